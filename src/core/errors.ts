@@ -41,9 +41,9 @@ export class Refusal extends Error {
 
 export function refuse(
   code: ErrorCode,
-  { message = catalogue[code].message, metadata = null as Record<string, unknown> | null } = {},
+  details: { message?: string; metadata?: Record<string, unknown> } = {},
 ): Refusal {
-  return new Refusal(code, message, metadata)
+  return new Refusal(code, details.message ?? catalogue[code].message, details.metadata ?? null)
 }
 
 /** VAL002 and VAL003 name the fields: `{ "fields": [{ "field": "amount", "rule": "…" }] }`. */

@@ -1,0 +1,87 @@
+// The Payment object of the protocol (version 2022-11-16) for a payment of ours: every member present, null where
+// unused, Korean literals where Toss has them. A pure function of the payment: an idempotent replay renders the
+// stored payment again and must come out byte for byte the same, so nothing here may read a clock or an address.
+
+import { balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
+
+export function paymentObject(payment: Payment) {
+  const balanceAmount = balanceOf(payment)
+  // Math.round rounds half up for positive numbers, as Toss does: 15000 -> 1364, 50000 -> 4545.
+  const vat = Math.round(balanceAmount / 11)
+  const approved = payment.approvedAt !== null
+  return {
+    mId: merchantId,
+    version: '2022-11-16',
+    paymentKey: payment.paymentKey,
+    lastTransactionKey: payment.lastTransactionKey,
+    type: 'NORMAL',
+    orderId: payment.orderId,
+    orderName: `주문 ${payment.orderId}`,
+    currency: 'KRW',
+    country: 'KR',
+    method: '카드',
+    status: payment.status,
+    requestedAt: payment.requestedAt,
+    approvedAt: payment.approvedAt,
+    totalAmount: payment.amount,
+    balanceAmount,
+    suppliedAmount: balanceAmount - vat,
+    vat,
+    taxFreeAmount: 0,
+    taxExemptionAmount: 0,
+    useEscrow: false,
+    cultureExpense: false,
+    isPartialCancelable: true,
+    secret: payment.secret,
+    card: approved ? cardObject(payment.amount) : null,
+    cancels: payment.cancels.length > 0 ? payment.cancels.map(cancelObject) : null,
+    failure: payment.failure,
+    // .invalid never resolves: nobody is led to the real gateway with a key it did not issue.
+    receipt: approved ? { url: `https://sandbox.invalid/receipt/${encodeURIComponent(payment.paymentKey)}` } : null,
+    checkout: { url: `https://sandbox.invalid/v1/payments/${encodeURIComponent(payment.paymentKey)}/checkout` },
+    virtualAccount: null,
+    transfer: null,
+    mobilePhone: null,
+    giftCertificate: null,
+    easyPay: null,
+    cashReceipt: null,
+    cashReceipts: null,
+    discount: null,
+    metadata: null,
+  }
+}
+
+function cardObject(amount: number) {
+  return {
+    amount,
+    issuerCode: '61',
+    acquirerCode: '31',
+    number: '43301234****123*',
+    installmentPlanMonths: 0,
+    approveNo: '00000000',
+    useCardPoint: false,
+    cardType: '신용',
+    ownerType: '개인',
+    acquireStatus: 'READY',
+    isInterestFree: false,
+    interestPayer: null,
+  }
+}
+
+function cancelObject(cancel: Cancel) {
+  return {
+    transactionKey: cancel.transactionKey,
+    cancelReason: cancel.cancelReason,
+    canceledAt: cancel.canceledAt,
+    cancelAmount: cancel.cancelAmount,
+    refundableAmount: cancel.refundableAmount,
+    taxFreeAmount: 0,
+    taxExemptionAmount: 0,
+    cardDiscountAmount: 0,
+    transferDiscountAmount: 0,
+    easyPayDiscountAmount: 0,
+    receiptKey: null,
+    cancelStatus: 'DONE',
+    cancelRequestId: null,
+  }
+}

@@ -1,0 +1,43 @@
+// What `npm start` tells a person: where everything listens, the demo key on the first start, and commands to paste that
+// buy, confirm and read the balance.
+import type { Service } from './service.ts'
+
+export function banner(service: Service, pid: number): string {
+  return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ''].join('\n')
+}
+
+function addresses({ publicUrl, internalUrl, sandboxUrl, databasePlace }: Service, pid: number): string[] {
+  return [
+    `Ready (process ${pid}).`,
+    '',
+    `  API        ${publicUrl}/public/v1/payments`,
+    `  health     ${internalUrl}/readyz`,
+    ...(sandboxUrl
+      ? [`  sandbox    ${sandboxUrl}/sandbox/payments   (stands in for Toss Payments: no money moves)`]
+      : []),
+    `  database   PostgreSQL, ${databasePlace}`,
+    '',
+  ]
+}
+
+function keyLines({ demoKey, sandboxUrl }: Service): string[] {
+  if (demoKey) return ['An API key for the customer "demo", shown this once:', '', `  KEY=${demoKey.apiKey}`, '']
+  if (!sandboxUrl) return []
+  return ['Another API key for the customer "demo":', '', '  npm run -s credits -- keys issue --customer demo', '']
+}
+
+/** In order, in one shell, with KEY set: each command prints its answer, the first keeps the order for the second. */
+function firstSteps({ publicUrl, sandboxUrl }: Service): string[] {
+  if (!sandboxUrl) return []
+  const call = (path: string) => `curl -s -w '\\n' ${publicUrl}/public/v1/payments/${path} -H "Service-Api-Key: $KEY"`
+  const json = "-H 'Content-Type: application/json'"
+  const orderId = 'sed \'s/.*"orderId":"\\([^"]*\\)".*/\\1/\''
+  return [
+    'Buy, confirm, read the balance (with KEY set as above):',
+    '',
+    `  ORDER=$(${call('purchase')} ${json} -d '{"packageType":"STANDARD"}' | tee /dev/stderr | ${orderId})`,
+    `  ${call('confirm')} ${json} -d '{"orderId":"'$ORDER'","paymentKey":"pay_'$ORDER'","amount":20000}'`,
+    `  ${call('credits')}`,
+    '',
+  ]
+}

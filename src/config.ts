@@ -1,0 +1,169 @@
+// The only reader of the environment. Every setting has its limit and its unit; all faults are reported at once, each
+// with what was expected. In production nothing insecure is a default: what sandbox mode makes up has to be given.
+import { resolve } from 'node:path'
+import type { Pepper, Peppers } from './customers/api-keys.ts'
+
+export type Config = {
+  production: boolean
+  host: string
+  port: number
+  internalHost: string
+  internalPort: number
+  dataDir: string
+  /** Undefined: the embedded PostgreSQL in dataDir. */
+  databaseUrl: string | undefined
+  databaseConnections: number
+  /** Undefined: sandbox mode makes one up and keeps it in dataDir. */
+  keyPeppers: Peppers | undefined
+  gateway: GatewayConfig
+  gatewayConnectTimeoutMs: number
+  gatewayTimeoutMs: number
+  gatewayLookupTimeoutMs: number
+  operationLeaseMs: number
+  operationWaitMs: number
+  pendingOrdersPerCustomer: number
+  successUrl: string
+  failUrl: string
+  bodyLimitBytes: number
+  shutdownTimeoutMs: number
+  logLevel: string
+}
+
+export type GatewayConfig =
+  | { kind: 'sandbox'; clientKey: string; secretKey: string; port: number; strict: boolean }
+  | { kind: 'toss'; clientKey: string; secretKey: string; apiUrl: string }
+
+export class ConfigFaults extends Error {
+  override name = 'ConfigFaults'
+  readonly faults: string[]
+
+  constructor(faults: string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Reads one variable after the other and collects what is wrong with each; an empty variable counts as not set. */
+function createReader(environment: Environment) {
+  const faults: string[] = []
+  const raw = (name: string) => environment[name]?.trim() || undefined
+  const fault = (name: string, expected: string) => {
+    faults.push(raw(name) === undefined ? `${name} is not set: ${expected} is needed` : `${name}: expected ${expected}`)
+  }
+  return {
+    faults,
+    raw,
+    fault,
+    integer(name: string, fallback: number, min: number, max: number): number {
+      const text = raw(name)
+      if (text === undefined) return fallback
+      const value = Number(text)
+      if (/^\d+$/.test(text) && value >= min && value <= max) return value
+      fault(name, `a whole number from ${min} to ${max}, got "${text}"`)
+      return fallback
+    },
+    oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
+      const text = raw(name)
+      const value = values.find((each) => each === text)
+      if (text !== undefined && value === undefined) fault(name, `one of ${values.join(', ')}, got "${text}"`)
+      return value ?? fallback
+    },
+    url(name: string, protocols: string[], fallback: string | undefined): string {
+      const text = raw(name) ?? fallback
+      if (text !== undefined && protocols.includes(URL.parse(text)?.protocol ?? '')) return text
+      fault(name, `an absolute URL beginning with ${protocols.map((each) => `${each}//`).join(' or ')}`)
+      return ''
+    },
+    text(name: string, expected: string, fallback: string | undefined): string {
+      const text = raw(name) ?? fallback
+      if (text === undefined) fault(name, expected)
+      return text ?? ''
+    },
+  }
+}
+
+type Reader = ReturnType<typeof createReader>
+
+const hour = 3_600_000
+
+export function readConfig(environment: Environment = process.env): Config {
+  const read = createReader(environment)
+  const production = read.raw('NODE_ENV') === 'production'
+  const gateway = readGateway(read, production)
+  const sandbox = gateway.kind === 'sandbox'
+  const shop = `http://127.0.0.1:${read.integer('STOREFRONT_PORT', 8084, 0, 65_535)}`
+  const config: Config = {
+    production,
+    host: read.text('HOST', 'an address', '127.0.0.1'),
+    port: read.integer('PORT', 8080, 0, 65_535),
+    internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
+    internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
+    dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
+    databaseUrl: read.raw('DATABASE_URL') && read.url('DATABASE_URL', ['postgres:', 'postgresql:'], undefined),
+    databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
+    keyPeppers: readPeppers(read, sandbox),
+    gateway,
+    gatewayConnectTimeoutMs: read.integer('GATEWAY_CONNECT_TIMEOUT_MS', 2_000, 1, hour),
+    gatewayTimeoutMs: read.integer('GATEWAY_TIMEOUT_MS', 30_000, 1, hour),
+    gatewayLookupTimeoutMs: read.integer('GATEWAY_LOOKUP_TIMEOUT_MS', 5_000, 1, hour),
+    operationLeaseMs: read.integer('OPERATION_LEASE_MS', 40_000, 1, hour),
+    operationWaitMs: read.integer('OPERATION_WAIT_MS', 5_000, 1, hour),
+    pendingOrdersPerCustomer: read.integer('PENDING_ORDERS_PER_CUSTOMER', 1_000, 0, 1_000_000),
+    successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], sandbox ? `${shop}/success` : undefined),
+    failUrl: read.url('FAIL_URL', ['https:', 'http:'], sandbox ? `${shop}/fail` : undefined),
+    bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
+    shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
+    logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
+  }
+  // A confirm may look up once after its call; past the lease somebody else would do the same work again.
+  const longestCallMs = config.gatewayTimeoutMs + config.gatewayLookupTimeoutMs
+  if (config.operationLeaseMs < longestCallMs) {
+    read.fault('OPERATION_LEASE_MS', `at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, ${longestCallMs}`)
+  }
+  if (read.faults.length > 0) throw new ConfigFaults(read.faults)
+  return config
+}
+
+function readGateway(read: Reader, production: boolean): GatewayConfig {
+  if (production && read.raw('GATEWAY') === undefined) {
+    read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
+  }
+  if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, 'sandbox') === 'toss') {
+    return {
+      kind: 'toss',
+      clientKey: read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined),
+      secretKey: read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined),
+      apiUrl: read.url('TOSS_API_URL', ['https:', 'http:'], 'https://api.tosspayments.com').replace(/\/+$/, ''),
+    }
+  }
+  return {
+    kind: 'sandbox',
+    clientKey: read.text('TOSS_CLIENT_KEY', 'a key', 'test_ck_sandbox'),
+    secretKey: read.text('TOSS_SECRET_KEY', 'a key', 'test_sk_sandbox'),
+    port: read.integer('SANDBOX_PORT', 8082, 0, 65_535),
+    strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, '0') === '1',
+  }
+}
+
+/** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others for keys issued before. */
+function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
+  const expected = 'a secret of at least 16 characters, or several as "2:secret,1:older secret"'
+  const text = read.raw('KEY_PEPPER')
+  if (text === undefined) {
+    if (!sandbox) read.fault('KEY_PEPPER', expected)
+    return undefined
+  }
+  const peppers = text.split(',').map((part): Pepper => {
+    const [, version = '1', secret = ''] = /^(?:(\d{1,9}):)?(.*)$/.exec(part.trim()) ?? []
+    return { version: Number(version), secret }
+  })
+  const versions = new Set(peppers.map((pepper) => pepper.version))
+  const [first, ...others] = peppers
+  if (!first || versions.size < peppers.length || peppers.some((pepper) => pepper.secret.length < 16)) {
+    read.fault('KEY_PEPPER', expected)
+    return undefined
+  }
+  return [first, ...others]
+}

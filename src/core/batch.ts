@@ -1,0 +1,79 @@
+// Lets requests share a statement. What arrives while batches are under way forms the next one, so a commit is paid once
+// for all who wait, and a request that comes alone waits for nobody. A batch that fails because of one of its inputs is
+// run again input by input: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
+import { assert } from './assert.ts'
+import { refuse } from './errors.ts'
+
+export type Batch<Input, Output> = (input: Input) => Promise<Output>
+
+export type BatchOptions<Input, Output> = {
+  /** One output per input, in the same order. */
+  run: (inputs: Input[]) => Promise<Output[]>
+  /** Inputs with the same key never share a batch: they would change the same row in one statement. */
+  conflictKey?: (input: Input) => string
+  /** Whether an error was caused by the content of an input, so that running the others alone may succeed. */
+  isInputError: (error: unknown) => boolean
+  maxSize?: number
+  maxQueued?: number
+  /** Two: while one batch waits for its commit, the database works on the other. */
+  concurrency?: number
+}
+
+type Waiting<Input, Output> = {
+  input: Input
+  resolve: (output: Output) => void
+  reject: (error: unknown) => void
+}
+
+export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
+  const { run, conflictKey, isInputError, maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
+  let queue: Waiting<Input, Output>[] = []
+  let underWay = 0
+
+  /** Takes the next batch in order of arrival; an input whose key is taken already stays for a later one. */
+  function takeNext(): Waiting<Input, Output>[] {
+    if (!conflictKey) return queue.splice(0, maxSize)
+    const keys = new Set<string>()
+    const taken: Waiting<Input, Output>[] = []
+    const left: Waiting<Input, Output>[] = []
+    for (const waiting of queue) {
+      const key = conflictKey(waiting.input)
+      if (taken.length < maxSize && !keys.has(key)) taken.push(waiting)
+      else left.push(waiting)
+      keys.add(key)
+    }
+    queue = left
+    return taken
+  }
+
+  async function runTogether(batch: Waiting<Input, Output>[]): Promise<void> {
+    const outputs = await run(batch.map((waiting) => waiting.input))
+    assert(outputs.length === batch.length, `a batch of ${batch.length} returned ${outputs.length} outputs`)
+    for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as Output)
+  }
+
+  async function settle(batch: Waiting<Input, Output>[]): Promise<void> {
+    try {
+      await runTogether(batch)
+    } catch (error) {
+      if (batch.length > 1 && isInputError(error)) for (const waiting of batch) await settle([waiting])
+      else for (const waiting of batch) waiting.reject(error)
+    }
+  }
+
+  function startNext(): void {
+    if (queue.length === 0 || underWay >= concurrency) return
+    underWay += 1
+    settle(takeNext()).finally(() => {
+      underWay -= 1
+      startNext()
+    })
+  }
+
+  return (input) =>
+    new Promise((resolve, reject) => {
+      if (queue.length >= maxQueued) return reject(refuse('SVC001'))
+      queue.push({ input, resolve, reject })
+      startNext()
+    })
+}

@@ -1,0 +1,29 @@
+// Time within the process: waiting, and deadlines that do not move when somebody sets the wall clock. Times that are
+// stored or compared with stored ones are the database's.
+import { setTimeout as delay } from 'node:timers/promises'
+
+export function sleep(ms: number): Promise<void> {
+  return delay(ms)
+}
+
+export type Deadline = { remainingMs(): number }
+
+export function deadlineIn(ms: number): Deadline {
+  const end = performance.now() + ms
+  return { remainingMs: () => Math.max(0, end - performance.now()) }
+}
+
+/** The promise's value, or `late` when it takes longer; the work itself goes on. */
+export async function within<Value, Late>(
+  deadline: Deadline,
+  promise: Promise<Value>,
+  late: Late,
+): Promise<Value | Late> {
+  const timer = new AbortController()
+  const timeout = delay(deadline.remainingMs(), late, { signal: timer.signal }).catch(() => late)
+  try {
+    return await Promise.race([promise, timeout])
+  } finally {
+    timer.abort()
+  }
+}

@@ -1,0 +1,122 @@
+// The only way credits move. Every movement is a row of a CTE called `movement`; the fragments here lock its accounts in
+// key order, change them, and write the ledger entry, all in the statement that has the reason for it. So an account and
+// its ledger cannot disagree, and nothing that moves credits can leave out the entry.
+//
+// `movement` has the columns customer_id, kind, delta, held_delta, order_id, reference, and at most one row a customer:
+// an update reaches a row once. Whoever batches keeps customers apart; the constraints on orders and entries prove it.
+import type { Batch } from '../core/batch.ts'
+import { createBatch } from '../core/batch.ts'
+import { type Database, isInputError, statement } from '../db/database.ts'
+
+/**
+ * CTE `account`: the accounts of the customers in `source`, locked in key order, with what is available after the wait.
+ * Orders are locked before accounts, everywhere.
+ */
+export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
+  return `
+  account as (
+    select a.customer_id, a.balance - a.held as available
+    from accounts a
+    join ${source} using (customer_id)
+    order by a.customer_id
+    for no key update of a
+  )`
+}
+
+/** CTEs `moved` and `entry`: what cannot be covered by the available credits is not moved and has no row in either. */
+export const applyMovements = `
+  moved as (
+    update accounts a
+    set balance = a.balance + m.delta,
+        held = a.held + m.held_delta,
+        last_entry = a.last_entry + (m.delta <> 0)::int
+    from account locked
+    join movement m using (customer_id)
+    where a.customer_id = locked.customer_id
+      and a.balance + m.delta >= a.held + m.held_delta
+    returning a.customer_id, m.kind, m.delta, m.order_id, m.reference, a.balance, a.last_entry,
+              a.balance - a.held as available
+  ),
+  entry as (
+    insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference
+    from moved
+    where delta <> 0
+    returning customer_id, entry_number, kind, order_id
+  )`
+
+/** CTE `opened`: an account for each customer of the CTE `created`. An account exists before anything can move. */
+export const openAccounts = `
+  opened as (
+    insert into accounts (customer_id)
+    select customer_id from created
+  )`
+
+export type SpendInput = { customerId: string; credits: number; reference: string }
+/** `spent: false` means that the available credits did not cover it and nothing moved. */
+export type SpendOutput = { spent: boolean; available: number }
+
+// A reference that is known already moves nothing and gives the first outcome. The look at it is as old as the
+// statement; when a twin commits during the wait for the account, the unique index refuses, and the batch runs again.
+const spend = statement(
+  'credits.spend',
+  `with input as (
+    select * from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality
+      as i (customer_id, credits, reference, ordinal)
+  ),
+  known as (
+    select i.ordinal, a.balance - a.held as available
+    from input i
+    join ledger_entries e on e.customer_id = i.customer_id and e.reference = i.reference
+    join accounts a on a.customer_id = i.customer_id
+  ),
+  movement as (
+    select customer_id, 'SPEND' as kind, -credits as delta, 0 as held_delta, null::text as order_id, reference, ordinal
+    from input
+    where ordinal not in (select ordinal from known)
+  ),${lockAccountsOf('movement')},${applyMovements}
+  select i.ordinal,
+         k.ordinal is not null or m.customer_id is not null as "spent",
+         coalesce(m.available, k.available, a.available, 0) as "available"
+  from input i
+  left join known k using (ordinal)
+  left join moved m on m.customer_id = i.customer_id
+  left join account a on a.customer_id = i.customer_id
+  order by i.ordinal`,
+)
+
+const readBalances = statement(
+  'credits.readBalances',
+  `select i.ordinal, a.balance - a.held as "available"
+  from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
+  join accounts a using (customer_id)
+  order by i.ordinal`,
+)
+
+export type Ledger = {
+  /** What the customer can spend: section 4.4 `credits`. */
+  readBalance: Batch<string, number>
+  spend: Batch<SpendInput, SpendOutput>
+}
+
+export function createLedger(database: Database): Ledger {
+  return {
+    readBalance: createBatch({
+      isInputError,
+      run: async (customerIds) => {
+        const rows = await database.run<{ available: number }>(readBalances, [customerIds])
+        return rows.map((row) => row.available)
+      },
+    }),
+    spend: createBatch({
+      isInputError,
+      conflictKey: (input) => input.customerId,
+      run: (inputs) =>
+        database.run<SpendOutput>(spend, [
+          inputs.map((input) => input.customerId),
+          inputs.map((input) => input.credits),
+          inputs.map((input) => input.reference),
+        ]),
+    }),
+  }
+}

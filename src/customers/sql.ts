@@ -1,0 +1,115 @@
+// The statements on customers and their API keys.
+import { openAccounts } from '../credits/ledger.ts'
+import { type Database, statement } from '../db/database.ts'
+
+const createCustomerStatement = statement(
+  'customers.createCustomer',
+  `with created as (
+    insert into customers (customer_id, name) values ($1, $2)
+    on conflict do nothing
+    returning customer_id
+  ),${openAccounts}
+  select customer_id as "customerId" from created`,
+)
+
+const findCustomerStatement = statement(
+  'customers.findCustomer',
+  'select customer_id as "customerId" from customers where customer_id = $1 or name = $2',
+)
+
+/** The customer with that id or name, made with an empty account when there is none. */
+export async function findOrCreateCustomer(
+  database: Database,
+  customerId: string,
+  name: string | null,
+): Promise<string> {
+  type Row = { customerId: string }
+  const [found] = await database.run<Row>(findCustomerStatement, [customerId, name])
+  if (found) return found.customerId
+  const [created] = await database.run<Row>(createCustomerStatement, [customerId, name])
+  // Made by somebody else between the two: it is there now.
+  return created ? created.customerId : findOrCreateCustomer(database, customerId, name)
+}
+
+const countCustomersStatement = statement('customers.countCustomers', 'select count(*) as "count" from customers')
+
+export async function hasCustomers(database: Database): Promise<boolean> {
+  const [row] = await database.run<{ count: number }>(countCustomersStatement)
+  return row !== undefined && row.count > 0
+}
+
+export type KeyStatus = 'ACTIVE' | 'SUSPENDED'
+
+export type KeyRow = {
+  keyId: string
+  customerId: string
+  pepperVersion: number
+  keyHash: Buffer
+  lastFour: string
+  status: KeyStatus
+}
+
+const insertKeyStatement = statement(
+  'customers.insertKey',
+  `insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
+  values ($1, $2, $3, $4, $5)
+  on conflict (key_id) do nothing`,
+)
+
+export async function insertKey(database: Database, key: Omit<KeyRow, 'status'>): Promise<void> {
+  await database.run(insertKeyStatement, [key.keyId, key.customerId, key.pepperVersion, key.keyHash, key.lastFour])
+}
+
+const updateKeyStatusStatement = statement(
+  'customers.updateKeyStatus',
+  'update api_keys set status = $2 where key_id = $1 returning key_id',
+)
+
+/** Whether there is such a key. */
+export async function updateKeyStatus(database: Database, keyId: string, status: KeyStatus): Promise<boolean> {
+  const rows = await database.run(updateKeyStatusStatement, [keyId, status])
+  return rows.length > 0
+}
+
+export type ListedKey = {
+  keyId: string
+  customerId: string
+  customerName: string | null
+  lastFour: string
+  status: KeyStatus
+  createdAt: Date
+}
+
+const listKeysStatement = statement(
+  'customers.listKeys',
+  `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName", k.last_four as "lastFour",
+    k.status, k.created_at as "createdAt"
+  from api_keys k
+  join customers c using (customer_id)
+  order by k.created_at desc, k.key_id
+  limit $1`,
+)
+
+export function listKeys(database: Database, limit: number): Promise<ListedKey[]> {
+  return database.run<ListedKey>(listKeysStatement, [limit])
+}
+
+export type KeyHash = { pepperVersion: number; keyHash: Buffer }
+export type FoundKey = { keyId: string; customerId: string; keyHash: Buffer; status: KeyStatus }
+
+const findKeysStatement = statement(
+  'customers.findKeys',
+  `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash", k.status
+  from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, key_hash, ordinal)
+  join api_keys k using (pepper_version, key_hash)`,
+)
+
+/** The keys with these hashes, one per input, null where nobody has it. */
+export async function findKeys(database: Database, inputs: KeyHash[]): Promise<(FoundKey | null)[]> {
+  const rows = await database.run<FoundKey & { ordinal: number }>(findKeysStatement, [
+    inputs.map((input) => input.pepperVersion),
+    inputs.map((input) => input.keyHash),
+  ])
+  const found = new Map(rows.map((row) => [row.ordinal, row]))
+  return inputs.map((_, index) => found.get(index + 1) ?? null)
+}

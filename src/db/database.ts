@@ -1,0 +1,117 @@
+// The database as the rest of the service sees it: named statements, one at a time, each its own transaction. There is
+// no way to hold a transaction or a connection across anything else, a gateway call least of all. Every statement given
+// to `run` may be repeated with the same values: when a connection dies its commit is ambiguous, and repeating is the
+// only way to know. Begin, finish and purchase carry their own ids for that.
+import pg from 'pg'
+import { assert } from '../core/assert.ts'
+import { sleep } from '../core/clock.ts'
+import { refuse } from '../core/errors.ts'
+
+export type Statement = { name: string; text: string }
+
+export type Database = {
+  run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
+}
+
+/** What `run` needs of pg's Pool. The tests put their faults between the two. */
+export type Connections = {
+  query(query: { name: string; text: string; values: unknown[] }): Promise<{ rows: unknown[] }>
+}
+
+export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+
+/** Statements are prepared under their name, once per connection: planning the larger ones costs milliseconds. */
+export function statement(name: string, text: string): Statement {
+  return { name, text }
+}
+
+// What follows from a failure, by SQLSTATE. The first line that matches decides.
+//   again     nothing happened; the transaction lost against another one
+//   away      the server or the connection went; whether the commit happened is not known
+//   busy      the server is there and cannot serve now; repeating would add to its load
+//   input     the values broke a rule of the schema
+const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
+  { sqlstate: /^(40001|40P01)$/, kind: 'again' },
+  { sqlstate: /^(08...|57P0[1-3])$/, kind: 'away' },
+  { sqlstate: /^(55P03|57014|53...|25006)$/, kind: 'busy' },
+  { sqlstate: /^(22|23)...$/, kind: 'input' },
+]
+
+/** node-postgres and Node's sockets report a lost connection without a SQLSTATE. */
+const lostConnection = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
+const lostConnectionText = /Connection terminated|Client has encountered a connection error|not queryable/
+const poolWaitText = /timeout exceeded when trying to connect/
+
+export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
+
+export function failureKind(error: unknown): FailureKind {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  if (poolWaitText.test(message)) return 'busy'
+  if (lostConnection.test(code) || lostConnectionText.test(message)) return 'away'
+  return failures.find(({ sqlstate }) => sqlstate.test(code))?.kind ?? 'bug'
+}
+
+export function isInputError(error: unknown): boolean {
+  return failureKind(error) === 'input'
+}
+
+/** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */
+const pausesMs = [20, 150, 400]
+
+export function createDatabase(connections: Connections, log: Log): Database {
+  return {
+    async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          const { rows } = await connections.query({ name, text, values })
+          return rows as Row[]
+        } catch (error) {
+          const kind = failureKind(error)
+          if (kind === 'bug' || kind === 'input') throw error
+          const pauseMs = kind === 'busy' ? undefined : pausesMs[attempt]
+          const { code, message } = error as { code?: string; message?: string }
+          log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
+          if (pauseMs === undefined) throw refuse('SVC001')
+          await sleep(pauseMs * (0.5 + Math.random()))
+        }
+      }
+    },
+  }
+}
+
+/** bigint arrives as text; KRW, credits and numbers of entries are exact in JavaScript or something is very wrong. */
+function parseExactInteger(text: string): number {
+  const value = Number(text)
+  assert(Number.isSafeInteger(value), `${text} is not an exact integer in JavaScript`)
+  return value
+}
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8 ? parseExactInteger : pg.types.getTypeParser(oid, format)) as never,
+}
+
+export type PoolSettings = {
+  connection:
+    | { connectionString: string }
+    | { host: string; port: number; user: string; password: string; database: string }
+  maxConnections: number
+  log: Log
+}
+
+export function createPool({ connection, maxConnections, log }: PoolSettings): pg.Pool {
+  const pool = new pg.Pool({
+    ...connection,
+    types,
+    max: maxConnections,
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: 5_000,
+    lock_timeout: 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+    application_name: 'prepaid-credits',
+  })
+  // Without a listener a connection that dies while idle would end the process.
+  pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection was lost'))
+  return pool
+}

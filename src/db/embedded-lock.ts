@@ -1,0 +1,80 @@
+// One service per DATA_DIR: an advisory lock in the embedded server, on a connection of its own. It ends with the
+// connection, and so with the process, however that dies; no file can be left behind that has to be judged.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { connect, disconnect, type EmbeddedServer } from './embedded.ts'
+import { readIfThere } from './embedded-files.ts'
+import { isAlive } from './embedded-postmaster.ts'
+
+/** How long the session of a killed service may take to notice that its client is gone. */
+const abandonedLockRetryMs = 2_000
+const lockPollMs = 20
+const reconnectPauseMs = 250
+
+class DirectoryInUse extends Error {}
+
+/**
+ * Refused at once if the process named in service.pid lives. `onLost` is told if the connection broke later and another
+ * service has the lock now; a connection that merely broke is made again.
+ */
+export async function lockDataDirectory(
+  server: EmbeddedServer,
+  dataDir: string,
+  onLost: (error: Error) => void = () => undefined,
+): Promise<{ release(): Promise<void> }> {
+  let client: pg.Client | null = null
+  let released = false
+
+  async function acquire(): Promise<void> {
+    client = await takeLock(server, dataDir)
+    if (released) await disconnect(client)
+    else client.once('end', () => released || void acquireAgain())
+  }
+
+  // The server ends all sessions when one of its processes crashes, and is back a moment later.
+  async function acquireAgain(): Promise<void> {
+    while (!released) {
+      try {
+        return await acquire()
+      } catch (error) {
+        if (error instanceof DirectoryInUse) return onLost(error)
+        await sleep(reconnectPauseMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  await acquire()
+  return {
+    release: async () => {
+      released = true
+      if (client) await disconnect(client)
+    },
+  }
+}
+
+async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Client> {
+  const client = connect(server.connection)
+  const deadline = Date.now() + abandonedLockRetryMs
+  try {
+    await client.connect()
+    for (;;) {
+      const { rows } = await client.query<{ locked: boolean }>(
+        `select pg_try_advisory_lock(hashtextextended('prepaid-credits: one service per directory', 0)) as locked`,
+      )
+      if (rows[0]?.locked) return client
+      const holder = Number(readIfThere(join(dataDir, 'service.pid')))
+      const lives = holder > 0 && isAlive(holder)
+      if (lives || Date.now() > deadline) throw inUse(dataDir, lives ? holder : null)
+      await sleep(lockPollMs)
+    }
+  } catch (error) {
+    await disconnect(client)
+    throw error
+  }
+}
+
+function inUse(dataDir: string, holder: number | null): DirectoryInUse {
+  const who = holder ? `process ${holder}: stop it first (kill ${holder})` : 'another process: stop it first'
+  return new DirectoryInUse(`The data directory ${dataDir} is in use by ${who}, or set DATA_DIR to another one.`)
+}

@@ -1,0 +1,188 @@
+// The gateway port over Toss Payments. It turns answers into outcomes by the tables of outcomes.ts and believes a
+// success only when the payment in it is the one we asked for: same key, same order, same amount, KRW.
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import { unreachable } from '../../core/assert.ts'
+import type { CancelIntent, ConfirmIntent, Finding, Gateway, GatewayState, Outcome, Unknown } from '../gateway.ts'
+import type { Exchange, TossClient } from './client.ts'
+import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
+
+/** The members of a Payment that decide something. Toss adds members without notice; they are ignored. */
+const Payment = Type.Object({
+  paymentKey: Type.String(),
+  orderId: Type.String(),
+  status: Type.String(),
+  currency: Type.String(),
+  totalAmount: Type.Number(),
+  balanceAmount: Type.Number(),
+  lastTransactionKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  cancels: Type.Optional(
+    Type.Union([Type.Null(), Type.Array(Type.Object({ transactionKey: Type.Optional(Type.String()) }))]),
+  ),
+})
+type Payment = Type.Static<typeof Payment>
+const paymentShape = Compile(Payment)
+const failureShape = Compile(Type.Object({ code: Type.String() }))
+
+type Failure = { code: string; keySpent: boolean }
+
+// A 4xx answer is repeated for its idempotency key for 15 days, so what comes next needs another key; it is sent only
+// after a lookup has shown that nothing was done. 409 says that the first request is still running, 429 that none was.
+function bindsKey(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 409 && status !== 429
+}
+
+export type GatewayLog = { error(fields: object, message: string): void }
+
+export function createTossGateway(client: TossClient, log: GatewayLog): Gateway {
+  let current: GatewayState = { state: 'untried', since: null }
+
+  function note(state: GatewayState['state']): void {
+    if (current.state === state) return
+    current = { state, since: new Date().toISOString() }
+  }
+
+  /** What was answered: a payment, a code, or nothing that can be read. */
+  function read(exchange: Exchange): { payment: Payment } | Failure | { unreadable: string } {
+    if (exchange.kind === 'none') {
+      note('failing')
+      return { unreadable: exchange.cause }
+    }
+    note(exchange.status >= 500 ? 'failing' : 'answering')
+    if (exchange.status === 200 && paymentShape.Check(exchange.body)) return { payment: exchange.body as Payment }
+    if (exchange.status !== 200 && failureShape.Check(exchange.body)) {
+      return { code: exchange.body.code, keySpent: bindsKey(exchange.status) }
+    }
+    return { unreadable: `HTTP_${exchange.status}` }
+  }
+
+  function ourFault(code: string): Unknown {
+    note('refusing our credentials')
+    log.error({ code }, 'the gateway refuses our credentials: check TOSS_SECRET_KEY')
+    return { kind: 'unknown', code }
+  }
+
+  /** Acts on a code that is not a success, by its class. A code we do not know decides nothing. */
+  async function judge(
+    { code, keySpent }: Failure,
+    codes: ReadonlyMap<string, CodeClass>,
+    find: () => Promise<Finding>,
+  ): Promise<Outcome> {
+    const codeClass = codes.get(code) ?? 'later'
+    switch (codeClass) {
+      case 'refused':
+        return { kind: 'rejected', code }
+      case 'ours':
+        return { ...ourFault(code), keySpent }
+      case 'later':
+        return { kind: 'unknown', code, keySpent }
+      case 'refused-unless-done': {
+        const finding = await find()
+        if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'rejected', code }
+        return finding
+      }
+      case 'done-if-found': {
+        const finding = await find()
+        if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'unknown', code, keySpent }
+        return finding
+      }
+      default:
+        return unreachable(codeClass)
+    }
+  }
+
+  async function findConfirm(intent: ConfirmIntent): Promise<Finding> {
+    return lookUp(intent, (payment) => {
+      // The payment key belongs to another order: a refusal, and that order's payment is left alone.
+      if (payment.orderId !== intent.orderId) return { kind: 'rejected', code: 'PAYMENT_OF_ANOTHER_ORDER' }
+      const other = contradiction(payment, intent)
+      if (other) return other
+      switch (payment.status) {
+        case 'DONE':
+          return { kind: 'approved', transactionKey: payment.lastTransactionKey ?? null }
+        case 'READY':
+        case 'IN_PROGRESS':
+          return { kind: 'unsent' }
+        case 'ABORTED':
+        case 'EXPIRED':
+          return { kind: 'rejected', code: payment.status }
+        default:
+          // Captured and given back, wholly or in part, by somebody else: no rule says what the order should be.
+          return unknownPayment(`PAYMENT_${payment.status}`, payment)
+      }
+    })
+  }
+
+  async function findCancel(intent: CancelIntent): Promise<Finding> {
+    return lookUp(intent, (payment) => {
+      const other = contradiction(payment, intent)
+      if (other) return other
+      if (isFullyCancelled(payment)) return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
+      // Our cancel takes all that is left: while something is left it has not happened.
+      if (payment.status === 'DONE' || payment.status === 'PARTIAL_CANCELED') return { kind: 'unsent' }
+      return unknownPayment(`PAYMENT_${payment.status}`, payment)
+    })
+  }
+
+  async function lookUp(intent: ConfirmIntent, judgePayment: (payment: Payment) => Finding): Promise<Finding> {
+    const answer = read(await client.get(`/v1/payments/${encodeURIComponent(intent.paymentKey)}`))
+    if ('payment' in answer) return judgePayment(answer.payment)
+    if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+    if (answer.code === 'NOT_FOUND_PAYMENT') return { kind: 'absent' }
+    if (confirmCodes.get(answer.code) === 'ours') return ourFault(answer.code)
+    return { kind: 'unknown', code: answer.code }
+  }
+
+  return {
+    findConfirm,
+    findCancel,
+    state: () => current,
+    close: () => client.close(),
+
+    async confirm(intent) {
+      const { orderId, paymentKey, amount, idempotencyKey } = intent
+      const answer = read(await client.post('/v1/payments/confirm', { paymentKey, orderId, amount }, idempotencyKey))
+      if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+      if ('code' in answer) return judge(answer, confirmCodes, () => findConfirm(intent))
+      const { payment } = answer
+      const other = contradiction(payment, intent)
+      if (other) return other
+      if (payment.status !== 'DONE') return { kind: 'unknown', code: `PAYMENT_${payment.status}` }
+      return { kind: 'approved', transactionKey: payment.lastTransactionKey ?? null }
+    },
+
+    async cancel(intent) {
+      const path = `/v1/payments/${encodeURIComponent(intent.paymentKey)}/cancel`
+      const answer = read(await client.post(path, { cancelReason: intent.reason }, intent.idempotencyKey))
+      if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+      if ('code' in answer) return judge(answer, cancelCodes, () => findCancel(intent))
+      const { payment } = answer
+      const other = contradiction(payment, intent)
+      if (other) return other
+      if (!isFullyCancelled(payment)) return unknownPayment('CANCEL_NOT_WHOLE', payment)
+      return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
+    },
+  }
+}
+
+/** PARTIAL_CANCELED stays even at balance 0, so the balance decides, not the status. */
+function isFullyCancelled(payment: Payment): boolean {
+  return payment.balanceAmount === 0 && (payment.cancels?.length ?? 0) > 0
+}
+
+function cancelTransactionKey(payment: Payment): string | null {
+  return payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey ?? null
+}
+
+/** An answer about another payment is never a success, whatever it says. */
+function contradiction(payment: Payment, intent: ConfirmIntent): Unknown | undefined {
+  const { paymentKey, orderId, totalAmount, currency } = payment
+  const same = paymentKey === intent.paymentKey && orderId === intent.orderId
+  if (same && totalAmount === intent.amount && currency === 'KRW') return undefined
+  return unknownPayment('PAYMENT_DIFFERS', payment)
+}
+
+function unknownPayment(code: string, payment: Payment): Unknown {
+  const { orderId, status, totalAmount, balanceAmount, currency } = payment
+  return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } }
+}

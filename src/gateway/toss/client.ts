@@ -1,0 +1,72 @@
+// One HTTP exchange with Toss Payments: what was answered, or why there is no answer. Never throws. Connections are kept;
+// connecting and the whole exchange have separate limits, answers are limited in size, redirects are not followed. The
+// secret key goes into one header and nowhere else.
+import { Agent, request } from 'undici'
+
+export type TossClientSettings = {
+  apiUrl: string
+  secretKey: string
+  connectTimeoutMs: number
+  /** For confirm and cancel: card issuers are slow. */
+  callTimeoutMs: number
+  lookupTimeoutMs: number
+  maxConnections: number
+}
+
+/** `body` is parsed JSON, whatever its shape; `none` carries a word for the log. */
+export type Exchange = { kind: 'answer'; status: number; body: unknown } | { kind: 'none'; cause: string }
+
+export type TossClient = {
+  post(path: string, body: object, idempotencyKey: string): Promise<Exchange>
+  get(path: string): Promise<Exchange>
+  close(): Promise<void>
+}
+
+/** A Payment is about 2 KB; more than this is not one. */
+const maxAnswerBytes = 1024 * 1024
+
+export function createTossClient(settings: TossClientSettings): TossClient {
+  const agent = new Agent({
+    connections: settings.maxConnections,
+    connect: { timeout: settings.connectTimeoutMs },
+    keepAliveTimeout: 30_000,
+    pipelining: 1,
+  })
+  const authorization = `Basic ${Buffer.from(`${settings.secretKey}:`).toString('base64')}`
+
+  async function exchange(method: 'GET' | 'POST', path: string, totalMs: number, rest: object): Promise<Exchange> {
+    try {
+      const { statusCode, body } = await request(`${settings.apiUrl}${path}`, {
+        dispatcher: agent,
+        method,
+        signal: AbortSignal.timeout(totalMs),
+        ...rest,
+      })
+      return { kind: 'answer', status: statusCode, body: JSON.parse(await readLimited(body)) }
+    } catch (error) {
+      const { code, name } = error as { code?: string; name?: string }
+      return { kind: 'none', cause: code && typeof code === 'string' ? code : (name ?? 'Error') }
+    }
+  }
+
+  return {
+    post: (path, body, idempotencyKey) =>
+      exchange('POST', path, settings.callTimeoutMs, {
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: JSON.stringify(body),
+      }),
+    get: (path) => exchange('GET', path, settings.lookupTimeoutMs, { headers: { authorization } }),
+    close: () => agent.destroy(),
+  }
+}
+
+async function readLimited(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxAnswerBytes) throw Object.assign(new Error('answer too large'), { code: 'ANSWER_TOO_LARGE' })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

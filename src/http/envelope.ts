@@ -1,0 +1,56 @@
+// Section 1 of the specification: the five fields of every answer. Success has a payload and no metadata; an error has
+// metadata or null, and never a payload.
+import Type from 'typebox'
+import { catalogue, type ErrorCode, type Refusal } from '../core/errors.ts'
+
+export type Envelope<Data> = {
+  success: boolean
+  data: Data | null
+  message: string | null
+  code: 'SUCCESS' | ErrorCode
+  metadata: Record<string, unknown> | null
+}
+
+export type Success<Data> = { success: true; data: Data; message: string | null; code: 'SUCCESS'; metadata: null }
+
+export function success<Data>(data: Data, message: string | null): Success<Data> {
+  return { success: true, data, message, code: 'SUCCESS', metadata: null }
+}
+
+export function failure({ code, message, metadata }: Pick<Refusal, 'code' | 'message' | 'metadata'>): Envelope<never> {
+  return { success: false, data: null, message, code, metadata }
+}
+
+/** The schema of a success, closed: what it does not name is not sent. */
+export function SuccessOf<Data extends Type.TSchema>(data: Data) {
+  return Type.Object({
+    success: Type.Literal(true),
+    data,
+    message: Type.Union([Type.String(), Type.Null()]),
+    code: Type.Literal('SUCCESS'),
+    metadata: Type.Null(),
+  })
+}
+
+/** A whole HTTP answer as text, for requests that never become one: unreadable, too long in the head, CONNECT. */
+export function rawFailure(code: ErrorCode): string {
+  const { status, message } = catalogue[code]
+  const body = JSON.stringify(failure({ code, message, metadata: null }))
+  return [
+    `HTTP/1.1 ${status} ${reasonPhrases[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const reasonPhrases: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}

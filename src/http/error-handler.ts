@@ -1,0 +1,73 @@
+// From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
+// that is in neither is a bug: INT001, and the detail goes to the log only.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
+import { failure } from './envelope.ts'
+
+const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'VAL004'],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', 'VAL001'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'VAL001'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'VAL001'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'VAL001'],
+  ['FST_ERR_BAD_URL', 'NOT000'],
+  ['FST_ERR_ASYNC_CONSTRAINT', 'NOT000'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'NOT000'],
+  // the sender went away while its body was read: nobody is left to be answered
+  ['ECONNRESET', 'VAL001'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'VAL001'],
+])
+
+const parserCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'VAL004'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'VAL004'],
+])
+
+/** The code for a request that Node's parser gave up on; nobody is authenticated yet. */
+export function codeOfParserError(error: { code?: string }): ErrorCode {
+  return parserCodes.get(error.code ?? '') ?? 'VAL001'
+}
+
+export function toRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  const { code, validation } = error as Partial<FastifyError>
+  if (validation) return refusalOfValidation(validation as ValidationFault[])
+  const known = frameworkCodes.get(code ?? '')
+  return known && refuse(known)
+}
+
+type ValidationFault = {
+  instancePath: string
+  keyword: string
+  params: { missingProperty?: string }
+  parentSchema?: { description?: string }
+}
+
+/** What is missing comes before what is wrong. The rule is the description in the schema of the field. */
+function refusalOfValidation(faults: ValidationFault[]): Refusal {
+  const missing = faults.filter((fault) => fault.keyword === 'required')
+  if (missing.length > 0) {
+    const fields = missing.map((fault) => ({ field: fault.params.missingProperty ?? '', rule: 'is required' }))
+    return refuseFields('VAL002', fields)
+  }
+  const fields = new Map<string, FieldFault>()
+  for (const { instancePath, parentSchema } of faults) {
+    const field = instancePath.slice(1)
+    fields.set(field, { field, rule: `must be ${parentSchema?.description ?? 'valid'}` })
+  }
+  return refuseFields('VAL003', [...fields.values()])
+}
+
+/** Fastify's error handler: every refusal, every fault of the framework, every bug. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = toRefusal(error) ?? unexpected(error, request)
+  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
+  // Closing at once would take the answer from a client that is still sending; the rest of the body is drained instead.
+  reply.removeHeader('connection')
+  return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
+}
+
+function unexpected(error: unknown, request: FastifyRequest): Refusal {
+  request.log.error({ err: error, route: request.routeOptions?.url }, 'unexpected error')
+  return refuse('INT001')
+}

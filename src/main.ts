@@ -1,0 +1,46 @@
+// `npm start`: reads the settings, starts the service, says where it is, and stops it cleanly when told to. Whatever is
+// wrong at the start is one line for people and exit code 1.
+import { pino } from 'pino'
+import { banner } from './banner.ts'
+import { type Config, ConfigFaults, readConfig } from './config.ts'
+import { startService } from './service.ts'
+
+function fail(error: unknown): never {
+  const lines = error instanceof ConfigFaults ? error.faults : [(error as Error).message]
+  for (const line of lines) process.stderr.write(`${line}\n`)
+  process.exit(1)
+}
+
+async function main(config: Config): Promise<void> {
+  const log = pino({ level: config.logLevel, base: { pid: process.pid } })
+  const service = await startService(config, log)
+
+  let stopping = false
+  /** Finishes what is under way; past the limit it goes anyway, and recovery finds everything in the database. */
+  async function stop(exitCode: number): Promise<void> {
+    if (stopping) return
+    stopping = true
+    const limit = setTimeout(() => {
+      log.error({ limitMs: config.shutdownTimeoutMs }, 'stopped before everything under way was finished')
+      process.exit(1)
+    }, config.shutdownTimeoutMs)
+    await service.close()
+    clearTimeout(limit)
+    process.exit(exitCode)
+  }
+  process.on('SIGTERM', () => stop(0))
+  process.on('SIGINT', () => stop(0))
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'a bug outside of any request: stopping')
+    stop(1)
+  })
+
+  if (config.production) log.info({ ...service, close: undefined, demoKey: undefined }, 'ready')
+  else process.stdout.write(banner(service, process.pid))
+}
+
+try {
+  await main(readConfig())
+} catch (error) {
+  fail(error)
+}

@@ -1,0 +1,68 @@
+// Section 4.6, in three acts. The credits are set aside before the gateway is asked and given back if it refuses, so
+// nobody can spend them and be refunded. A payment whose confirm has no known outcome is settled first. The request that
+// finishes a cancellation gets the 200; every later one is told that the order is closed.
+import { deadlineIn } from '../core/clock.ts'
+import { type Refusal, refuse } from '../core/errors.ts'
+import { newOperationId } from '../core/ids.ts'
+import type { PaymentContext } from './context.ts'
+import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
+import { type CancelSubject, findCancelSubject, type Operation } from './sql.ts'
+
+export type CancelRequest = { paymentKey: string; reason: string }
+
+type Intent = CancelRequest & { customerId: string; operationId: string }
+
+export async function cancel(context: PaymentContext, customerId: string, request: CancelRequest): Promise<void> {
+  const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
+  const intent = { ...request, customerId, operationId: newOperationId() }
+  for (;;) {
+    const met = await begin(context, intent)
+    const conclusion = await proceed(context, met)
+    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
+    // Somebody else is at work, or the confirm has just been settled: look again.
+    if (!conclusion && !(await pause())) throw refuse('SVC001')
+  }
+}
+
+/** What begin has come upon: the credits are set aside, or an operation of either kind is open, or neither any more. */
+type Met =
+  | { kind: 'begun'; operation: Operation }
+  | { kind: 'open'; operation: Operation }
+  | { kind: 'race'; operation: null }
+
+async function begin(context: PaymentContext, intent: Intent): Promise<Met> {
+  const leaseMs = context.settings.operationLeaseMs
+  const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
+  if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed, kind: 'CANCEL' }) }
+  return judge(await findCancelSubject(context.database, intent), intent)
+}
+
+/** Why the claim failed. Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
+function judge(subject: CancelSubject | null, intent: Intent): Met {
+  if (!subject) throw refuse('NOT000')
+  const { order, confirm, cancel: open, available } = subject
+  if (order.status === 'PENDING') return { kind: 'open', operation: confirm }
+  if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment failed: there is nothing to cancel.')
+  if (order.status === 'CANCELLED') throw refuseCancel(intent, 'The payment is already cancelled.')
+  if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
+  // A claim that was repeated after a lost connection finds its own operation: it had been made.
+  if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'open', operation: open }
+  if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are already spent.')
+  return { kind: 'race', operation: null }
+}
+
+/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
+async function proceed(context: PaymentContext, met: Met): Promise<Conclusion | undefined> {
+  if (met.kind === 'begun') return perform(context, met.operation)
+  if (met.kind === 'open' && !met.operation.leased) return settle(context, met.operation)
+  return undefined
+}
+
+function answer(conclusion: Exclude<Conclusion, { kind: 'unknown' }>, request: CancelRequest): void {
+  if (conclusion.kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
+}
+
+function refuseCancel({ paymentKey, reason }: CancelRequest, message: string): Refusal {
+  return refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } })
+}

@@ -1,0 +1,115 @@
+// Section 4.2, a payment in three acts: begin (the claim), call (the gateway), finish (the grant). A confirm that cannot
+// begin has met something: a finished order, which gives the original answer again or a refusal; or an open operation,
+// which it waits for when somebody is at work on it and settles itself when nobody is. One gateway call in all.
+import { assert } from '../core/assert.ts'
+import { deadlineIn, within } from '../core/clock.ts'
+import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import { newOperationId, orderIdPattern } from '../core/ids.ts'
+import type { ConfirmAnswer, PaymentContext } from './context.ts'
+import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
+import type { ConfirmSubject, Operation } from './sql.ts'
+
+export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
+
+/** Confirms of one order in one process join before begin: the same request shares the answer, another one waits. */
+export async function confirm(
+  context: PaymentContext,
+  customerId: string,
+  request: ConfirmRequest,
+): Promise<ConfirmAnswer> {
+  if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
+  const deadline = deadlineIn(context.settings.operationWaitMs)
+  const key = `${customerId}/${request.orderId}`
+  for (let running = context.confirming.get(key); running; running = context.confirming.get(key)) {
+    const same = running.paymentKey === request.paymentKey && running.amount === request.amount
+    const answer = await within(
+      deadline,
+      same ? running.answer : running.answer.catch(() => undefined),
+      'late' as const,
+    )
+    if (answer === 'late') throw refuse('SVC001')
+    if (same && answer) return answer
+  }
+  const answer = confirmAlone(context, customerId, request)
+  context.confirming.set(key, { ...request, answer })
+  try {
+    return await answer
+  } finally {
+    context.confirming.delete(key)
+  }
+}
+
+async function confirmAlone(
+  context: PaymentContext,
+  customerId: string,
+  request: ConfirmRequest,
+): Promise<ConfirmAnswer> {
+  const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
+  const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
+  const operation = openedOperation(intent)
+  for (;;) {
+    const met = await begin(context, operation)
+    if (met.kind === 'confirmed') return met.answer
+    const conclusion = await proceed(context, met)
+    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
+    // Somebody else is at work, or has just finished: look again.
+    if (!conclusion && !(await pause())) throw refuse('SVC001')
+  }
+}
+
+/** What begin has come upon: the way is free, or the order is confirmed, or an operation is open. */
+type Met =
+  | { kind: 'begun'; operation: Operation }
+  | { kind: 'confirmed'; answer: ConfirmAnswer }
+  | { kind: 'open'; operation: Operation }
+  | { kind: 'race' }
+
+async function begin(context: PaymentContext, operation: Operation): Promise<Met> {
+  const leaseMs = context.settings.operationLeaseMs
+  if (await context.batches.claimConfirm({ ...operation, leaseMs })) return { kind: 'begun', operation }
+  return judge(await context.batches.findConfirmSubject(operation), operation)
+}
+
+/** Why the claim failed, in the order of precedence: the order itself, what it says of the request, its state. */
+function judge(subject: ConfirmSubject | null, operation: Operation): Met {
+  if (!subject) throw refuse('NOT000')
+  const { order, confirm, paymentKeyTaken } = subject
+  if (order.amount !== operation.amount) throw refuseField('amount', `must be the amount of the order, ${order.amount}`)
+  if (order.status === 'CONFIRMED' && confirm?.paymentKey === operation.paymentKey) {
+    return { kind: 'confirmed', answer: originalAnswer(subject) }
+  }
+  if (order.status !== 'PENDING') throw refuseState(order.status)
+  // A claim that was repeated after a lost connection finds its own operation: it had been made.
+  if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
+  if (confirm) return { kind: 'open', operation: confirm }
+  if (paymentKeyTaken) throw refuseField('paymentKey', 'belongs to another order')
+  return { kind: 'race' }
+}
+
+/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
+async function proceed(context: PaymentContext, met: Exclude<Met, { kind: 'confirmed' }>) {
+  if (met.kind === 'begun') return perform(context, met.operation)
+  if (met.kind === 'open' && !met.operation.leased) return settle(context, met.operation)
+  return undefined
+}
+
+function answerOf({ orderId }: ConfirmRequest, conclusion: Exclude<Conclusion, { kind: 'unknown' }>): ConfirmAnswer {
+  if (conclusion.kind === 'rejected')
+    throw refuseState('FAILED', `The gateway refused the payment: ${conclusion.code}.`)
+  assert(conclusion.finished?.totalCredits != null, 'a confirm was approved without a grant')
+  return { orderId, creditsAdded: conclusion.finished.credits, totalCredits: conclusion.finished.totalCredits }
+}
+
+function originalAnswer({ order, confirm }: ConfirmSubject): ConfirmAnswer {
+  assert(confirm?.totalCredits != null, 'a confirmed order without the answer of its confirm')
+  return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits }
+}
+
+function refuseField(field: string, rule: string): Refusal {
+  return refuseFields('VAL003', [{ field, rule }])
+}
+
+function refuseState(status: string, message = `The order is ${status}, not PENDING.`): Refusal {
+  return refuseFields('VAL003', [{ field: 'orderId', rule: `the order is ${status}` }], message)
+}

@@ -1,0 +1,96 @@
+// What the use cases of this folder work with: the database, the gateway, the limits, and the hot statements behind
+// their batches. Built once by whoever starts the service or a test; there is no module-level state.
+import { type Batch, createBatch } from '../core/batch.ts'
+import type { Ledger } from '../credits/ledger.ts'
+import { type Database, isInputError, type Log } from '../db/database.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import {
+  type CancelClaim,
+  type CancelClaimed,
+  type ConfirmClaim,
+  type ConfirmSubject,
+  claimCancels,
+  claimConfirms,
+  type Finish,
+  type Finished,
+  findConfirmSubjects,
+  findOrders,
+  findOrdersOfKeys,
+  finishOperations,
+  insertOrders,
+  type NewOrder,
+  type Order,
+  type OrderKey,
+  type OrderOfKey,
+  type OrderOfKeyInput,
+} from './sql.ts'
+
+export type PaymentSettings = {
+  /** How long whoever opened or took over an operation has for it; longer than the gateway calls it makes. */
+  operationLeaseMs: number
+  /** How long a request waits for an operation that somebody else is working on. */
+  operationWaitMs: number
+  /** From the last send on, until a payment the gateway does not know cannot come to life any more. */
+  paymentSessionMs: number
+  pendingOrdersPerCustomer: number
+  clientKey: string
+  successUrl: string
+  failUrl: string
+}
+
+export type PaymentContext = {
+  database: Database
+  gateway: Gateway
+  ledger: Ledger
+  settings: PaymentSettings
+  log: Log
+  batches: PaymentBatches
+  /** Confirms under way in this process, by customer and order: the others join instead of asking the database. */
+  confirming: Map<string, Confirming>
+}
+
+export type Confirming = { paymentKey: string; amount: number; answer: Promise<ConfirmAnswer> }
+export type ConfirmAnswer = { orderId: string; creditsAdded: number; totalCredits: number }
+
+export type PaymentBatches = {
+  insertOrder: Batch<NewOrder, boolean>
+  findOrderOfKey: Batch<OrderOfKeyInput, OrderOfKey | null>
+  findOrder: Batch<OrderKey, Order | null>
+  claimConfirm: Batch<ConfirmClaim, boolean>
+  findConfirmSubject: Batch<OrderKey & { paymentKey: string }, ConfirmSubject | null>
+  claimCancel: Batch<CancelClaim, CancelClaimed | null>
+  finishOperation: Batch<Finish, Finished | null>
+}
+
+// Inputs that change the same account, or claim the same order, never share a statement. Purchases and reads may.
+function createBatches(database: Database): PaymentBatches {
+  const customer = (input: { customerId: string }) => input.customerId
+  const order = (input: OrderKey) => `${input.customerId}/${input.orderId}`
+  return {
+    insertOrder: createBatch({ isInputError, run: (inputs) => insertOrders(database, inputs) }),
+    findOrderOfKey: createBatch({ isInputError, run: (inputs) => findOrdersOfKeys(database, inputs) }),
+    findOrder: createBatch({ isInputError, run: (inputs) => findOrders(database, inputs) }),
+    claimConfirm: createBatch<ConfirmClaim, boolean>({
+      isInputError,
+      conflictKey: order,
+      run: (inputs) => claimConfirms(database, inputs),
+    }),
+    findConfirmSubject: createBatch({ isInputError, run: (inputs) => findConfirmSubjects(database, inputs) }),
+    claimCancel: createBatch<CancelClaim, CancelClaimed | null>({
+      isInputError,
+      conflictKey: customer,
+      run: (inputs) => claimCancels(database, inputs),
+    }),
+    finishOperation: createBatch<Finish, Finished | null>({
+      isInputError,
+      conflictKey: customer,
+      run: (inputs) => finishOperations(database, inputs),
+    }),
+  }
+}
+
+export function createPaymentContext(
+  parts: Pick<PaymentContext, 'database' | 'gateway' | 'ledger' | 'settings' | 'log'>,
+): PaymentContext {
+  return { ...parts, batches: createBatches(parts.database), confirming: new Map() }
+}

@@ -1,0 +1,59 @@
+// Section 4.1: a purchase is one insert. The idempotency key lives on the order, unique within the customer and for as
+// long as the order: a retry finds the original order whatever its state, and no second one can appear. A request that
+// was refused leaves nothing behind, so its key can be used again.
+import { refuse, refuseFields } from '../core/errors.ts'
+import { newOrderId } from '../core/ids.ts'
+import type { PaymentContext } from './context.ts'
+import { type PackageType, packageOf } from './packages.ts'
+import type { OrderOfKey } from './sql.ts'
+
+export type PurchaseRequest = { packageType: PackageType; paymentMethod: string; idempotencyKey: string | null }
+
+export type PurchaseAnswer = {
+  orderId: string
+  packageType: PackageType
+  amount: number
+  clientKey: string
+  successUrl: string
+  failUrl: string
+}
+
+export async function purchase(
+  context: PaymentContext,
+  customerId: string,
+  request: PurchaseRequest,
+): Promise<PurchaseAnswer> {
+  const { packageType, paymentMethod, idempotencyKey } = request
+  const { price: amount, credits } = packageOf(packageType)
+  const maxPending = context.settings.pendingOrdersPerCustomer
+  const orderId = newOrderId()
+  const order = { customerId, orderId, packageType, paymentMethod, amount, credits, idempotencyKey, maxPending }
+  if (await context.batches.insertOrder(order)) return answer(context, order)
+
+  const found = await context.batches.findOrderOfKey({ customerId, orderId, idempotencyKey })
+  if (!found) throw refuse('SVC001', { message: `${maxPending} orders are awaiting confirmation. Retry later.` })
+  requireSameRequest(found, request)
+  return answer(context, found)
+}
+
+/** Read to the letter rule 1 could return the original order here too; an error tells the caller of its bug. */
+function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
+  if (found.packageType === request.packageType && found.paymentMethod === request.paymentMethod) return
+  throw refuseFields(
+    'VAL003',
+    [{ field: 'X-Idempotency-Key', rule: 'belongs to an earlier purchase with another body' }],
+    'The X-Idempotency-Key was used for a purchase with another body.',
+  )
+}
+
+/** The order's data with the checkout data of now. The failUrl carries the order: the gateway leaves it out there. */
+function answer(
+  { settings }: PaymentContext,
+  order: { orderId: string; packageType: PackageType; amount: number },
+): PurchaseAnswer {
+  const { orderId, packageType, amount } = order
+  const failUrl = new URL(settings.failUrl)
+  failUrl.searchParams.set('orderId', orderId)
+  const { clientKey, successUrl } = settings
+  return { orderId, packageType, amount, clientKey, successUrl, failUrl: failUrl.href }
+}

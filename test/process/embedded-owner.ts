@@ -1,0 +1,15 @@
+// A service reduced to its database, for embedded.test.ts to kill: starts or adopts the server of the directory given,
+// takes the service lock, says what it found in one line of JSON and stays.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { lockDataDirectory } from '../../src/db/embedded-lock.ts'
+
+const [dataDir = '', lock] = process.argv.slice(2)
+const server = await startEmbedded({ dataDir })
+if (lock === 'lock') {
+  await lockDataDirectory(server, dataDir)
+  writeFileSync(join(dataDir, 'service.pid'), `${process.pid}\n`)
+}
+process.stdout.write(`${JSON.stringify({ adopted: server.adopted })}\n`)
+setInterval(() => undefined, 60_000)
