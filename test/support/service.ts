@@ -1,0 +1,260 @@
+// The service as a caller meets it: real HTTP on a free port, a database of its own, and the sandbox as the gateway.
+// Every answer is checked for the five fields of section 1 and for a code with the status of section 7.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { startSandbox } from '../../sandbox/server.ts'
+import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { createLedger } from '../../src/credits/ledger.ts'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createAuthenticate } from '../../src/customers/authenticate.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
+import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
+import { createTossClient } from '../../src/gateway/toss/client.ts'
+import { createPaymentContext, type PaymentContext, type PaymentSettings } from '../../src/payments/context.ts'
+import { type PackageType, packageOf } from '../../src/payments/packages.ts'
+import { buildPublicListener } from '../../src/public-listener.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
+import { assertInvariants, type GatewayPayment } from './invariants.ts'
+
+export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
+export const secretKey = 'test_sk_of_the_tests'
+
+export type Answer<Data = Record<string, unknown>> = {
+  status: number
+  headers: Headers
+  text: string
+  body: { success: boolean; data: Data; message: string | null; code: string; metadata: Record<string, unknown> | null }
+}
+
+export type Call = {
+  method?: string
+  key?: string | null
+  body?: unknown
+  headers?: Record<string, string>
+  raw?: string
+}
+
+export type Fault = { on: 'confirm' | 'cancel' | 'lookup'; kind: string; times: number; delayMs?: number }
+
+export const testSettings: PaymentSettings = {
+  operationLeaseMs: 4_000,
+  operationWaitMs: 3_000,
+  paymentSessionMs: 600_000,
+  pendingOrdersPerCustomer: 1_000,
+  clientKey: 'test_ck_of_the_tests',
+  successUrl: 'https://shop.example/success',
+  failUrl: 'https://shop.example/fail?from=checkout',
+}
+
+export type TestService = Awaited<ReturnType<typeof startTestService>>
+export type TestCustomer = Awaited<ReturnType<TestService['newCustomer']>>
+
+export type TestServiceOptions = {
+  settings?: Partial<PaymentSettings>
+  bodyLimitBytes?: number
+  callTimeoutMs?: number
+  /** More processes on one database: each has its own pool, batches and listener. */
+  beside?: { database: TestDatabase; sandboxUrl: string }
+  /** Puts something between the use cases and the gateway. */
+  wrapGateway?: (gateway: Gateway) => Gateway
+}
+
+/** The gateway port over a sandbox, as the service has it. */
+export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
+  const limits = { connectTimeoutMs: 1_000, callTimeoutMs, lookupTimeoutMs: callTimeoutMs, maxConnections: 64 }
+  return createTossGateway(createTossClient({ apiUrl, secretKey, ...limits }), silentLog)
+}
+
+export async function startTestSandbox() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-sandbox-'))
+  const keys = { clientKey: testSettings.clientKey, secretKey }
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true })
+  return {
+    url: sandbox.url,
+    async close() {
+      await sandbox.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The control endpoints of the sandbox: what the buyer does, what the gateway has, what goes wrong there. */
+export function sandboxControl(url: string) {
+  async function control<Data>(method: string, path: string, body?: unknown): Promise<Data> {
+    const json =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const response = await fetch(`${url}${path}`, { method, ...json })
+    assert.ok(response.ok, `${method} ${path}: ${response.status}`)
+    return (await response.json()) as Data
+  }
+  return {
+    /** A buyer went through checkout. */
+    async pay(orderId: string, amount: number, result = 'approve'): Promise<string> {
+      const { paymentKey } = await control<{ paymentKey: string }>('POST', '/sandbox/payments', {
+        orderId,
+        amount,
+        result,
+      })
+      return paymentKey
+    },
+    async payments(): Promise<GatewayPayment[]> {
+      return (await control<{ payments: GatewayPayment[] }>('GET', '/sandbox/payments')).payments
+    },
+    async paymentsOf(orderId: string): Promise<GatewayPayment[]> {
+      return (await this.payments()).filter((payment) => payment.orderId === orderId)
+    },
+    setFaults: (faults: Fault[]) => control<unknown>('PUT', '/sandbox/faults', faults),
+    clearFaults: () => control<unknown>('DELETE', '/sandbox/faults'),
+  }
+}
+
+/** How often each verb of the gateway was called. */
+export function countCalls(gateway: Gateway) {
+  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0 }
+  function counted<Verb extends keyof typeof calls>(verb: Verb): Gateway[Verb] {
+    return ((intent: never) => {
+      calls[verb] += 1
+      return gateway[verb](intent)
+    }) as Gateway[Verb]
+  }
+  const verbs = {
+    confirm: counted('confirm'),
+    cancel: counted('cancel'),
+    findConfirm: counted('findConfirm'),
+    findCancel: counted('findCancel'),
+  }
+  return { gateway: { ...gateway, ...verbs }, calls }
+}
+
+export async function startTestService(options: TestServiceOptions = {}) {
+  const testDatabase = options.beside?.database ?? (await createTestDatabase())
+  const sandbox = options.beside ? undefined : await startTestSandbox()
+  const sandboxUrl = options.beside?.sandboxUrl ?? (sandbox?.url as string)
+  const database = createDatabase(testDatabase.pool, silentLog)
+  const { gateway, calls } = countCalls(testGateway(sandboxUrl, options.callTimeoutMs))
+  const payments: PaymentContext = createPaymentContext({
+    database,
+    gateway: options.wrapGateway?.(gateway) ?? gateway,
+    ledger: createLedger(database),
+    settings: { ...testSettings, ...options.settings },
+    log: silentLog,
+  })
+  const listener = buildPublicListener({
+    authenticate: createAuthenticate(database, testPeppers),
+    payments,
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: options.bodyLimitBytes ?? 16_384,
+  })
+  await listener.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = listener.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+
+  async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
+    const {
+      method = request.body === undefined && request.raw === undefined ? 'GET' : 'POST',
+      key,
+      body,
+      raw,
+    } = request
+    const hasBody = body !== undefined || raw !== undefined
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(key ? { 'service-api-key': key } : {}),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...request.headers,
+      },
+      ...(hasBody ? { body: raw ?? JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+    assertEnvelope(answer)
+    return answer
+  }
+
+  async function newCustomer() {
+    const { customerId, apiKey, keyId } = await issueKey(database, testPeppers, crypto.randomUUID())
+    const as = <Data>(path: string, request: Call = {}) =>
+      call<Data>(`/public/v1/payments${path}`, { key: apiKey, ...request })
+    const customer = {
+      customerId,
+      apiKey,
+      keyId,
+      as,
+      purchase: (packageType: PackageType = 'STANDARD', headers: Record<string, string> = {}) =>
+        as<{ orderId: string; amount: number }>('/purchase', { body: { packageType }, headers }),
+      confirm: (orderId: string, paymentKey: string, amount: number) =>
+        as<{ creditsAdded: number; totalCredits: number }>('/confirm', { body: { orderId, paymentKey, amount } }),
+      cancel: (paymentKey: string, reason = 'changed my mind') => as('/cancel', { body: { paymentKey, reason } }),
+      async status(orderId: string): Promise<string> {
+        return (await as<{ status: string }>(`/${orderId}`)).body.data.status
+      },
+      async credits(): Promise<number> {
+        return (await as<{ credits: number }>('/credits')).body.data.credits
+      },
+      /** A PENDING order whose buyer has been through checkout. */
+      async paidOrder(packageType: PackageType = 'STANDARD', result = 'approve') {
+        const { price: amount, credits } = packageOf(packageType)
+        const { orderId } = (await customer.purchase(packageType)).body.data
+        const paymentKey = await control.pay(orderId, amount, result)
+        return { orderId, paymentKey, amount, credits, confirm: () => customer.confirm(orderId, paymentKey, amount) }
+      },
+      /** A CONFIRMED order. */
+      async confirmedOrder(packageType: PackageType = 'STANDARD') {
+        const order = await customer.paidOrder(packageType)
+        assertSuccess(await order.confirm(), 200)
+        return order
+      },
+    }
+    return customer
+  }
+
+  const control = sandboxControl(sandboxUrl)
+  return {
+    url,
+    port,
+    call,
+    newCustomer,
+    database: testDatabase,
+    payments,
+    calls,
+    sandbox: control,
+    sandboxUrl,
+    async close() {
+      await listener.close()
+      await gateway.close()
+      if (options.beside) return
+      await assertInvariants(testDatabase)
+      await sandbox?.close()
+      await testDatabase.drop()
+    },
+  }
+}
+
+/** Section 1 and section 7, on every answer. */
+export function assertEnvelope({ status, body, headers }: Pick<Answer, 'status' | 'body' | 'headers'>): void {
+  assert.deepEqual(Object.keys(body), ['success', 'data', 'message', 'code', 'metadata'])
+  assert.match(headers.get('content-type') ?? '', /^application\/json/)
+  if (body.code === 'SUCCESS') {
+    assert.equal(body.success, true)
+    assert.equal(body.metadata, null)
+    return
+  }
+  assert.equal(status, catalogue[body.code as ErrorCode]?.status, `${body.code} with status ${status}`)
+  assert.equal(body.success, false)
+  assert.equal(body.data, null)
+  assert.equal(typeof body.message, 'string')
+}
+
+export function assertSuccess(answer: Answer<unknown>, status: number): void {
+  assert.deepEqual([answer.status, answer.body.code], [status, 'SUCCESS'], answer.text)
+}
+
+export function assertRefused(answer: Answer<unknown>, code: ErrorCode): void {
+  assert.equal(answer.body.code, code, answer.text)
+}
