@@ -1,8 +1,7 @@
 // The memory of the sandbox across restarts: one JSON line per exchange that changed something, appended before the
 // answer leaves and replayed at start. The payments and the idempotency record of one exchange share a line, so there
 // is never one without the other. A written line survives the death of the process (kill -9) because the kernel
-// has it; it is not synced to disk, so a power cut may lose the last lines: this is a sandbox, and a sync costs
-// a hundred times the append.
+// has it; it is not synced to disk, so a power cut may lose the last lines: this is a sandbox.
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

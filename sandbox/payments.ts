@@ -110,7 +110,7 @@ export function koreanTime(now: Date): string {
   return `${new Date(now.getTime() + 9 * 3600_000).toISOString().slice(0, 19)}+09:00`
 }
 
-/** 32 upper-case hex digits. randomUUID draws from a pool; randomBytes cost 6 % of a confirm. */
+/** 32 upper-case hex digits. randomUUID draws from a pool, randomBytes asks the kernel each time. */
 export function newTransactionKey(): string {
   return randomUUID().replaceAll('-', '').toUpperCase()
 }

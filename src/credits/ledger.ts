@@ -7,6 +7,7 @@
 import type { Batch } from '../core/batch.ts'
 import { createBatch } from '../core/batch.ts'
 import { type Database, isInputError, statement } from '../db/database.ts'
+import { columns } from '../db/set-wise.ts'
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, with what is available after the wait.
@@ -111,12 +112,7 @@ export function createLedger(database: Database): Ledger {
     spend: createBatch({
       isInputError,
       conflictKey: (input) => input.customerId,
-      run: (inputs) =>
-        database.run<SpendOutput>(spend, [
-          inputs.map((input) => input.customerId),
-          inputs.map((input) => input.credits),
-          inputs.map((input) => input.reference),
-        ]),
+      run: (inputs) => database.run<SpendOutput>(spend, columns(inputs, 'customerId', 'credits', 'reference')),
     }),
   }
 }

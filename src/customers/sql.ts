@@ -1,6 +1,7 @@
 // The statements on customers and their API keys.
 import { openAccounts } from '../credits/ledger.ts'
 import { type Database, statement } from '../db/database.ts'
+import { byOrdinal, columns } from '../db/set-wise.ts'
 
 const createCustomerStatement = statement(
   'customers.createCustomer',
@@ -106,10 +107,6 @@ const findKeysStatement = statement(
 
 /** The keys with these hashes, one per input, null where nobody has it. */
 export async function findKeys(database: Database, inputs: KeyHash[]): Promise<(FoundKey | null)[]> {
-  const rows = await database.run<FoundKey & { ordinal: number }>(findKeysStatement, [
-    inputs.map((input) => input.pepperVersion),
-    inputs.map((input) => input.keyHash),
-  ])
-  const found = new Map(rows.map((row) => [row.ordinal, row]))
-  return inputs.map((_, index) => found.get(index + 1) ?? null)
+  const values = columns(inputs, 'pepperVersion', 'keyHash')
+  return byOrdinal(inputs, await database.run<FoundKey & { ordinal: number }>(findKeysStatement, values))
 }

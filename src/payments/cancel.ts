@@ -4,9 +4,9 @@
 import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
+import { type CancelSubject, findCancelSubject, type Operation } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
 import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
-import { type CancelSubject, findCancelSubject, type Operation } from './sql.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 

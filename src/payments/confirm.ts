@@ -5,9 +5,9 @@ import { assert } from '../core/assert.ts'
 import { deadlineIn, within } from '../core/clock.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
+import type { ConfirmSubject, Operation } from './begin-sql.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
 import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
-import type { ConfirmSubject, Operation } from './sql.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 

@@ -11,19 +11,19 @@ import {
   type ConfirmSubject,
   claimCancels,
   claimConfirms,
-  type Finish,
-  type Finished,
   findConfirmSubjects,
+} from './begin-sql.ts'
+import { type Finish, type Finished, finishOperations } from './finish-sql.ts'
+import {
   findOrders,
   findOrdersOfKeys,
-  finishOperations,
   insertOrders,
   type NewOrder,
   type Order,
   type OrderKey,
   type OrderOfKey,
   type OrderOfKeyInput,
-} from './sql.ts'
+} from './order-sql.ts'
 
 export type PaymentSettings = {
   /** How long whoever opened or took over an operation has for it; longer than the gateway calls it makes. */

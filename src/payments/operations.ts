@@ -6,17 +6,10 @@ import { unreachable } from '../core/assert.ts'
 import type { Deadline } from '../core/clock.ts'
 import { sleep } from '../core/clock.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
+import type { Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
+import { claimLease, type Finished, insertDiscrepancy, releaseLease, updateSent } from './finish-sql.ts'
 import { type OrderEvent, transitionOf } from './order-status.ts'
-import {
-  claimLease,
-  type Finished,
-  insertDiscrepancy,
-  type Operation,
-  type OperationKind,
-  releaseLease,
-  updateSent,
-} from './sql.ts'
 
 /** `finished` is null when somebody else has closed the operation meanwhile: read what became of it. */
 export type Conclusion =

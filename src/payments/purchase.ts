@@ -4,8 +4,8 @@
 import { refuse, refuseFields } from '../core/errors.ts'
 import { newOrderId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
+import type { OrderOfKey } from './order-sql.ts'
 import { type PackageType, packageOf } from './packages.ts'
-import type { OrderOfKey } from './sql.ts'
 
 export type PurchaseRequest = { packageType: PackageType; paymentMethod: string; idempotencyKey: string | null }
 

@@ -1,0 +1,196 @@
+// Act one as statements: the claim that opens an operation, and what a claim that got no row has met. Set-wise, locks in
+// key order. What stood in the way is read by a second statement, never tested beside a row lock: after the wait only
+// the locked row is fresh.
+import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
+import { type Database, statement } from '../db/database.ts'
+import { byOrdinal, columns } from '../db/set-wise.ts'
+import { type Order, type OrderKey, orderColumns } from './order-sql.ts'
+
+export type OperationKind = 'CONFIRM' | 'CANCEL'
+export type OperationState = 'OPEN' | 'APPROVED' | 'REJECTED'
+
+/** An intent at the gateway. `leased`: somebody is working on it now. */
+export type Operation = {
+  customerId: string
+  operationId: string
+  orderId: string
+  kind: OperationKind
+  paymentKey: string
+  amount: number
+  reason: string | null
+  state: OperationState
+  sendNumber: number
+  sentAgoMs: number
+  leased: boolean
+  totalCredits: number | null
+}
+
+/** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
+export const operationJson = (alias: string) => `
+  case when ${alias}.operation_id is not null then jsonb_build_object(
+    'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
+    'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
+    'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
+    'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
+    'totalCredits', ${alias}.total_credits) end`
+
+/** Writes answer by the operation's id: it is new with each intent. */
+export function byOperation<Row extends { operationId: string }>(
+  inputs: { operationId: string }[],
+  rows: Row[],
+): (Row | null)[] {
+  const found = new Map(rows.map((row) => [row.operationId, row]))
+  return inputs.map((input) => found.get(input.operationId) ?? null)
+}
+
+export type ConfirmClaim = {
+  customerId: string
+  operationId: string
+  orderId: string
+  paymentKey: string
+  amount: number
+  leaseMs: number
+}
+
+const claimConfirmsStatement = statement(
+  'payments.claimConfirms',
+  `with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[])
+      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms)
+  ),
+  locked_order as (
+    select i.*
+    from orders o
+    join input i using (customer_id, order_id)
+    where o.status = 'PENDING' and o.amount = i.amount
+    order by o.customer_id, o.order_id
+    for no key update of o
+  )
+  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, lease_until)
+  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, now() + lease_ms * interval '1 ms'
+  from locked_order
+  on conflict do nothing
+  returning operation_id as "operationId"`,
+)
+
+/** Opens the operations; false where the order is not PENDING with that amount, or something else is open already. */
+export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
+  const rows = await database.run<{ operationId: string }>(
+    claimConfirmsStatement,
+    columns(inputs, 'customerId', 'operationId', 'orderId', 'paymentKey', 'amount', 'leaseMs'),
+  )
+  return byOperation(inputs, rows).map((row) => row !== null)
+}
+
+export type ConfirmSubject = { order: Order; confirm: Operation | null; paymentKeyTaken: boolean }
+
+const findConfirmSubjectsStatement = statement(
+  'payments.findConfirmSubjects',
+  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
+    exists (select from payment_operations other
+            where other.customer_id = o.customer_id and other.payment_key = i.payment_key
+              and other.kind = 'CONFIRM' and other.state <> 'REJECTED'
+              and other.order_id <> o.order_id) as "paymentKeyTaken"
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
+  join orders o using (customer_id, order_id)
+  left join payment_operations p
+    on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state <> 'REJECTED'`,
+)
+
+/** What a confirm that could not be claimed has met. */
+export async function findConfirmSubjects(
+  database: Database,
+  inputs: (OrderKey & { paymentKey: string })[],
+): Promise<(ConfirmSubject | null)[]> {
+  type Row = Order & Omit<ConfirmSubject, 'order'> & { ordinal: number }
+  const rows = await database.run<Row>(
+    findConfirmSubjectsStatement,
+    columns(inputs, 'customerId', 'orderId', 'paymentKey'),
+  )
+  return byOrdinal(inputs, rows).map(
+    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
+  )
+}
+
+export type CancelClaim = {
+  customerId: string
+  operationId: string
+  paymentKey: string
+  reason: string
+  leaseMs: number
+}
+
+// The account is locked before the claim, so that the credits are known to be there; they are held by what was claimed.
+// An approved confirm never changes again, so joining it beside the lock of its order is safe.
+const claimCancelsStatement = statement(
+  'payments.claimCancels',
+  `with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[])
+      as i (customer_id, operation_id, payment_key, reason, lease_ms)
+  ),
+  locked_order as (
+    select i.*, o.order_id, o.amount, o.credits
+    from input i
+    join payment_operations p
+      on p.customer_id = i.customer_id and p.payment_key = i.payment_key and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+    where o.status = 'CONFIRMED'
+    order by o.customer_id, o.order_id
+    for no key update of o
+  ),${lockAccountsOf('locked_order')},
+  claimed as (
+    insert into payment_operations
+      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, lease_until)
+    select customer_id, operation_id, order_id, 'CANCEL', payment_key, amount, reason, credits,
+           now() + lease_ms * interval '1 ms'
+    from locked_order
+    join account using (customer_id)
+    where account.available >= locked_order.credits
+    on conflict do nothing
+    returning customer_id, operation_id, order_id, amount, credits_held
+  ),
+  movement as (
+    select customer_id, null::text as kind, 0 as delta, credits_held as held_delta, order_id, null::text as reference
+    from claimed
+  ),${applyMovements}
+  select operation_id as "operationId", order_id as "orderId", amount from claimed`,
+)
+
+export type CancelClaimed = { operationId: string; orderId: string; amount: number }
+
+/** Opens the operations and sets the credits aside; null where the order is not CONFIRMED, busy, or its credits spent. */
+export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
+  const rows = await database.run<CancelClaimed>(
+    claimCancelsStatement,
+    columns(inputs, 'customerId', 'operationId', 'paymentKey', 'reason', 'leaseMs'),
+  )
+  return byOperation(inputs, rows)
+}
+
+export type CancelSubject = { order: Order; confirm: Operation; cancel: Operation | null; available: number }
+
+const findCancelSubjectStatement = statement(
+  'payments.findCancelSubject',
+  `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
+    a.balance - a.held as "available"
+  from payment_operations p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  join accounts a on a.customer_id = p.customer_id
+  left join payment_operations c
+    on c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CANCEL' and c.state <> 'REJECTED'
+  where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
+  order by p.state = 'REJECTED', p.opened_at desc
+  limit 1`,
+)
+
+/** What a cancel that could not be claimed has met. A refused confirm is found only when no other has its payment key. */
+export async function findCancelSubject(
+  database: Database,
+  input: { customerId: string; paymentKey: string },
+): Promise<CancelSubject | null> {
+  const [row] = await database.run<Order & Omit<CancelSubject, 'order'>>(findCancelSubjectStatement, [
+    input.customerId,
+    input.paymentKey,
+  ])
+  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, available: row.available } : null
+}

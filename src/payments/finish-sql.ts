@@ -1,0 +1,167 @@
+// Act three as statements: the outcome and all that follows from it, and the lease of an operation that stays open.
+import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
+import { type Database, statement } from '../db/database.ts'
+import { columns } from '../db/set-wise.ts'
+import { byOperation, type Operation, operationJson } from './begin-sql.ts'
+import type { OrderKey } from './order-sql.ts'
+import type { CreditsEffect, OrderStatus } from './order-status.ts'
+
+export type Finish = {
+  customerId: string
+  operationId: string
+  orderId: string
+  state: 'APPROVED' | 'REJECTED'
+  from: OrderStatus
+  to: OrderStatus
+  credits: CreditsEffect
+  gatewayCode: string | null
+  transactionKey: string | null
+}
+
+export type Finished = { operationId: string; credits: number; totalCredits: number | null }
+
+// Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
+// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
+const finishOperationsStatement = statement(
+  'payments.finishOperations',
+  `with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                         $9::text[])
+      as i (customer_id, operation_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key)
+  ),
+  locked_order as (
+    select i.*, o.credits
+    from orders o
+    join input i using (customer_id, order_id)
+    where o.status = i.from_status
+    order by o.customer_id, o.order_id
+    for no key update of o
+  ),
+  locked_operation as (
+    select l.*, p.credits_held
+    from payment_operations p
+    join locked_order l using (customer_id, operation_id)
+    where p.state = 'OPEN'
+    order by p.customer_id, p.operation_id
+    for no key update of p
+  ),
+  movement as (
+    select customer_id, order_id, null::text as reference,
+           case effect when 'grant' then 'GRANT' when 'take-held' then 'ROLLBACK' end as kind,
+           case effect when 'grant' then credits when 'take-held' then -credits else 0 end as delta,
+           -credits_held as held_delta
+    from locked_operation
+    where effect <> 'none'
+  ),${lockAccountsOf('movement')},${applyMovements},
+  moved_order as (
+    update orders o
+    set status = l.to_status,
+        confirmed_at = case l.effect when 'grant' then now() else o.confirmed_at end,
+        grant_entry = case e.kind when 'GRANT' then e.entry_number else o.grant_entry end,
+        rollback_entry = case e.kind when 'ROLLBACK' then e.entry_number else o.rollback_entry end
+    from locked_operation l
+    left join entry e on e.customer_id = l.customer_id and e.order_id = l.order_id
+    where o.customer_id = l.customer_id and o.order_id = l.order_id and l.from_status <> l.to_status
+  )
+  update payment_operations p
+  set state = l.state,
+      closed_at = now(),
+      gateway_code = l.gateway_code,
+      transaction_key = l.transaction_key,
+      total_credits = m.available
+  from locked_operation l
+  left join moved m on m.customer_id = l.customer_id
+  where p.customer_id = l.customer_id and p.operation_id = l.operation_id
+  returning p.operation_id as "operationId", l.credits, p.total_credits as "totalCredits"`,
+)
+
+/** Records the outcomes and all that follows; null where somebody else has finished the operation. */
+export async function finishOperations(database: Database, inputs: Finish[]): Promise<(Finished | null)[]> {
+  const rows = await database.run<Finished>(
+    finishOperationsStatement,
+    columns(
+      inputs,
+      'customerId',
+      'operationId',
+      'orderId',
+      'state',
+      'from',
+      'to',
+      'credits',
+      'gatewayCode',
+      'transactionKey',
+    ),
+  )
+  return byOperation(inputs, rows)
+}
+
+const claimLeaseStatement = statement(
+  'payments.claimLease',
+  `update payment_operations p
+  set lease_until = now() + $3::int * interval '1 ms'
+  where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN' and p.lease_until <= now()
+  returning ${operationJson('p')} as "operation"`,
+)
+
+/** The operation for whoever got the lease; null when it is closed or somebody else is at work on it. */
+export async function claimLease(database: Database, operation: Operation, leaseMs: number): Promise<Operation | null> {
+  const [row] = await database.run<{ operation: Operation }>(claimLeaseStatement, [
+    operation.customerId,
+    operation.operationId,
+    leaseMs,
+  ])
+  return row?.operation ?? null
+}
+
+const updateSentStatement = statement(
+  'payments.updateSent',
+  `update payment_operations
+  set sent_at = now()
+  where customer_id = $1 and operation_id = $2 and state = 'OPEN'`,
+)
+
+/** Notes that the call is about to be made again: not being found at the gateway proves nothing for a while. */
+export async function updateSent(database: Database, operation: Operation): Promise<void> {
+  await database.run(updateSentStatement, [operation.customerId, operation.operationId])
+}
+
+const releaseLeaseStatement = statement(
+  'payments.releaseLease',
+  `update payment_operations
+  set lease_until = now(), gateway_code = $3, send_number = case when $5 then $4::int + 1 else send_number end
+  where customer_id = $1 and operation_id = $2 and state = 'OPEN' and send_number = $4`,
+)
+
+/** Leaves the operation open for whoever comes next; a spent key is given up for the next number. */
+export async function releaseLease(
+  database: Database,
+  operation: Operation,
+  unknown: { code: string; keySpent?: boolean },
+): Promise<void> {
+  await database.run(releaseLeaseStatement, [
+    operation.customerId,
+    operation.operationId,
+    unknown.code,
+    operation.sendNumber,
+    unknown.keySpent ?? false,
+  ])
+}
+
+const insertDiscrepancyStatement = statement(
+  'payments.insertDiscrepancy',
+  `insert into discrepancies (customer_id, order_id, kind, detail)
+  values ($1, $2, $3, $4::jsonb)
+  on conflict do nothing`,
+)
+
+export async function insertDiscrepancy(
+  database: Database,
+  input: OrderKey & { kind: string; detail: Record<string, unknown> },
+): Promise<void> {
+  await database.run(insertDiscrepancyStatement, [
+    input.customerId,
+    input.orderId,
+    input.kind,
+    JSON.stringify(input.detail),
+  ])
+}

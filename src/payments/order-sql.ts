@@ -1,0 +1,114 @@
+// The statements on orders alone: purchase and status. Set-wise: they take arrays and give one row per input.
+import { type Database, statement } from '../db/database.ts'
+import { byOrdinal, columns } from '../db/set-wise.ts'
+import type { OrderStatus } from './order-status.ts'
+import type { PackageType } from './packages.ts'
+
+export type Order = {
+  orderId: string
+  status: OrderStatus
+  packageType: PackageType
+  amount: number
+  credits: number
+  createdAt: Date
+  confirmedAt: Date | null
+}
+
+export const orderColumns = `
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
+
+export type NewOrder = {
+  customerId: string
+  orderId: string
+  packageType: PackageType
+  paymentMethod: string
+  amount: number
+  credits: number
+  idempotencyKey: string | null
+  /** At most so many PENDING orders for this customer; 0: no limit. */
+  maxPending: number
+}
+
+// Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
+// explained. The count stops at the limit, so a customer with many open orders does not make it slow.
+const insertOrdersStatement = statement(
+  'payments.insertOrders',
+  `with input as (
+    select *, row_number() over (partition by customer_id order by ordinal) as place
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[])
+      with ordinality
+      as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
+  )
+  insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key)
+  select customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key
+  from input i
+  where max_pending = 0 or place + (
+    select count(*) from (
+      select from orders o where o.customer_id = i.customer_id and o.status = 'PENDING' limit i.max_pending
+    ) pending) <= max_pending
+  order by customer_id, order_id
+  on conflict do nothing
+  returning order_id as "orderId"`,
+)
+
+/** Whether each order was inserted. */
+export async function insertOrders(database: Database, inputs: NewOrder[]): Promise<boolean[]> {
+  const rows = await database.run<{ orderId: string }>(
+    insertOrdersStatement,
+    columns(
+      inputs,
+      'customerId',
+      'orderId',
+      'packageType',
+      'paymentMethod',
+      'amount',
+      'credits',
+      'idempotencyKey',
+      'maxPending',
+    ),
+  )
+  const inserted = new Set(rows.map((row) => row.orderId))
+  return inputs.map((input) => inserted.has(input.orderId))
+}
+
+export type OrderOfKeyInput = { customerId: string; orderId: string; idempotencyKey: string | null }
+export type OrderOfKey = Order & { paymentMethod: string }
+
+const findOrdersOfKeysStatement = statement(
+  'payments.findOrdersOfKeys',
+  `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, idempotency_key, ordinal)
+  cross join lateral (
+    select * from orders where customer_id = i.customer_id and idempotency_key = i.idempotency_key
+    union all
+    select * from orders where customer_id = i.customer_id and order_id = i.order_id
+    limit 1
+  ) o`,
+)
+
+/** The order that has the idempotency key, or the very order when its insert was repeated after a lost connection. */
+export async function findOrdersOfKeys(database: Database, inputs: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
+  const rows = await database.run<OrderOfKey & { ordinal: number }>(
+    findOrdersOfKeysStatement,
+    columns(inputs, 'customerId', 'orderId', 'idempotencyKey'),
+  )
+  return byOrdinal(inputs, rows)
+}
+
+export type OrderKey = { customerId: string; orderId: string }
+
+const findOrdersStatement = statement(
+  'payments.findOrders',
+  `select i.ordinal, ${orderColumns}
+  from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
+  join orders o using (customer_id, order_id)`,
+)
+
+export async function findOrders(database: Database, inputs: OrderKey[]): Promise<(Order | null)[]> {
+  const rows = await database.run<Order & { ordinal: number }>(
+    findOrdersStatement,
+    columns(inputs, 'customerId', 'orderId'),
+  )
+  return byOrdinal(inputs, rows)
+}

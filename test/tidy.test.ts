@@ -1,0 +1,224 @@
+// The rules of this codebase that a program can check, as tables. A breach is named with the place where the thing
+// belongs.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Tracked and new files, as git sees them. */
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const code = files.filter((file) => /^(src|sandbox|test)\/.*\.ts$/.test(file))
+const source = code.filter((file) => !file.startsWith('test/'))
+const texts = files.filter((file) => /\.(ts|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file) && file !== 'package-lock.json')
+
+/** Which folders of src a folder may import from, besides itself. The files directly in src put the parts together. */
+const mayImport: Record<string, string[]> = {
+  core: [],
+  db: ['core'],
+  gateway: ['core'],
+  http: ['core'],
+  credits: ['core', 'db'],
+  customers: ['core', 'db', 'credits'],
+  payments: ['core', 'db', 'http', 'credits', 'gateway'],
+}
+
+/** Features meet through the file that carries the verb. */
+const doors: Record<string, string[]> = {
+  credits: ['src/credits/ledger.ts'],
+  gateway: ['src/gateway/gateway.ts'],
+}
+
+/** A table is written in one place. */
+const writers: Record<string, string[]> = {
+  customers: ['src/customers/sql.ts'],
+  api_keys: ['src/customers/sql.ts'],
+  accounts: ['src/credits/ledger.ts'],
+  ledger_entries: ['src/credits/ledger.ts'],
+  orders: ['src/payments/order-sql.ts', 'src/payments/finish-sql.ts'],
+  payment_operations: ['src/payments/begin-sql.ts', 'src/payments/finish-sql.ts'],
+  discrepancies: ['src/payments/finish-sql.ts'],
+  schema_migrations: ['src/db/migrate.ts'],
+}
+
+const maxLines = 300
+
+/** What no file of these may contain, and what to do instead. */
+const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
+  {
+    files: source.filter((file) => file !== 'src/config.ts'),
+    pattern: /process\.env\b/,
+    instead: 'src/config.ts reads settings',
+  },
+  { files: code, pattern: /^export default|^export \* from/m, instead: 'export by name from the file that has it' },
+  { files: code, pattern: /\b(TODO|FIXME|XXX|HACK)\b/, instead: 'finish it' },
+  { files: code, pattern: /\b(test|describe|it)\.(only|todo)\(/, instead: 'run all tests' },
+  { files: source, pattern: /Math\.random\(\)(?!\))/, instead: 'core/ids.ts for anything that must not be guessed' },
+  {
+    files: source,
+    pattern: /\bnew Date\([^)]*\)\.get(Hours|Date|Day|Month|FullYear)\(/,
+    instead: 'times are UTC, in ISO 8601',
+  },
+  { files: source, pattern: /[:<] ?any\b(?= ?[;,)>=[]|$)|\bas any\b|@ts-(ignore|expect-error)/m, instead: 'a type' },
+]
+
+type Import = { from: string; to: string }
+
+const imports: Import[] = code.flatMap((file) =>
+  [...read(file).matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, path = '']) => ({
+    from: file,
+    to: normalize(join(dirname(file), path)),
+  })),
+)
+
+function folderOf(file: string): string | undefined {
+  return /^src\/([a-z]+)\//.exec(file)?.[1]
+}
+
+function breaches(found: string[]): void {
+  assert.deepEqual(found, [])
+}
+
+test('folders of src import only what the table allows', () => {
+  const foldersOfSource = new Set(source.map(folderOf).filter((folder) => folder !== undefined))
+  assert.deepEqual([...foldersOfSource].sort(), Object.keys(mayImport).sort())
+  breaches(
+    imports.flatMap(({ from, to }) => {
+      const [own, other] = [folderOf(from), folderOf(to)]
+      if (!own || own === other) return []
+      if (!other) return [`${from} imports ${to}: only files directly in src put the parts together`]
+      return mayImport[own]?.includes(other)
+        ? []
+        : [`${from} imports ${to}: ${own} may import ${mayImport[own]?.join(', ')}`]
+    }),
+  )
+})
+
+test('features meet only through the file that carries the verb', () => {
+  breaches(
+    imports.flatMap(({ from, to }) => {
+      const [own, other] = [folderOf(from), folderOf(to)]
+      const door = other && doors[other]
+      if (!own || !door || own === other || door.includes(to)) return []
+      return [`${from} imports ${to}: use ${door.join(', ')}`]
+    }),
+  )
+})
+
+test('the sandbox imports nothing of src, and src nothing of the sandbox but its start', () => {
+  breaches(
+    imports
+      .filter(({ from, to }) => from.startsWith('sandbox/') && !to.startsWith('sandbox/'))
+      .map(({ from, to }) => `${from} imports ${to}: the sandbox is a server of its own`),
+  )
+  breaches(
+    imports
+      .filter(({ from, to }) => from.startsWith('src/') && to.startsWith('sandbox/'))
+      .filter(({ from, to }) => from !== 'src/service.ts' || to !== 'sandbox/server.ts')
+      .map(({ from, to }) => `${from} imports ${to}: src/service.ts starts the sandbox`),
+  )
+})
+
+test('no file imports itself through others', () => {
+  const graph = Map.groupBy(imports, (each) => each.from)
+  const done = new Set<string>()
+  const cycles: string[] = []
+  function visit(file: string, path: string[]): void {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+    if (done.has(file) || path.includes(file)) return
+    for (const { to } of graph.get(file) ?? []) visit(to, [...path, file])
+    done.add(file)
+  }
+  for (const file of source) visit(file, [])
+  breaches(cycles)
+})
+
+test('a table is written only in the files that own it', () => {
+  const tables = [...read('migrations/0001_credits.sql').matchAll(/^create table (\w+)/gm)].map(([, name]) => name)
+  assert.deepEqual([...tables, 'schema_migrations'].sort(), Object.keys(writers).sort())
+  breaches(
+    source.flatMap((file) =>
+      [...read(file).matchAll(/\b(?:insert into|delete from|update)\s+(\w+)(?=\s)/g)].flatMap(
+        ([statement, table = '']) => {
+          const owners = writers[table]
+          return !owners || owners.includes(file) ? [] : [`${file}: "${statement}" belongs in ${owners.join(' or ')}`]
+        },
+      ),
+    ),
+  )
+})
+
+test('statements are named after their folder, once', () => {
+  const names = source.flatMap((file) =>
+    [...read(file).matchAll(/\bstatement\(\s*'([^']+)'/g)].map(([, name = '']) => ({ file, name })),
+  )
+  breaches(
+    names
+      .filter(({ file, name }) => !name.startsWith(`${folderOf(file)}.`))
+      .map(({ file, name }) => `${file}: ${name}`),
+  )
+  assert.equal(new Set(names.map(({ name }) => name)).size, names.length)
+})
+
+test('no file has what is banned', () => {
+  breaches(
+    banned.flatMap(({ files: checked, pattern, instead }) =>
+      checked
+        .filter((file) => file !== 'test/tidy.test.ts' && pattern.test(read(file)))
+        .map((file) => `${file} has ${pattern}: ${instead}`),
+    ),
+  )
+})
+
+test(`files have at most ${maxLines} lines and open with what they are responsible for`, () => {
+  const lengths = code.map((file) => ({ file, lines: read(file).split('\n').length - 1 }))
+  breaches(lengths.filter(({ lines }) => lines > maxLines).map(({ file, lines }) => `${file}: ${lines} lines`))
+  breaches(code.filter((file) => !read(file).startsWith('// ')))
+})
+
+test('no folder has a name that says nothing', () => {
+  breaches(files.filter((file) => /(^|\/)(utils?|helpers?|common|shared|services|misc|lib)\//.test(file)))
+})
+
+test('test titles are facts: none says "should"', () => {
+  const tests = code.filter((file) => file.endsWith('.test.ts') && file !== 'test/tidy.test.ts')
+  breaches(tests.filter((file) => /\b(test|it|describe)\(\s*['"`][^'"`]*\bshould\b/.test(read(file))))
+})
+
+test('documents name only files that exist', () => {
+  const documents = files.filter((file) => file.endsWith('.md'))
+  breaches(
+    documents.flatMap((document) =>
+      [...read(document).matchAll(/`((?:src|test|migrations|sandbox|docs)\/[\w./-]+\.\w+)`/g)]
+        .map(([, file = '']) => file)
+        .filter((file) => !existsSync(join(root, file)))
+        .map((file) => `${document} names ${file}`),
+    ),
+  )
+})
+
+test('the lockfile names no host, and every package in it has its hash', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Record<string, unknown>> }
+  const installed = Object.entries(packages).filter(([path]) => path !== '')
+  breaches(installed.filter(([, entry]) => 'resolved' in entry).map(([path]) => `${path} has an address`))
+  breaches(installed.filter(([, entry]) => !entry.integrity).map(([path]) => `${path} has no hash`))
+})
+
+test('install scripts run only for the packages that are named', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Record<string, unknown>> }
+  const withScripts = Object.entries(packages)
+    .filter(([, entry]) => entry.hasInstallScript)
+    .map(([path]) => path.replace('node_modules/', ''))
+  assert.deepEqual(withScripts.sort(), Object.keys(JSON.parse(read('package.json')).allowScripts).sort())
+})
+
+test('texts are whole: no marks of a merge, no trailing blanks, a newline at the end', () => {
+  breaches(texts.filter((file) => /^(<{7}|>{7}) /m.test(read(file)) || /[ \t]$/m.test(read(file))))
+  breaches(texts.filter((file) => !read(file).endsWith('\n')))
+})
