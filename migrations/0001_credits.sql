@@ -118,7 +118,8 @@ create unique index orders_once_per_idempotency_key on orders (customer_id, idem
 create index orders_pending on orders (customer_id) where status = 'PENDING';
 
 -- One row for each intent to move money at the gateway, written before the gateway is asked. OPEN means the outcome is
--- not known yet; whoever holds the lease is working on it. The key sent to the gateway is operation_id and send_number:
+-- not known yet; until lease_until its holder is working on it. closed_by tells a holder whose connection died during
+-- finish that the commit had happened. The key sent to the gateway is operation_id and send_number:
 -- the same as long as no answer came, the next number after an answer that the gateway binds to the key.
 create table payment_operations (
   customer_id     uuid        not null,
@@ -132,17 +133,20 @@ create table payment_operations (
   state           text        not null default 'OPEN',
   send_number     int         not null default 1,
   sent_at         timestamptz not null default now(),
+  holder_id       uuid        not null,
   lease_until     timestamptz not null,
   gateway_code    text,
   transaction_key text,
   total_credits   bigint,
   opened_at       timestamptz not null default now(),
   closed_at       timestamptz,
+  closed_by       uuid,
   primary key (customer_id, operation_id),
   foreign key (customer_id, order_id) references orders,
   constraint payment_operations_kind check (kind in ('CONFIRM', 'CANCEL')),
   constraint payment_operations_state check (state in ('OPEN', 'APPROVED', 'REJECTED')),
-  constraint payment_operations_open_is_not_closed check ((state = 'OPEN') = (closed_at is null)),
+  constraint payment_operations_open_is_not_closed check (
+    (state = 'OPEN') = (closed_at is null) and (closed_at is null) = (closed_by is null)),
   constraint payment_operations_cancel_holds check (
     case kind when 'CANCEL' then credits_held > 0 and reason is not null
               else credits_held = 0 and reason is null end)

@@ -9,7 +9,7 @@ import { type Order, type OrderKey, orderColumns } from './order-sql.ts'
 export type OperationKind = 'CONFIRM' | 'CANCEL'
 export type OperationState = 'OPEN' | 'APPROVED' | 'REJECTED'
 
-/** An intent at the gateway. `leased`: somebody is working on it now. */
+/** An intent at the gateway. `leased`: its holder is working on it now. Who opens an operation is its first holder. */
 export type Operation = {
   customerId: string
   operationId: string
@@ -22,6 +22,7 @@ export type Operation = {
   sendNumber: number
   sentAgoMs: number
   leased: boolean
+  holderId: string
   totalCredits: number | null
 }
 
@@ -32,7 +33,7 @@ export const operationJson = (alias: string) => `
     'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
     'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
     'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
-    'totalCredits', ${alias}.total_credits) end`
+    'holderId', ${alias}.holder_id, 'totalCredits', ${alias}.total_credits) end`
 
 /** Writes answer by the operation's id: it is new with each intent. */
 export function byOperation<Row extends { operationId: string }>(
@@ -66,8 +67,9 @@ const claimConfirmsStatement = statement(
     order by o.customer_id, o.order_id
     for no key update of o
   )
-  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, lease_until)
-  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, now() + lease_ms * interval '1 ms'
+  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until)
+  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
+         now() + lease_ms * interval '1 ms'
   from locked_order
   on conflict do nothing
   returning operation_id as "operationId"`,
@@ -140,8 +142,8 @@ const claimCancelsStatement = statement(
   ),${lockAccountsOf('locked_order')},
   claimed as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, lease_until)
-    select customer_id, operation_id, order_id, 'CANCEL', payment_key, amount, reason, credits,
+      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until)
+    select customer_id, operation_id, order_id, 'CANCEL', payment_key, amount, reason, credits, operation_id,
            now() + lease_ms * interval '1 ms'
     from locked_order
     join account using (customer_id)

@@ -10,13 +10,10 @@ import { type Conclusion, createPauses, openedOperation, perform, settle } from 
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
-type Intent = CancelRequest & { customerId: string; operationId: string }
-
 export async function cancel(context: PaymentContext, customerId: string, request: CancelRequest): Promise<void> {
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
-  const intent = { ...request, customerId, operationId: newOperationId() }
   for (;;) {
-    const met = await begin(context, intent)
+    const met = await begin(context, customerId, request)
     const conclusion = await proceed(context, met)
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
     if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
@@ -31,8 +28,11 @@ type Met =
   | { kind: 'open'; operation: Operation }
   | { kind: 'race'; operation: null }
 
-async function begin(context: PaymentContext, intent: Intent): Promise<Met> {
+type Intent = CancelRequest & { customerId: string; operationId: string }
+
+async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Met> {
   const leaseMs = context.settings.operationLeaseMs
+  const intent = { ...request, customerId, operationId: newOperationId() }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
   if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed, kind: 'CANCEL' }) }
   return judge(await findCancelSubject(context.database, intent), intent)

@@ -45,10 +45,8 @@ async function confirmAlone(
   request: ConfirmRequest,
 ): Promise<ConfirmAnswer> {
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
-  const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
-  const operation = openedOperation(intent)
   for (;;) {
-    const met = await begin(context, operation)
+    const met = await begin(context, customerId, request)
     if (met.kind === 'confirmed') return met.answer
     const conclusion = await proceed(context, met)
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
@@ -65,7 +63,9 @@ type Met =
   | { kind: 'open'; operation: Operation }
   | { kind: 'race' }
 
-async function begin(context: PaymentContext, operation: Operation): Promise<Met> {
+async function begin(context: PaymentContext, customerId: string, request: ConfirmRequest): Promise<Met> {
+  const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
+  const operation = openedOperation(intent)
   const leaseMs = context.settings.operationLeaseMs
   if (await context.batches.claimConfirm({ ...operation, leaseMs })) return { kind: 'begun', operation }
   return judge(await context.batches.findConfirmSubject(operation), operation)

@@ -9,6 +9,7 @@ import type { CreditsEffect, OrderStatus } from './order-status.ts'
 export type Finish = {
   customerId: string
   operationId: string
+  holderId: string
   orderId: string
   state: 'APPROVED' | 'REJECTED'
   from: OrderStatus
@@ -21,13 +22,14 @@ export type Finish = {
 export type Finished = { operationId: string; credits: number; totalCredits: number | null }
 
 // Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
-// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
+// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing. A
+// holder who repeats the statement because its connection died gets the row that its own commit had closed.
 const finishOperationsStatement = statement(
   'payments.finishOperations',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                         $9::text[])
-      as i (customer_id, operation_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                         $9::text[], $10::text[])
+      as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key)
   ),
   locked_order as (
     select i.*, o.credits
@@ -62,17 +64,28 @@ const finishOperationsStatement = statement(
     from locked_operation l
     left join entry e on e.customer_id = l.customer_id and e.order_id = l.order_id
     where o.customer_id = l.customer_id and o.order_id = l.order_id and l.from_status <> l.to_status
+  ),
+  closed as (
+    update payment_operations p
+    set state = l.state,
+        closed_at = now(),
+        closed_by = l.holder_id,
+        gateway_code = l.gateway_code,
+        transaction_key = l.transaction_key,
+        total_credits = m.available
+    from locked_operation l
+    left join moved m on m.customer_id = l.customer_id
+    where p.customer_id = l.customer_id and p.operation_id = l.operation_id
+    returning p.operation_id, l.credits, p.total_credits
   )
-  update payment_operations p
-  set state = l.state,
-      closed_at = now(),
-      gateway_code = l.gateway_code,
-      transaction_key = l.transaction_key,
-      total_credits = m.available
-  from locked_operation l
-  left join moved m on m.customer_id = l.customer_id
-  where p.customer_id = l.customer_id and p.operation_id = l.operation_id
-  returning p.operation_id as "operationId", l.credits, p.total_credits as "totalCredits"`,
+  select operation_id as "operationId", credits, total_credits as "totalCredits"
+  from closed
+  union all
+  select p.operation_id, o.credits, p.total_credits
+  from input i
+  join payment_operations p using (customer_id, operation_id)
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  where p.closed_by = i.holder_id`,
 )
 
 /** Records the outcomes and all that follows; null where somebody else has finished the operation. */
@@ -83,6 +96,7 @@ export async function finishOperations(database: Database, inputs: Finish[]): Pr
       inputs,
       'customerId',
       'operationId',
+      'holderId',
       'orderId',
       'state',
       'from',
@@ -98,17 +112,24 @@ export async function finishOperations(database: Database, inputs: Finish[]): Pr
 const claimLeaseStatement = statement(
   'payments.claimLease',
   `update payment_operations p
-  set lease_until = now() + $3::int * interval '1 ms'
-  where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN' and p.lease_until <= now()
+  set lease_until = now() + $3::int * interval '1 ms', holder_id = $4
+  where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN'
+    and (p.lease_until <= now() or p.holder_id = $4)
   returning ${operationJson('p')} as "operation"`,
 )
 
-/** The operation for whoever got the lease; null when it is closed or somebody else is at work on it. */
-export async function claimLease(database: Database, operation: Operation, leaseMs: number): Promise<Operation | null> {
+/** The operation for its new holder; null when it is closed or somebody else is at work on it. */
+export async function claimLease(
+  database: Database,
+  operation: Operation,
+  holderId: string,
+  leaseMs: number,
+): Promise<Operation | null> {
   const [row] = await database.run<{ operation: Operation }>(claimLeaseStatement, [
     operation.customerId,
     operation.operationId,
     leaseMs,
+    holderId,
   ])
   return row?.operation ?? null
 }
@@ -128,8 +149,8 @@ export async function updateSent(database: Database, operation: Operation): Prom
 const releaseLeaseStatement = statement(
   'payments.releaseLease',
   `update payment_operations
-  set lease_until = now(), gateway_code = $3, send_number = case when $5 then $4::int + 1 else send_number end
-  where customer_id = $1 and operation_id = $2 and state = 'OPEN' and send_number = $4`,
+  set lease_until = now(), gateway_code = $4, send_number = $5
+  where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'`,
 )
 
 /** Leaves the operation open for whoever comes next; a spent key is given up for the next number. */
@@ -141,9 +162,9 @@ export async function releaseLease(
   await database.run(releaseLeaseStatement, [
     operation.customerId,
     operation.operationId,
+    operation.holderId,
     unknown.code,
-    operation.sendNumber,
-    unknown.keySpent ?? false,
+    operation.sendNumber + (unknown.keySpent ? 1 : 0),
   ])
 }
 

@@ -5,6 +5,7 @@
 import { unreachable } from '../core/assert.ts'
 import type { Deadline } from '../core/clock.ts'
 import { sleep } from '../core/clock.ts'
+import { newOperationId } from '../core/ids.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
 import type { Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
@@ -26,7 +27,8 @@ const verbs = {
 export function openedOperation(
   claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'>,
 ): Operation {
-  return { ...claim, state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, totalCredits: null }
+  const holderId = claim.operationId
+  return { ...claim, state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, holderId, totalCredits: null }
 }
 
 /** Acts two and three, by whoever holds the lease. */
@@ -40,7 +42,7 @@ export async function perform(context: PaymentContext, operation: Operation): Pr
  * or closed it in the meantime.
  */
 export async function settle(context: PaymentContext, open: Operation): Promise<Conclusion | undefined> {
-  const operation = await claimLease(context.database, open, context.settings.operationLeaseMs)
+  const operation = await claimLease(context.database, open, newOperationId(), context.settings.operationLeaseMs)
   if (!operation) return undefined
   const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
   if (mustBeSentAgain(context, operation, finding)) {
@@ -94,11 +96,11 @@ function finish(
   gatewayCode: string | null,
   transactionKey: string | null,
 ): Promise<Finished | null> {
-  const { customerId, operationId, orderId } = operation
+  const { customerId, operationId, holderId, orderId } = operation
   const { from, to, credits } = transitionOf(event)
   const state = event.endsWith('_APPROVED') ? 'APPROVED' : 'REJECTED'
   return context.batches.finishOperation({
-    ...{ customerId, operationId, orderId, state, from, to, credits, gatewayCode, transactionKey },
+    ...{ customerId, operationId, holderId, orderId, state, from, to, credits, gatewayCode, transactionKey },
   })
 }
 
