@@ -47,7 +47,7 @@ function runtimeVersion() {
 
 if (!isInstalled()) install()
 const version = runtimeVersion()
-if (Number(version.slice(1).split('.')[0]) < runtimeMajor) {
+if (!(Number(version.slice(1).split('.')[0]) >= runtimeMajor)) {
   process.stderr.write(
     `Node ${runtimeMajor} or later is needed, this is ${version}. It comes with the dependencies on Linux (x64, arm64); ` +
       'on other systems install it first.\n',

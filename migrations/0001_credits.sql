@@ -75,8 +75,10 @@ create trigger ledger_entries_append_only before update or delete or truncate on
 -- amount and credits are copied from the catalogue at purchase: a later catalogue cannot alter an order. An order that
 -- was ever confirmed names its ledger entry, so a grant that got lost cannot pass unseen; a cancelled one names the
 -- entry that took the credits back.
+-- It refers to the customer, not to the account: a purchase that locked the account's row, be it for a key check, would
+-- get in the way of the finishers that change it.
 create table orders (
-  customer_id     uuid        not null references accounts,
+  customer_id     uuid        not null references customers,
   order_id        text        not null,
   package_type    text        not null,
   payment_method  text        not null,
@@ -158,8 +160,8 @@ create unique index payment_operations_one_success on payment_operations (custom
   where state <> 'REJECTED';
 create unique index payment_operations_payment_key on payment_operations (customer_id, payment_key)
   where kind = 'CONFIRM' and state <> 'REJECTED';
-create index payment_operations_refused on payment_operations (customer_id, payment_key)
-  where kind = 'CONFIRM' and state = 'REJECTED';
+create index payment_operations_by_payment_key on payment_operations (customer_id, payment_key)
+  where kind = 'CONFIRM';
 
 -- What a person has to look at: the gateway and our books do not agree, and no rule says which of them is right.
 create table discrepancies (

@@ -1,15 +1,35 @@
 // The error codes of the Toss protocol the sandbox can answer with: everything it refuses by itself, plus the whole
-// confirm and cancel tables, so that any of those can be asked for by name. A code has one HTTP status. The
-// messages are ours, in English; Toss words them in Korean and changes them at will, so nobody may match on them.
+// tables of confirm, cancel and lookup and the general ones, so that any can be asked for by name (test-code.ts). A
+// code has one HTTP status. The messages are ours, in English; Toss words them in Korean and changes them at will, so nobody may match on them.
 
 export const errorCodes = {
   // Authentication, routing, idempotency
   UNAUTHORIZED_KEY: { status: 401, message: 'The secret key is missing or not recognised.' },
   INCORRECT_BASIC_AUTH_FORMAT: { status: 403, message: 'Basic authentication needs "secretKey:", colon included.' },
   INVALID_API_KEY: { status: 400, message: 'The client key and the secret key do not belong together.' },
+  API_VERSION_UPDATE_NEEDED: { status: 400, message: 'The API version of the key is too old for this.' },
+  INVALID_TEST_CODE: { status: 400, message: 'TossPayments-Test-Code names no error code.' },
   NOT_FOUND: { status: 404, message: 'There is no such address.' },
+  NOT_FOUND_HTTP_METHOD: { status: 404, message: 'The address does not take this method.' },
+  NOT_FOUND_MERCHANT: { status: 404, message: 'There is no such merchant.' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, message: 'Idempotency-Key is longer than 300 characters.' },
   IDEMPOTENT_REQUEST_PROCESSING: { status: 409, message: 'The first request with this key is still being processed.' },
+
+  // Anywhere
+  DUPLICATED_REQUEST: { status: 400, message: 'The request came twice.' },
+  DUPLICATED_ORDER_ID: { status: 400, message: 'The orderId was used before.' },
+  INVALID_PAYMENT_KEY: { status: 400, message: 'The paymentKey is not valid.' },
+  INVALID_ORDER_ID: { status: 400, message: 'orderId: 6 to 64 letters, digits, - or _.' },
+  INVALID_ORDER_NAME: { status: 400, message: 'orderName: 1 to 100 characters.' },
+  INVALID_REQUIRED_PARAM: { status: 400, message: 'A required parameter is missing.' },
+  REQUIRED_AMOUNT: { status: 400, message: 'The amount is missing.' },
+  BELOW_ZERO_AMOUNT: { status: 400, message: 'The amount has to be above 0.' },
+  EXCEEDS_TRANSFER_AMOUNT_MAXIMUM: { status: 400, message: 'The limit of a single transfer is exceeded.' },
+  ALREADY_COMPLETED_PAYMENT: { status: 400, message: 'The payment is already completed.' },
+  MAINTAINED_METHOD: { status: 400, message: 'The payment method is under maintenance.' },
+  FAILED_DB_PROCESSING: { status: 500, message: 'The database failed.' },
+  FAILED_METHOD_HANDLING: { status: 500, message: 'The payment method failed.' },
+  UNKNOWN_ERROR: { status: 500, message: 'An unknown error occurred.' },
 
   // Confirm and cancel
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -81,9 +101,26 @@ export const errorCodes = {
   FAILED_REFUND_PROCESS: { status: 500, message: 'The bank failed to refund.' },
   FAILED_METHOD_HANDLING_CANCEL: { status: 500, message: 'The method failed while cancelling.' },
   FAILED_PARTIAL_REFUND: { status: 500, message: 'The partial refund failed.' },
+  INVALID_REFUND_AMOUNT: { status: 400, message: 'The refund amount is wrong.' },
+  ALREADY_REFUNDING_PAYMENT: { status: 400, message: 'The payment is being refunded.' },
+  EXCEED_MAX_REFUND_AMOUNT: { status: 403, message: 'The refund limit is exceeded.' },
+  NOT_SUPPORTED_REFUND: { status: 403, message: 'The payment cannot be refunded.' },
+  NOT_ALLOWED_REFUND_BANK: { status: 403, message: 'The bank takes no refunds.' },
+
+  // Lookup and transactions
+  NOT_SUPPORTED_MONTHLY_INSTALLMENT_PLAN_BELOW_AMOUNT: { status: 400, message: 'Too little for instalments.' },
+  INVALID_DATE: { status: 400, message: 'The date is not valid.' },
+  INVALID_ISO_DATE_FORMAT: { status: 400, message: 'The date is not in ISO 8601.' },
+  EXCEED_MAX_QUERY_LIMIT: { status: 400, message: 'limit: at most 5000.' },
+  INVALID_PAGING_KEY: { status: 400, message: 'The paging key is not valid.' },
+  INVALID_TRANSACTION_KEY: { status: 400, message: 'startingAfter: there is no such transactionKey.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCodes
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code)
+}
 
 export type ErrorAnswer = { status: number; error: { code: ErrorCode; message: string } }
 

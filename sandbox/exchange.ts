@@ -5,25 +5,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorAnswer } from './errors.ts'
-import { type Faults, faultKinds, type Operation } from './faults.ts'
-import { type Idempotency, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
-import type { JournalEntry } from './journal.ts'
+import { faultKinds, hang, type Operation } from './faults.ts'
+import { type Answered, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
 import { paymentObject } from './payment-object.ts'
-import type { Answer, Outcome, Payments } from './payments.ts'
+import type { Answer, Outcome } from './payments.ts'
+import type { Sandbox } from './state.ts'
 
-export type Sandbox = {
-  secretKey: string
-  strict: boolean
-  payments: Payments
-  idempotency: Idempotency
-  faults: Faults
-  /** Journal first, memory second. */
-  record(entry: JournalEntry): void
-  /** Aborted when the server stops: nobody is made to wait for a delay then. */
-  stopping: AbortSignal
-}
+export const traceHeader = 'x-tosspayments-trace-id'
 
 export type Work = (now: Date) => Outcome
+
+/** What is to be answered, and whether it is kept back. */
+type Produced = { answer: Answer; silent: boolean }
+
+/** Where an answer comes from: the work of this request, or the answer another one got. */
+type Source = {
+  /** Does the work; `instead` is then bound to the idempotency key, not the answer of the work. */
+  produce(instead: Answer | null): Produced
+  /** Binds an answer without doing the work. */
+  bind(answer: Answer): void
+}
 
 /** Returns the body to send, or nothing when a fault took the connection away. */
 export async function exchange(
@@ -34,44 +35,68 @@ export async function exchange(
   work: Work,
 ): Promise<object | undefined> {
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  if (typeof key !== 'string' || key === '') return perform(sandbox, operation, reply, () => run(sandbox, null, work))
+  if (typeof key !== 'string' || key === '') return perform(sandbox, operation, reply, first(sandbox, null, work))
   if (key.length > idempotencyKeyMaxLength) return send(reply, errorAnswer('INVALID_IDEMPOTENCY_KEY'))
 
+  reply.header('idempotency-key', key)
   const { running, find } = sandbox.idempotency
   const scope = idempotencyScope(sandbox.secretKey, request.method, request.url, key)
-  const stored = find(scope, Date.now())
-  if (stored !== undefined) return perform(sandbox, operation, reply, () => stored)
+  const stored = find(scope, sandbox.clock.nowMs())
+  if (stored !== undefined) return perform(sandbox, operation, reply, replay(reply, stored))
   if (running.has(scope)) return send(reply, errorAnswer('IDEMPOTENT_REQUEST_PROCESSING'))
   running.add(scope)
   try {
-    return await perform(sandbox, operation, reply, () => run(sandbox, scope, work))
+    const identity = { scope, traceId: String(reply.getHeader(traceHeader)) }
+    return await perform(sandbox, operation, reply, first(sandbox, identity, work))
   } finally {
     running.delete(scope)
   }
 }
 
-/** Answers with what `produce` gives, unless a fault is due. */
-async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyReply, produce: () => Answer) {
+function first(sandbox: Sandbox, identity: { scope: string; traceId: string } | null, work: Work): Source {
+  const answeredWith = (answer: Answer) =>
+    identity === null ? {} : { answered: { ...identity, atMs: sandbox.clock.nowMs(), answer } }
+  return {
+    produce(instead) {
+      sandbox.expireSessions()
+      const { changed, answer, silent = false } = work(sandbox.clock.now())
+      if (changed.length > 0 || identity !== null) sandbox.record({ changed, ...answeredWith(instead ?? answer) })
+      return { answer, silent }
+    },
+    bind(answer) {
+      if (identity !== null) sandbox.record({ changed: [], ...answeredWith(answer) })
+    },
+  }
+}
+
+function replay(reply: FastifyReply, { answer, traceId }: Answered): Source {
+  reply.header(traceHeader, `${reply.getHeader(traceHeader)}, ${traceId}`)
+  return { produce: () => ({ answer, silent: false }), bind: () => undefined }
+}
+
+/** Answers with what the source gives, unless a fault is due. */
+async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyReply, source: Source) {
   const fault = sandbox.faults.take(operation)
-  if (fault === undefined) return send(reply, produce())
+  if (fault === undefined) return sendProduced(reply, source.produce(null))
 
   if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: sandbox.stopping })
-  const { moment, strike } = faultKinds[fault.kind]
-  if (moment === 'before') return send(reply, strike(reply))
-  const answer = produce()
-  return send(reply, moment === 'after' ? strike(reply) : answer)
+  const { moment, answer, strike } = faultKinds[fault.kind]
+  if (moment === 'none') return sendProduced(reply, source.produce(null))
+  const bound = sandbox.behaviour.values.replayServerErrors ? answer : null
+  if (moment === 'after') source.produce(bound)
+  else if (bound !== null) source.bind(bound)
+  strike?.(reply)
+  return answer === null ? undefined : send(reply, answer)
 }
 
-function run(sandbox: Sandbox, scope: string | null, work: Work): Answer {
-  const now = new Date()
-  const { changed, answer } = work(now)
-  if (scope !== null) sandbox.record({ changed, answered: { scope, atMs: now.getTime(), answer } })
-  else if (changed.length > 0) sandbox.record({ changed })
-  return answer
+function sendProduced(reply: FastifyReply, { answer, silent }: Produced): object | undefined {
+  if (!silent) return send(reply, answer)
+  hang(reply)
+  return undefined
 }
 
-function send(reply: FastifyReply, answer: Answer | null): object | undefined {
-  if (answer === null) return undefined
+function send(reply: FastifyReply, answer: Answer): object {
   reply.code(answer.status)
-  return 'payment' in answer ? paymentObject(answer.payment) : answer.error
+  if ('payment' in answer) return paymentObject(answer.payment)
+  return 'rows' in answer ? answer.rows : answer.error
 }

@@ -16,9 +16,10 @@ export function findBreach(body: unknown, rules: Record<string, FieldRule>): str
   return null
 }
 
+/** Lengths are counted in code points, so that an emoji is one character. */
 export function text(maxLength: number): FieldRule {
   return {
-    accepts: (value) => typeof value === 'string' && value.length >= 1 && value.length <= maxLength,
+    accepts: (value) => typeof value === 'string' && value.length >= 1 && [...value].length <= maxLength,
     expected: `a string of 1 to ${maxLength} characters`,
   }
 }
@@ -27,6 +28,13 @@ export function integer(minimum: number): FieldRule {
   return {
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= minimum,
     expected: `an integer of at least ${minimum}`,
+  }
+}
+
+export function boundedInteger(minimum: number, maximum: number): FieldRule {
+  return {
+    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
+    expected: `an integer from ${minimum} to ${maximum}`,
   }
 }
 

@@ -1,5 +1,5 @@
 // Idempotency-Key as Toss keeps it: an answer, 4xx included, belongs to (secret key, method, path, key) for 15 days;
-// the body is not part of that. 5xx answers are never kept. An answer is kept as what it was made of instead of as
+// the body is not part of that. 5xx answers are kept only on demand (behaviour.ts). An answer is kept as what it was made of instead of as
 // bytes (a payment is a fifth of its JSON); payment-object.ts makes the same bytes of it every time.
 
 import { hash } from 'node:crypto'
@@ -9,7 +9,8 @@ export const idempotencyKeyMaxLength = 300
 
 const lifetimeMs = 15 * 24 * 3600_000
 
-export type Answered = { scope: string; atMs: number; answer: Answer }
+/** `traceId` is the one of the first answer; a replay names it beside its own. */
+export type Answered = { scope: string; atMs: number; traceId: string; answer: Answer }
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 
@@ -20,9 +21,9 @@ export function createIdempotency() {
     put(answered: Answered): void {
       answeredByScope.set(answered.scope, answered)
     },
-    find(scope: string, nowMs: number): Answer | undefined {
+    find(scope: string, nowMs: number): Answered | undefined {
       const answered = answeredByScope.get(scope)
-      return answered !== undefined && nowMs - answered.atMs < lifetimeMs ? answered.answer : undefined
+      return answered !== undefined && nowMs - answered.atMs < lifetimeMs ? answered : undefined
     },
     running,
   }

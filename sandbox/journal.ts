@@ -1,24 +1,46 @@
-// The memory of the sandbox across restarts: one JSON line per exchange that changed something, appended before the
-// answer leaves and replayed at start. The payments and the idempotency record of one exchange share a line, so there
-// is never one without the other. A written line survives the death of the process (kill -9) because the kernel
-// has it; it is not synced to disk, so a power cut may lose the last lines: this is a sandbox.
+// The memory of the sandbox across restarts, and the oracle of tests: one JSON object a line, appended before the answer
+// leaves and replayed at start. Its members (all but the first are left out where there is nothing to say):
+//   changed        the payments that changed, each as the whole value it became (payments.ts), oldest first
+//   answered       the answer bound to an idempotency key (idempotency.ts)
+//   webhooks       the notifications that are due because of it (deliveries.ts)
+//   delivery       how an attempt to deliver one of them ended, and what comes next (deliveries.ts)
+//   clockOffsetMs  how far the clock is ahead of the machine's from here on (clock.ts)
+// What one request did shares a line, so there is never one part without the other. Each movement of money is one value
+// in `changed`: DONE a capture, one more entry in `cancels` a cancel. A written line survives the death of the
+// process (kill -9) because the kernel has it; it is not synced to disk, so a power cut may lose the last lines.
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Announcement, Progress } from './deliveries.ts'
 import type { Answered } from './idempotency.ts'
+import { type Movement, movementOf } from './movements.ts'
 import type { Payment } from './payments.ts'
 
-export type JournalEntry = { changed: Payment[]; answered?: Answered }
+export type JournalEntry = {
+  changed: Payment[]
+  answered?: Answered
+  webhooks?: Announcement[]
+  delivery?: Progress
+  clockOffsetMs?: number
+}
 
 export type Journal = { append(entry: JournalEntry): void; close(): void }
 
+export const journalName = 'journal.jsonl'
+
 export function openJournal(dataDir: string, replay: (entry: JournalEntry) => void): Journal {
   mkdirSync(dataDir, { recursive: true })
-  const path = join(dataDir, 'journal.jsonl')
+  const path = join(dataDir, journalName)
   const file = openSync(path, 'a+')
-  let length = replayLines(readFileSync(path), path, replay)
-  // What follows the last newline was never answered for: the process died while writing it.
-  ftruncateSync(file, length)
+  let length = 0
+  try {
+    length = replayLines(readFileSync(path), path, replay)
+    // What follows the last newline was never answered for: the process died while writing it.
+    ftruncateSync(file, length)
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
 
   return {
     append(entry) {
@@ -33,6 +55,15 @@ export function openJournal(dataDir: string, replay: (entry: JournalEntry) => vo
     },
     close: () => closeSync(file),
   }
+}
+
+/** Every movement of money in the journal `file`, in its order; the sandbox may be running or dead. */
+export function readMovements(file: string): Movement[] {
+  const movements: Movement[] = []
+  replayLines(readFileSync(file), file, ({ changed }) => {
+    movements.push(...changed.map(movementOf).filter((movement) => movement !== null))
+  })
+  return movements
 }
 
 /** Returns the length in bytes of the whole lines. */

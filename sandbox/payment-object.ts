@@ -16,10 +16,10 @@ export function paymentObject(payment: Payment) {
     lastTransactionKey: payment.lastTransactionKey,
     type: 'NORMAL',
     orderId: payment.orderId,
-    orderName: `주문 ${payment.orderId}`,
+    orderName: payment.orderName ?? `주문 ${payment.orderId}`,
     currency: 'KRW',
     country: 'KR',
-    method: '카드',
+    method: payment.method === null ? null : '카드',
     status: payment.status,
     requestedAt: payment.requestedAt,
     approvedAt: payment.approvedAt,
@@ -36,8 +36,7 @@ export function paymentObject(payment: Payment) {
     card: approved ? cardObject(payment.amount) : null,
     cancels: payment.cancels.length > 0 ? payment.cancels.map(cancelObject) : null,
     failure: payment.failure,
-    // .invalid never resolves: nobody is led to the real gateway with a key it did not issue.
-    receipt: approved ? { url: `https://sandbox.invalid/receipt/${encodeURIComponent(payment.paymentKey)}` } : null,
+    receipt: approved ? { url: receiptUrl(payment) } : null,
     checkout: { url: `https://sandbox.invalid/v1/payments/${encodeURIComponent(payment.paymentKey)}/checkout` },
     virtualAccount: null,
     transfer: null,
@@ -47,8 +46,13 @@ export function paymentObject(payment: Payment) {
     cashReceipt: null,
     cashReceipts: null,
     discount: null,
-    metadata: null,
+    metadata: payment.metadata ?? null,
   }
+}
+
+/** .invalid never resolves: nobody is led to the real gateway with a key it did not issue. */
+export function receiptUrl({ paymentKey }: Payment): string {
+  return `https://sandbox.invalid/receipt/${encodeURIComponent(paymentKey)}`
 }
 
 function cardObject(amount: number) {

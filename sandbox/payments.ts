@@ -1,12 +1,12 @@
-// The payments in memory, and how one begins: a buyer finished checkout, nothing is charged yet. A payment is an
-// immutable value; a change is a new value with the same paymentKey. This file writes nothing: what it returns
-// becomes true when the journal has it (exchange.ts), and `put` is called for old and new entries alike.
+// The payments in memory, and how one begins: a buyer opens the checkout and authenticates there, nothing is charged
+// yet. A payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing:
+// what it returns becomes true when the journal has it (state.ts), and `put` is called for old and new alike.
 
 import { randomInt, randomUUID } from 'node:crypto'
 import { type ErrorAnswer, type ErrorCode, errorAnswer } from './errors.ts'
 import { integer, oneOf, optional } from './fields.ts'
 
-export type PaymentStatus = 'IN_PROGRESS' | 'DONE' | 'ABORTED' | 'EXPIRED' | 'CANCELED' | 'PARTIAL_CANCELED'
+export type PaymentStatus = 'READY' | 'IN_PROGRESS' | 'DONE' | 'ABORTED' | 'EXPIRED' | 'CANCELED' | 'PARTIAL_CANCELED'
 
 export type Cancel = Readonly<{
   transactionKey: string
@@ -20,8 +20,15 @@ export type Payment = Readonly<{
   paymentKey: string
   orderId: string
   amount: number
+  orderName?: string
+  customerKey?: string
+  metadata?: Readonly<Record<string, string>>
+  /** Null until the buyer has chosen it. */
+  method: '카드' | null
   result: CheckoutResult
   status: PaymentStatus
+  /** When it expires unless the buyer or the shop goes on; null once that is decided. */
+  sessionEndsAtMs: number | null
   requestedAt: string
   approvedAt: string | null
   lastTransactionKey: string | null
@@ -30,10 +37,15 @@ export type Payment = Readonly<{
   failure: { code: string; message: string } | null
 }>
 
-export type Answer = { status: number; payment: Payment } | ErrorAnswer
+export type Answer = { status: number; payment: Payment } | { status: number; rows: object[] } | ErrorAnswer
 
 /** What a request comes to: its answer, and the payment values it produced, oldest first. */
-export type Outcome = { changed: Payment[]; answer: Answer }
+export type Outcome = {
+  changed: Payment[]
+  answer: Answer
+  /** The answer never leaves, as with the fault hang-after. */
+  silent?: boolean
+}
 
 export function refused(code: ErrorCode, message?: string): Outcome {
   return { changed: [], answer: errorAnswer(code, message) }
@@ -41,11 +53,12 @@ export function refused(code: ErrorCode, message?: string): Outcome {
 
 /** What the checkout leaves behind, and what the card company will say at confirm. */
 export const checkoutResults = {
-  approve: { status: 'IN_PROGRESS', refusal: null },
-  decline: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_COMPANY' },
-  insufficient: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_PAYMENT' },
-  expire: { status: 'EXPIRED', refusal: null },
-} as const satisfies Record<string, { status: PaymentStatus; refusal: ErrorCode | null }>
+  approve: { status: 'IN_PROGRESS', refusal: null, silent: false },
+  decline: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_COMPANY', silent: false },
+  insufficient: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_PAYMENT', silent: false },
+  expire: { status: 'EXPIRED', refusal: null, silent: false },
+  hang: { status: 'IN_PROGRESS', refusal: null, silent: true },
+} as const satisfies Record<string, { status: PaymentStatus; refusal: ErrorCode | null; silent: boolean }>
 
 export type CheckoutResult = keyof typeof checkoutResults
 
@@ -64,23 +77,63 @@ export const checkoutFields = {
 
 export const merchantId = 'sandboxmid'
 
-export function finishCheckout(checkout: Checkout, now: Date): Payment {
-  const result = checkout.result ?? 'approve'
-  const { status } = checkoutResults[result]
+/** How long the buyer has to authenticate, and how long the shop then has to confirm. */
+export const sessionMs = { READY: 30 * 60_000, IN_PROGRESS: 10 * 60_000 } as const
+
+export type OpenedCheckout = {
+  paymentKey?: string
+  orderId: string
+  amount: number
+  orderName?: string
+  customerKey?: string | null
+  metadata?: Record<string, string> | null
+}
+
+/** The payment window is open: READY. */
+export function openCheckout(checkout: OpenedCheckout, now: Date): Payment {
+  const { orderId, amount, orderName, customerKey, metadata } = checkout
   const requestedAt = koreanTime(now)
   return {
     paymentKey: checkout.paymentKey ?? issuePaymentKey(requestedAt),
-    orderId: checkout.orderId,
-    amount: checkout.amount,
-    result,
-    status,
+    orderId,
+    amount,
+    ...(orderName !== undefined && { orderName }),
+    ...(customerKey && { customerKey }),
+    ...(metadata && { metadata }),
+    method: null,
+    result: 'approve',
+    status: 'READY',
+    sessionEndsAtMs: now.getTime() + sessionMs.READY,
     requestedAt,
     approvedAt: null,
     lastTransactionKey: null,
     secret: `ps_${randomAlphanumeric(28)}`,
     cancels: [],
-    failure: status === 'EXPIRED' ? { code: 'EXPIRED_PAYMENT', message: 'The payment has expired.' } : null,
+    failure: null,
   }
+}
+
+/** The buyer has chosen a card and authenticated: IN_PROGRESS, or EXPIRED when that is the chosen result. */
+export function authenticateCheckout(payment: Payment, result: CheckoutResult, now: Date): Payment {
+  if (payment.status !== 'READY') throw new Error(`A payment that is ${payment.status} cannot be authenticated.`)
+  const authenticated: Payment = {
+    ...payment,
+    method: '카드',
+    result,
+    status: 'IN_PROGRESS',
+    sessionEndsAtMs: now.getTime() + sessionMs.IN_PROGRESS,
+  }
+  return checkoutResults[result].status === 'EXPIRED' ? expired(authenticated) : authenticated
+}
+
+/** Both at once. */
+export function finishCheckout({ result, ...checkout }: Checkout, now: Date): Payment {
+  return authenticateCheckout(openCheckout(checkout, now), result ?? 'approve', now)
+}
+
+export function expired(payment: Payment): Payment {
+  const failure = { code: 'EXPIRED_PAYMENT', message: 'The payment has expired.' }
+  return { ...payment, status: 'EXPIRED', sessionEndsAtMs: null, failure }
 }
 
 export type Payments = ReturnType<typeof createPayments>
@@ -88,16 +141,34 @@ export type Payments = ReturnType<typeof createPayments>
 export function createPayments() {
   const byPaymentKey = new Map<string, Payment>()
   const latestPaymentKeyOfOrder = new Map<string, string>()
+  // A status always lasts equally long, so that what was put first ends first.
+  const sessions = { READY: new Map<string, Payment>(), IN_PROGRESS: new Map<string, Payment>() }
   return {
     put(payment: Payment): void {
+      const { paymentKey, status } = payment
       // Only a new attempt becomes the latest; a later cancel of an older one does not.
-      if (!byPaymentKey.has(payment.paymentKey)) latestPaymentKeyOfOrder.set(payment.orderId, payment.paymentKey)
-      byPaymentKey.set(payment.paymentKey, payment)
+      if (!byPaymentKey.has(paymentKey)) latestPaymentKeyOfOrder.set(payment.orderId, paymentKey)
+      byPaymentKey.set(paymentKey, payment)
+      sessions.READY.delete(paymentKey)
+      sessions.IN_PROGRESS.delete(paymentKey)
+      if ((status === 'READY' || status === 'IN_PROGRESS') && payment.sessionEndsAtMs) {
+        sessions[status].set(paymentKey, payment)
+      }
     },
     find: (paymentKey: string): Payment | undefined => byPaymentKey.get(paymentKey),
     findLatestOfOrder: (orderId: string): Payment | undefined =>
       byPaymentKey.get(latestPaymentKeyOfOrder.get(orderId) ?? ''),
     all: (): Payment[] => [...byPaymentKey.values()],
+    listEndedSessions(nowMs: number): Payment[] {
+      const ended: Payment[] = []
+      for (const session of Object.values(sessions)) {
+        for (const payment of session.values()) {
+          if ((payment.sessionEndsAtMs ?? 0) > nowMs) break
+          ended.push(payment)
+        }
+      }
+      return ended
+    },
   }
 }
 
@@ -108,6 +179,11 @@ export function balanceOf(payment: Payment): number {
 /** ISO 8601 in Korean time to the second, whatever zone the machine is in: 2026-08-10T09:30:00+09:00. */
 export function koreanTime(now: Date): string {
   return `${new Date(now.getTime() + 9 * 3600_000).toISOString().slice(0, 19)}+09:00`
+}
+
+/** As in webhooks: the same time without its zone, to the microsecond: 2026-08-10T09:30:00.123000. */
+export function koreanLocalTime(atMs: number): string {
+  return `${new Date(atMs + 9 * 3600_000).toISOString().slice(0, 23)}000`
 }
 
 /** 32 upper-case hex digits. randomUUID draws from a pool, randomBytes asks the kernel each time. */
@@ -122,6 +198,6 @@ function issuePaymentKey(requestedAt: string): string {
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-function randomAlphanumeric(length: number): string {
+export function randomAlphanumeric(length: number): string {
   return Array.from({ length }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
 }

@@ -1,69 +1,34 @@
 // The sandbox gateway: a server of its own that speaks the Toss protocol over HTTP, so that the service talks to it
-// through the same adapter as to Toss. This file holds the addresses and what every answer has in common; it
-// imports nothing of src/. The control endpoints under /sandbox need no authentication: bind it to loopback.
+// through the same adapter as to Toss. This file holds the addresses of the protocol and what every answer has in
+// common; it imports nothing of src/. The control endpoints (control.ts) need no authentication: bind it to loopback.
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuseStranger } from './authenticate.ts'
+import type { Behaviour } from './behaviour.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
+import { addControlRoutes } from './control.ts'
 import { errorAnswer } from './errors.ts'
-import { exchange, type Sandbox } from './exchange.ts'
-import { createFaults } from './faults.ts'
-import { findBreach } from './fields.ts'
-import { createIdempotency } from './idempotency.ts'
-import { type JournalEntry, openJournal } from './journal.ts'
-import { paymentObject } from './payment-object.ts'
-import {
-  type Checkout,
-  checkoutFields,
-  createPayments,
-  finishCheckout,
-  type Outcome,
-  type Payment,
-  refused,
-} from './payments.ts'
+import { exchange, traceHeader } from './exchange.ts'
+import { type Outcome, type Payment, refused } from './payments.ts'
+import { openState, type Sandbox, type StateOptions } from './state.ts'
+import { demandedError, testCodeHeader } from './test-code.ts'
+import { listTransactions } from './transactions.ts'
 
-export type SandboxOptions = {
+export type SandboxOptions = StateOptions & {
   host: string
   /** 0 takes a free one. */
   port: number
-  /** For the browser's side of the protocol; the endpoints below need the secret key only. */
-  clientKey: string
-  secretKey: string
-  dataDir: string
-  /** Only payment keys the sandbox issued are accepted at confirm. */
-  strict: boolean
 }
 
 export type RunningSandbox = { url: string; port: number; close(): Promise<void> }
 
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
-  const payments = createPayments()
-  const idempotency = createIdempotency()
-  const apply = (entry: JournalEntry) => {
-    for (const payment of entry.changed) payments.put(payment)
-    if (entry.answered !== undefined) idempotency.put(entry.answered)
-  }
-  const journal = openJournal(options.dataDir, apply)
-  const stopping = new AbortController()
-  const app = createApp({
-    secretKey: options.secretKey,
-    strict: options.strict,
-    payments,
-    idempotency,
-    faults: createFaults(),
-    record(entry) {
-      journal.append(entry)
-      apply(entry)
-    },
-    stopping: stopping.signal,
-  })
-  // Runs when the connections are gone. In one breath: a delay that ended in between would find no journal.
-  app.addHook('onClose', async () => {
-    stopping.abort()
-    journal.close()
-  })
+  const sandbox = openState(options)
+  const app = createApp(sandbox)
+  // Runs when the connections are gone.
+  app.addHook('onClose', () => sandbox.close())
 
   try {
     const url = await app.listen({ host: options.host, port: options.port })
@@ -93,7 +58,9 @@ function createApp(sandbox: Sandbox): FastifyInstance {
     trace(reply)
     // The route that matched, not the address as written: /%761/… is /v1/… to the router.
     if (!(request.routeOptions.url ?? request.url).startsWith('/v1/')) return
-    const refusal = refuseStranger(request.headers.authorization, sandbox.secretKey)
+    const refusal =
+      refuseStranger(request.headers.authorization, sandbox.secretKey) ??
+      demandedError(request.headers[testCodeHeader], sandbox.secretKey)
     if (refusal !== null) return reply.code(refusal.status).send(refusal.error)
   })
   app.setErrorHandler(answerError)
@@ -108,10 +75,11 @@ function createApp(sandbox: Sandbox): FastifyInstance {
 }
 
 function addTossRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  const { payments, strict } = sandbox
+  const { payments, movements, strict } = sandbox
+  const behaviour = sandbox.behaviour.values
 
   app.post('/v1/payments/confirm', (request, reply) =>
-    exchange(sandbox, 'confirm', request, reply, (now) => confirm(payments, strict, request.body, now)),
+    exchange(sandbox, 'confirm', request, reply, (now) => confirm({ payments, strict, behaviour }, request.body, now)),
   )
   app.post<{ Params: { paymentKey: string } }>('/v1/payments/:paymentKey/cancel', (request, reply) =>
     exchange(sandbox, 'cancel', request, reply, (now) =>
@@ -119,45 +87,27 @@ function addTossRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     ),
   )
   app.get<{ Params: { paymentKey: string } }>('/v1/payments/:paymentKey', (request, reply) =>
-    exchange(sandbox, 'lookup', request, reply, () => found(payments.find(request.params.paymentKey))),
+    exchange(sandbox, 'lookup', request, reply, () => found(payments.find(request.params.paymentKey), behaviour)),
   )
   app.get<{ Params: { orderId: string } }>('/v1/payments/orders/:orderId', (request, reply) =>
-    exchange(sandbox, 'lookup', request, reply, () => found(payments.findLatestOfOrder(request.params.orderId))),
+    exchange(sandbox, 'lookup', request, reply, () =>
+      found(payments.findLatestOfOrder(request.params.orderId), behaviour),
+    ),
+  )
+  app.get<{ Querystring: Record<string, unknown> }>('/v1/transactions', (request, reply) =>
+    exchange(sandbox, 'transactions', request, reply, () => listTransactions(movements, behaviour, request.query)),
   )
 }
 
-function addControlRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  const { payments, faults } = sandbox
-  const invalid = (reply: FastifyReply, message: string) =>
-    reply.code(400).send(errorAnswer('INVALID_REQUEST', message).error)
-
-  app.post('/sandbox/payments', async (request, reply) => {
-    const breach = findBreach(request.body, checkoutFields)
-    if (breach !== null) return invalid(reply, breach)
-    const { orderId, amount, result } = request.body as Checkout
-    const payment = finishCheckout({ orderId, amount, result: result ?? 'approve' }, new Date())
-    sandbox.record({ changed: [payment] })
-    return reply.code(201).send({ paymentKey: payment.paymentKey })
-  })
-  app.get('/sandbox/payments', async () => ({ payments: payments.all().map(paymentObject) }))
-
-  app.put('/sandbox/faults', async (request, reply) => {
-    const problem = faults.replace(request.body)
-    return problem === null ? faults.remaining() : invalid(reply, problem)
-  })
-  app.get('/sandbox/faults', async () => faults.remaining())
-  app.delete('/sandbox/faults', async () => {
-    faults.clear()
-    return faults.remaining()
-  })
-}
-
-function found(payment: Payment | undefined): Outcome {
-  return payment === undefined ? refused('NOT_FOUND_PAYMENT') : { changed: [], answer: { status: 200, payment } }
+function found(payment: Payment | undefined, { unconfirmedLookup }: Behaviour): Outcome {
+  if (payment === undefined) return refused('NOT_FOUND_PAYMENT')
+  const unconfirmed = payment.status === 'READY' || payment.status === 'IN_PROGRESS'
+  if (unconfirmed && unconfirmedLookup === 'not-found') return refused('NOT_FOUND_PAYMENT')
+  return { changed: [], answer: { status: 200, payment } }
 }
 
 function trace(reply: FastifyReply): void {
-  reply.header('x-tosspayments-trace-id', randomUUID().replaceAll('-', ''))
+  reply.header(traceHeader, randomUUID().replaceAll('-', ''))
 }
 
 /** Whatever the framework refuses (JSON, size, media type, address) is the caller's; the rest is a bug of ours. */

@@ -21,6 +21,8 @@ type Command = {
 }
 
 const listLimit = 1_000
+/** One line of text that does not begin or end with a blank. */
+const customerPattern = /^(?! )[^\p{C}]{1,100}(?<! )$/u
 
 const needsKeyId = ({ positionals }: Pick<Call, 'positionals'>) =>
   positionals.length === 1 ? undefined : 'exactly one KEYID is needed (see: keys list)'
@@ -30,8 +32,13 @@ const commands: Command[] = [
     name: 'keys issue',
     takes: '--customer NAME|UUID',
     does: 'Issues an API key, for a new customer or one more for a known one. Shown this once.',
-    check: ({ values }) => (values.customer?.trim() ? undefined : '--customer NAME|UUID is needed'),
-    run: ({ database, peppers, values }) => issueKey(database, peppers, values.customer?.trim() ?? ''),
+    check: ({ positionals, values }) => {
+      if (positionals.length > 0)
+        return `"${positionals[0]}" is one word too many: a name of several words needs quotes`
+      if (!customerPattern.test(values.customer ?? ''))
+        return '--customer NAME|UUID is needed, a name of 1 to 100 characters'
+    },
+    run: ({ database, peppers, values }) => issueKey(database, peppers, values.customer ?? ''),
   },
   {
     name: 'keys suspend',
@@ -119,12 +126,15 @@ function parse(): { command: Command; positionals: string[]; values: Values } {
   try {
     const options = { customer: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } as const
     const { positionals, values } = parseArgs({ options, allowPositionals: true })
-    if (values.help) exitWith(0, usage())
+    if (values.help) {
+      process.stdout.write(usage())
+      process.exit(0)
+    }
     const [noun, verb, ...rest] = positionals
     const command = commands.find(({ name }) => name === `${noun} ${verb}`)
     if (!command) exitWith(2, `${noun ? `There is no command "${positionals.join(' ')}".\n\n` : ''}${usage()}`)
     const fault = command.check({ positionals: rest, values })
-    if (fault) exitWith(2, `${command.name}: ${fault}`)
+    if (fault) exitWith(2, `${command.name}: ${fault}\n\n${usage()}`)
     return { command, positionals: rest, values }
   } catch (error) {
     exitWith(2, `${(error as Error).message}\n\n${usage()}`)

@@ -101,7 +101,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
-    databaseUrl: read.raw('DATABASE_URL') && read.url('DATABASE_URL', ['postgres:', 'postgresql:'], undefined),
+    databaseUrl: readDatabaseUrl(read),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
     keyPeppers: readPeppers(read, sandbox),
     gateway,
@@ -126,6 +126,13 @@ export function readConfig(environment: Environment = process.env): Config {
   return config
 }
 
+/** By its beginning alone: what follows may be of libpq's forms, with a socket directory instead of a host. */
+function readDatabaseUrl(read: Reader): string | undefined {
+  const url = read.raw('DATABASE_URL')
+  if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault('DATABASE_URL', 'postgres://user:password@host:port/database')
+  return url
+}
+
 function readGateway(read: Reader, production: boolean): GatewayConfig {
   if (production && read.raw('GATEWAY') === undefined) {
     read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
@@ -135,7 +142,7 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
       kind: 'toss',
       clientKey: read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined),
       secretKey: read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined),
-      apiUrl: read.url('TOSS_API_URL', ['https:', 'http:'], 'https://api.tosspayments.com').replace(/\/+$/, ''),
+      apiUrl: readApiUrl(read, production),
     }
   }
   return {
@@ -145,6 +152,15 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     port: read.integer('SANDBOX_PORT', 8082, 0, 65_535),
     strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, '0') === '1',
   }
+}
+
+/** The secret key goes there: in production over TLS, or not beyond this machine. */
+function readApiUrl(read: Reader, production: boolean): string {
+  const url = read.url('TOSS_API_URL', ['https:', 'http:'], 'https://api.tosspayments.com')
+  const { protocol, hostname } = URL.parse(url) ?? {}
+  const local = hostname === 'localhost' || hostname === '[::1]' || hostname?.startsWith('127.')
+  if (production && protocol === 'http:' && !local) read.fault('TOSS_API_URL', 'https:// beyond this machine')
+  return url.replace(/\/+$/, '')
 }
 
 /** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others for keys issued before. */

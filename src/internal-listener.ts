@@ -6,6 +6,7 @@ import type { Database } from './db/database.ts'
 import { listMigrations, missingMigrations } from './db/migrate.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { answerError } from './http/error-handler.ts'
+import { closeConnectionsWhenStopping } from './http/stopping.ts'
 
 export type InternalListenerParts = { database: Database; gateway: Gateway; log: FastifyBaseLogger }
 
@@ -20,6 +21,7 @@ export function buildInternalListener({ database, gateway, log }: InternalListen
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
   })
+  closeConnectionsWhenStopping(app)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(async () => {
     throw refuse('NOT000')

@@ -13,9 +13,9 @@ function fail(error: unknown): never {
 
 async function main(config: Config): Promise<void> {
   const log = pino({ level: config.logLevel, base: { pid: process.pid } })
-  const service = await startService(config, log)
-
+  const starting = startService(config, log)
   let stopping = false
+
   /** Finishes what is under way; past the limit it goes anyway, and recovery finds everything in the database. */
   async function stop(exitCode: number): Promise<void> {
     if (stopping) return
@@ -24,7 +24,7 @@ async function main(config: Config): Promise<void> {
       log.error({ limitMs: config.shutdownTimeoutMs }, 'stopped before everything under way was finished')
       process.exit(1)
     }, config.shutdownTimeoutMs)
-    await service.close()
+    await starting.then((service) => service.close())
     clearTimeout(limit)
     process.exit(exitCode)
   }
@@ -35,6 +35,8 @@ async function main(config: Config): Promise<void> {
     stop(1)
   })
 
+  const service = await starting
+  if (stopping) return
   if (config.production) log.info({ ...service, close: undefined, demoKey: undefined }, 'ready')
   else process.stdout.write(banner(service, process.pid))
 }

@@ -14,6 +14,7 @@ import type { Authenticate } from './customers/authenticate.ts'
 import { rawFailure } from './http/envelope.ts'
 import { answerError, codeOfParserError, toRefusal } from './http/error-handler.ts'
 import { acceptJsonOnly } from './http/json-body.ts'
+import { closeConnectionsWhenStopping } from './http/stopping.ts'
 import type { PaymentContext } from './payments/context.ts'
 import { paymentRoutes } from './payments/routes.ts'
 
@@ -83,6 +84,8 @@ export function buildPublicListener({
   }
 
   async function answerConnect(request: IncomingMessage, socket: Duplex): Promise<void> {
+    // Node leaves this socket to us whole: without a listener a reset would end the process.
+    socket.on('error', () => socket.destroy())
     const code = await authenticate(request.headers['service-api-key']).then(
       (): ErrorCode => 'NOT000',
       (error) => toRefusal(error)?.code ?? 'INT001',
@@ -91,6 +94,7 @@ export function buildPublicListener({
   }
 
   acceptJsonOnly(app)
+  closeConnectionsWhenStopping(app)
   app.decorateRequest('customerId', '')
   app.addHook('onRequest', edgeFilter)
   app.addHook('onResponse', async (request) => drain(request.raw))
@@ -107,7 +111,7 @@ export function buildPublicListener({
 }
 
 function answerRaw(socket: Duplex | null, code: ErrorCode): void {
-  if (socket?.writable) socket.end(rawFailure(code))
+  if (socket?.writable) socket.end(rawFailure(code), () => socket.destroy())
   else socket?.destroy()
 }
 

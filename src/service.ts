@@ -17,6 +17,7 @@ import { createTossGateway } from './gateway/toss/adapter.ts'
 import { createTossClient } from './gateway/toss/client.ts'
 import { buildInternalListener } from './internal-listener.ts'
 import { createPaymentContext } from './payments/context.ts'
+import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
 
 export type Service = {
@@ -56,13 +57,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const internalUrl = await listen(internal, 'INTERNAL_PORT', config.internalHost, config.internalPort, parts)
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
     const publicUrl = await listen(listener, 'PORT', config.host, config.port, parts)
+    const removeProcessId = writeProcessId(dataDir)
+    parts.defer(async () => removeProcessId())
 
     return {
       publicUrl,
       internalUrl,
       sandboxUrl: sandbox?.url,
       databasePlace: opened.place,
-      demoKey: sandbox && (await issueDemoKey(database, peppers)),
+      demoKey: config.production || !sandbox ? undefined : await issueDemoKey(database, peppers),
       close: () => parts.disposeAsync(),
     }
   } catch (error) {
@@ -115,9 +118,12 @@ async function listen(
 }
 
 function explainListen(error: unknown, setting: string, host: string, port: number): unknown {
+  const notHere = `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set ${setting} to another.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`,
+    EADDRNOTAVAIL: notHere,
+    ENOTFOUND: notHere,
+    EAI_AGAIN: notHere,
     EACCES: `Port ${port} needs more rights than this user has: set ${setting} to one above 1023.`,
   }
   const reason = reasons[(error as { code?: string }).code ?? '']

@@ -10,13 +10,13 @@ import { type Database, isInputError, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 
 /**
- * CTE `account`: the accounts of the customers in `source`, locked in key order, with what is available after the wait.
+ * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait.
  * Orders are locked before accounts, everywhere.
  */
 export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   return `
   account as (
-    select a.customer_id, a.balance - a.held as available
+    select a.customer_id, a.balance, a.held, a.last_entry, a.balance - a.held as available
     from accounts a
     join ${source} using (customer_id)
     order by a.customer_id
@@ -24,17 +24,21 @@ export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   )`
 }
 
-/** CTEs `moved` and `entry`: what cannot be covered by the available credits is not moved and has no row in either. */
+/**
+ * CTEs `moved` and `entry`: what cannot be covered by the available credits is not moved and has no row in either. The
+ * new values come from the locked row, never from `a`: an update begins with the version that its snapshot shows, and
+ * judges conditions and check constraints by that before it turns to a row that has changed since.
+ */
 export const applyMovements = `
   moved as (
     update accounts a
-    set balance = a.balance + m.delta,
-        held = a.held + m.held_delta,
-        last_entry = a.last_entry + (m.delta <> 0)::int
+    set balance = locked.balance + m.delta,
+        held = locked.held + m.held_delta,
+        last_entry = locked.last_entry + (m.delta <> 0)::int
     from account locked
     join movement m using (customer_id)
     where a.customer_id = locked.customer_id
-      and a.balance + m.delta >= a.held + m.held_delta
+      and locked.available + m.delta - m.held_delta >= 0
     returning a.customer_id, m.kind, m.delta, m.order_id, m.reference, a.balance, a.last_entry,
               a.balance - a.held as available
   ),
@@ -54,11 +58,15 @@ export const openAccounts = `
   )`
 
 export type SpendInput = { customerId: string; credits: number; reference: string }
-/** `spent: false` means that the available credits did not cover it and nothing moved. */
-export type SpendOutput = { spent: boolean; available: number }
+/**
+ * `spent` is what the reference has spent, now or before: 0 means that the available credits did not cover it and
+ * nothing moved.
+ */
+export type SpendOutput = { spent: number; available: number }
 
-// A reference that is known already moves nothing and gives the first outcome. The look at it is as old as the
-// statement; when a twin commits during the wait for the account, the unique index refuses, and the batch runs again.
+// A reference that is known already moves nothing and gives what it spent the first time. The look at it is as old as
+// the statement: when a twin commits during the wait for the account, the unique index refuses, and the second run sees
+// the twin.
 const spend = statement(
   'credits.spend',
   `with input as (
@@ -66,7 +74,7 @@ const spend = statement(
       as i (customer_id, credits, reference, ordinal)
   ),
   known as (
-    select i.ordinal, a.balance - a.held as available
+    select i.ordinal, -e.delta as credits, a.balance - a.held as available
     from input i
     join ledger_entries e on e.customer_id = i.customer_id and e.reference = i.reference
     join accounts a on a.customer_id = i.customer_id
@@ -77,7 +85,7 @@ const spend = statement(
     where ordinal not in (select ordinal from known)
   ),${lockAccountsOf('movement')},${applyMovements}
   select i.ordinal,
-         k.ordinal is not null or m.customer_id is not null as "spent",
+         coalesce(k.credits, -m.delta, 0) as "spent",
          coalesce(m.available, k.available, a.available, 0) as "available"
   from input i
   left join known k using (ordinal)
@@ -88,9 +96,9 @@ const spend = statement(
 
 const readBalances = statement(
   'credits.readBalances',
-  `select i.ordinal, a.balance - a.held as "available"
+  `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
-  join accounts a using (customer_id)
+  left join accounts a using (customer_id)
   order by i.ordinal`,
 )
 
@@ -112,7 +120,10 @@ export function createLedger(database: Database): Ledger {
     spend: createBatch({
       isInputError,
       conflictKey: (input) => input.customerId,
-      run: (inputs) => database.run<SpendOutput>(spend, columns(inputs, 'customerId', 'credits', 'reference')),
+      run: async (inputs) => {
+        const once = () => database.run<SpendOutput>(spend, columns(inputs, 'customerId', 'credits', 'reference'))
+        return once().catch((error) => (inputs.length === 1 && isInputError(error) ? once() : Promise.reject(error)))
+      },
     }),
   }
 }

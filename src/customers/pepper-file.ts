@@ -1,13 +1,12 @@
 // The pepper that sandbox mode makes up for itself: in DATA_DIR, readable by its owner alone, made once by whoever comes
-// first, the service or the command line.
+// first, the service or the command line. The directory is there: whoever opened the database has made it.
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Peppers } from './api-keys.ts'
 
 export function readOrMakePepper(dataDir: string): Peppers {
   const file = join(dataDir, 'key-pepper')
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   try {
     writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 })
   } catch (error) {

@@ -30,6 +30,7 @@ export function statement(name: string, text: string): Statement {
 //   away      the server or the connection went; whether the commit happened is not known
 //   busy      the server is there and cannot serve now; repeating would add to its load
 //   input     the values broke a rule of the schema
+const lockTimeout = '55P03'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
   { sqlstate: /^(08...|57P0[1-3])$/, kind: 'away' },
@@ -39,20 +40,25 @@ const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[
 
 /** node-postgres and Node's sockets report a lost connection without a SQLSTATE. */
 const lostConnection = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
-const lostConnectionText = /Connection terminated|Client has encountered a connection error|not queryable/
+const lostConnectionText =
+  /Connection terminated|Client has encountered a connection error|not queryable|Query read timeout/
 const poolWaitText = /timeout exceeded when trying to connect/
 
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
 export function failureKind(error: unknown): FailureKind {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
+  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (poolWaitText.test(message)) return 'busy'
   if (lostConnection.test(code) || lostConnectionText.test(message)) return 'away'
   return failures.find(({ sqlstate }) => sqlstate.test(code))?.kind ?? 'bug'
 }
 
+/**
+ * Whether a batch failed for the sake of one of its inputs: its values, or a row somebody else kept locked. Nothing of
+ * the statement has happened, and the other inputs may go through alone.
+ */
 export function isInputError(error: unknown): boolean {
-  return failureKind(error) === 'input'
+  return failureKind(error) === 'input' || (error as { cause?: { code?: string } })?.cause?.code === lockTimeout
 }
 
 /** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */
@@ -71,7 +77,7 @@ export function createDatabase(connections: Connections, log: Log): Database {
           const pauseMs = kind === 'busy' ? undefined : pausesMs[attempt]
           const { code, message } = error as { code?: string; message?: string }
           log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
-          if (pauseMs === undefined) throw refuse('SVC001')
+          if (pauseMs === undefined) throw Object.assign(refuse('SVC001'), { cause: error })
           await sleep(pauseMs * (0.5 + Math.random()))
         }
       }
@@ -105,6 +111,10 @@ export function createPool({ connection, maxConnections, log }: PoolSettings): p
     types,
     max: maxConnections,
     connectionTimeoutMillis: 2_000,
+    // A connection that died without a word would hold its statement, and the batch behind it, until TCP gives up. Longer
+    // than the server's own limit, so that a slow statement is refused there first.
+    query_timeout: 7_000,
+    keepAlive: true,
     idleTimeoutMillis: 60_000,
     statement_timeout: 5_000,
     lock_timeout: 2_000,

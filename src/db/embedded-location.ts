@@ -37,9 +37,9 @@ export type Location = {
 
 export function openDataDir(dataDir: string): string {
   const directory = resolve(dataDir)
-  fs.mkdirSync(dirname(directory), { recursive: true })
-  makeDirectory(directory, 0o700)
   try {
+    fs.mkdirSync(dirname(directory), { recursive: true })
+    makeDirectory(directory, 0o700)
     fs.accessSync(directory, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   } catch {
     throw new Error(`The data directory ${directory} is not one that this user can use: set DATA_DIR to another.`)

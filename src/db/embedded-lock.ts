@@ -12,6 +12,8 @@ const abandonedLockRetryMs = 2_000
 const lockPollMs = 20
 const reconnectPauseMs = 250
 
+const usersLock = `hashtextextended('prepaid-credits: users of this server', 0)`
+
 class DirectoryInUse extends Error {}
 
 /**
@@ -71,6 +73,34 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
   } catch (error) {
     await disconnect(client)
     throw error
+  }
+}
+
+/**
+ * A place among those who use the server: the service, and any number of commands. `leave` stops the server for the last
+ * of them; whoever arrives while it stops waits for the lock until the connection ends, and starts the server again.
+ */
+export async function joinUsers(server: EmbeddedServer): Promise<{ leave(): Promise<void> }> {
+  const client = connect(server.connection)
+  try {
+    await client.connect()
+    await client.query(`select pg_advisory_lock_shared(${usersLock})`)
+  } catch (error) {
+    await disconnect(client)
+    throw error
+  }
+  return {
+    async leave() {
+      try {
+        await client.query(`select pg_advisory_unlock_shared(${usersLock})`)
+        const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${usersLock}) as last`)
+        if (rows[0]?.last) await server.stop()
+      } catch {
+        // The server is gone already: there is nothing to leave.
+      } finally {
+        await disconnect(client)
+      }
+    },
   }
 }
 

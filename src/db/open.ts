@@ -1,11 +1,10 @@
 // Brings up the database a process works with: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all
 // migrations applied. Used by the service and by the command line, which also works while no service runs.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 import { createDatabase, createPool, type Database, type Log, type PoolSettings } from './database.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
-import { lockDataDirectory } from './embedded-lock.ts'
+import { openDataDir } from './embedded-location.ts'
+import { joinUsers, lockDataDirectory } from './embedded-lock.ts'
 import { migrate } from './migrate.ts'
 
 export type OpenDatabase = {
@@ -14,6 +13,9 @@ export type OpenDatabase = {
   place: string
   close(): Promise<void>
 }
+
+/** Each attempt that fails has met a server on its way down. */
+const maxJoinAttempts = 5
 
 export type OpenOptions = {
   databaseUrl: string | undefined
@@ -27,46 +29,44 @@ export type OpenOptions = {
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { databaseUrl, log, databaseConnections: maxConnections } = options
   if (databaseUrl) {
-    const leave = options.use === 'service' ? writeProcessId(options.dataDir) : async () => undefined
-    return connectTo(
-      { connection: { connectionString: databaseUrl }, maxConnections, log },
-      placeOf(databaseUrl),
-      leave,
-    )
+    const connection = { connectionString: databaseUrl }
+    const opened = await connectTo({ connection, maxConnections, log }, placeOf(databaseUrl), async () => undefined)
+    openDataDir(options.dataDir)
+    return opened
   }
-  const server = await startEmbedded({ dataDir: options.dataDir })
-  const leave = await (options.use === 'service' ? own(server, options) : borrow(server, options))
+  const dataDir = openDataDir(options.dataDir)
+  const { server, users } = await startAndJoin(dataDir)
+  const leave = options.use === 'service' ? await own(server, users, dataDir, log) : users.leave
   return connectTo({ connection: server.connection, maxConnections, log }, server.dataDirectory, leave)
 }
 
-/** The owner of the directory stops the server. */
-async function own(server: EmbeddedServer, { dataDir, log }: OpenOptions): Promise<() => Promise<void>> {
-  // Two services on one database harm nothing but each other's stop; it is for a person to end one of them.
-  const lock = await lockDataDirectory(server, dataDir, (error) => log.error({ dataDir }, error.message))
-  const removeProcessId = writeProcessId(dataDir)
-  return async () => {
-    await removeProcessId()
-    await server.stop()
-    await lock.release()
+type Users = Awaited<ReturnType<typeof joinUsers>>
+
+/** The last user of a server may be stopping it while we arrive: then it is started again. */
+async function startAndJoin(dataDir: string, attempt = 1): Promise<{ server: EmbeddedServer; users: Users }> {
+  const server = await startEmbedded({ dataDir })
+  try {
+    return { server, users: await joinUsers(server) }
+  } catch (error) {
+    if (attempt === maxJoinAttempts) throw error
+    return startAndJoin(dataDir, attempt + 1)
   }
 }
 
-/** Who borrows the server stops it only after starting it, and if nobody else has come. */
-async function borrow(server: EmbeddedServer, { dataDir }: OpenOptions): Promise<() => Promise<void>> {
-  return async () => {
-    const lock = server.adopted ? undefined : await lockDataDirectory(server, dataDir).catch(() => undefined)
-    if (!lock) return
-    await server.stop()
-    await lock.release()
+/** The service owns the directory: it stops the server, whoever uses it. */
+async function own(server: EmbeddedServer, users: Users, dataDir: string, log: Log): Promise<() => Promise<void>> {
+  try {
+    // Two services on one database harm nothing but each other's stop; it is for a person to end one of them.
+    const lock = await lockDataDirectory(server, dataDir, (error) => log.error({ dataDir }, error.message))
+    return async () => {
+      await server.stop()
+      await lock.release()
+      await users.leave()
+    }
+  } catch (error) {
+    await users.leave()
+    throw error
   }
-}
-
-/** DATA_DIR/service.pid: whoever wants to stop the service sends its signal there. */
-function writeProcessId(dataDir: string): () => Promise<void> {
-  const file = join(dataDir, 'service.pid')
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${process.pid}\n`)
-  return async () => rmSync(file, { force: true })
 }
 
 async function connectTo(settings: PoolSettings, place: string, leave: () => Promise<void>): Promise<OpenDatabase> {
@@ -109,6 +109,7 @@ function messageOf(error: unknown): string {
 
 /** Without the user and the password. */
 function placeOf(databaseUrl: string): string {
-  const { hostname, port, pathname } = new URL(databaseUrl)
-  return `${pathname.slice(1)} at ${hostname || 'the local socket'}${port && `:${port}`}`
+  const url = URL.parse(databaseUrl)
+  if (!url) return 'of DATABASE_URL'
+  return `${url.pathname.slice(1)} at ${url.hostname || 'the local socket'}${url.port && `:${url.port}`}`
 }

@@ -30,7 +30,7 @@ export function codeOfParserError(error: { code?: string }): ErrorCode {
 
 export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  const { code, validation } = error as Partial<FastifyError>
+  const { code, validation } = (error ?? {}) as Partial<FastifyError>
   if (validation) return refusalOfValidation(validation as ValidationFault[])
   const known = frameworkCodes.get(code ?? '')
   return known && refuse(known)

@@ -20,9 +20,21 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> {
   return Object.fromEntries(Object.entries(document).filter(([, value]) => value !== null))
 }
 
-/** The only content type: without this the framework also takes text/plain, as a string that skips the schemas. */
+/**
+ * The only content type: without this the framework also takes text/plain, as a string that skips the schemas. Other
+ * types are read and then refused, so that a body that is too large is told so first; a body that is not there at all
+ * never comes to a parser.
+ */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => {
+    throw refuse('VAL001', { message: 'The Content-Type must be application/json.' })
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.method === 'POST' && request.body === undefined) {
+      throw refuse('VAL001', { message: 'The request has no body.' })
+    }
+  })
   app.addContentTypeParser(
     /^application\/json(?:$|[\s;])/i,
     { parseAs: 'buffer' },

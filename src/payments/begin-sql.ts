@@ -71,6 +71,7 @@ const claimConfirmsStatement = statement(
   select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
          now() + lease_ms * interval '1 ms'
   from locked_order
+  order by customer_id, payment_key
   on conflict do nothing
   returning operation_id as "operationId"`,
 )

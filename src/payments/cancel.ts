@@ -4,9 +4,9 @@
 import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
-import { type CancelSubject, findCancelSubject, type Operation } from './begin-sql.ts'
+import { type CancelSubject, findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
+import { type Concluded, createPauses, type Opening, openedOperation, proceed } from './operations.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
@@ -14,23 +14,19 @@ export async function cancel(context: PaymentContext, customerId: string, reques
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   for (;;) {
     const met = await begin(context, customerId, request)
-    const conclusion = await proceed(context, met)
+    // A cancel does not capture what it would have to give back: a confirm that never arrived stays unsent.
+    const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    if (conclusion?.kind === 'unsent') throw refuseCancel(request, 'The payment is not captured.')
     if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
     // Somebody else is at work, or the confirm has just been settled: look again.
     if (!conclusion && !(await pause())) throw refuse('SVC001')
   }
 }
 
-/** What begin has come upon: the credits are set aside, or an operation of either kind is open, or neither any more. */
-type Met =
-  | { kind: 'begun'; operation: Operation }
-  | { kind: 'open'; operation: Operation }
-  | { kind: 'race'; operation: null }
-
 type Intent = CancelRequest & { customerId: string; operationId: string }
 
-async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Met> {
+async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Opening> {
   const leaseMs = context.settings.operationLeaseMs
   const intent = { ...request, customerId, operationId: newOperationId() }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
@@ -39,7 +35,7 @@ async function begin(context: PaymentContext, customerId: string, request: Cance
 }
 
 /** Why the claim failed. Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
-function judge(subject: CancelSubject | null, intent: Intent): Met {
+function judge(subject: CancelSubject | null, intent: Intent): Opening {
   if (!subject) throw refuse('NOT000')
   const { order, confirm, cancel: open, available } = subject
   if (order.status === 'PENDING') return { kind: 'open', operation: confirm }
@@ -52,14 +48,7 @@ function judge(subject: CancelSubject | null, intent: Intent): Met {
   return { kind: 'race', operation: null }
 }
 
-/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
-async function proceed(context: PaymentContext, met: Met): Promise<Conclusion | undefined> {
-  if (met.kind === 'begun') return perform(context, met.operation)
-  if (met.kind === 'open' && !met.operation.leased) return settle(context, met.operation)
-  return undefined
-}
-
-function answer(conclusion: Exclude<Conclusion, { kind: 'unknown' }>, request: CancelRequest): void {
+function answer(conclusion: Concluded, request: CancelRequest): void {
   if (conclusion.kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
 }
 

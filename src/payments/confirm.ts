@@ -2,40 +2,42 @@
 // begin has met something: a finished order, which gives the original answer again or a refusal; or an open operation,
 // which it waits for when somebody is at work on it and settles itself when nobody is. One gateway call in all.
 import { assert } from '../core/assert.ts'
-import { deadlineIn, within } from '../core/clock.ts'
+import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import type { ConfirmSubject, Operation } from './begin-sql.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
-import { type Conclusion, createPauses, openedOperation, perform, settle } from './operations.ts'
+import { type Concluded, createPauses, type Opening, openedOperation, proceed } from './operations.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 
-/** Confirms of one order in one process join before begin: the same request shares the answer, another one waits. */
+/**
+ * Confirms of one order in one process join before begin: the same request shares the answer, one with another payment
+ * key waits for it. Another amount is wrong whatever comes of the other, and does not wait.
+ */
 export async function confirm(
   context: PaymentContext,
   customerId: string,
   request: ConfirmRequest,
 ): Promise<ConfirmAnswer> {
   if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
-  const deadline = deadlineIn(context.settings.operationWaitMs)
+  const { confirming, settings } = context
+  const deadline = deadlineIn(settings.operationWaitMs)
   const key = `${customerId}/${request.orderId}`
-  for (let running = context.confirming.get(key); running; running = context.confirming.get(key)) {
-    const same = running.paymentKey === request.paymentKey && running.amount === request.amount
-    const answer = await within(
-      deadline,
-      same ? running.answer : running.answer.catch(() => undefined),
-      'late' as const,
-    )
+  for (let running = confirming.get(key); running; running = confirming.get(key)) {
+    if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline)
+    const same = running.paymentKey === request.paymentKey
+    const joined = same ? running.answer : running.answer.catch(() => undefined)
+    const answer = await within(deadline, joined, 'late' as const)
     if (answer === 'late') throw refuse('SVC001')
     if (same && answer) return answer
   }
-  const answer = confirmAlone(context, customerId, request)
-  context.confirming.set(key, { ...request, answer })
+  const answer = confirmAlone(context, customerId, request, deadline)
+  confirming.set(key, { ...request, answer })
   try {
     return await answer
   } finally {
-    context.confirming.delete(key)
+    confirming.delete(key)
   }
 }
 
@@ -43,25 +45,22 @@ async function confirmAlone(
   context: PaymentContext,
   customerId: string,
   request: ConfirmRequest,
+  deadline: Deadline,
 ): Promise<ConfirmAnswer> {
-  const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
+  const pause = createPauses(deadline)
   for (;;) {
     const met = await begin(context, customerId, request)
     if (met.kind === 'confirmed') return met.answer
-    const conclusion = await proceed(context, met)
-    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    const conclusion = await proceed(context, met, 'send again')
+    if (conclusion?.kind === 'unknown' || conclusion?.kind === 'unsent') throw refuse('SVC001')
     if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
     // Somebody else is at work, or has just finished: look again.
     if (!conclusion && !(await pause())) throw refuse('SVC001')
   }
 }
 
-/** What begin has come upon: the way is free, or the order is confirmed, or an operation is open. */
-type Met =
-  | { kind: 'begun'; operation: Operation }
-  | { kind: 'confirmed'; answer: ConfirmAnswer }
-  | { kind: 'open'; operation: Operation }
-  | { kind: 'race' }
+/** What begin has come upon: the way is free, or an operation is open, or the order is confirmed. */
+type Met = Opening | { kind: 'confirmed'; answer: ConfirmAnswer }
 
 async function begin(context: PaymentContext, customerId: string, request: ConfirmRequest): Promise<Met> {
   const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
@@ -84,19 +83,11 @@ function judge(subject: ConfirmSubject | null, operation: Operation): Met {
   if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
   if (confirm) return { kind: 'open', operation: confirm }
   if (paymentKeyTaken) throw refuseField('paymentKey', 'belongs to another order')
-  return { kind: 'race' }
+  return { kind: 'race', operation: null }
 }
 
-/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
-async function proceed(context: PaymentContext, met: Exclude<Met, { kind: 'confirmed' }>) {
-  if (met.kind === 'begun') return perform(context, met.operation)
-  if (met.kind === 'open' && !met.operation.leased) return settle(context, met.operation)
-  return undefined
-}
-
-function answerOf({ orderId }: ConfirmRequest, conclusion: Exclude<Conclusion, { kind: 'unknown' }>): ConfirmAnswer {
-  if (conclusion.kind === 'rejected')
-    throw refuseState('FAILED', `The gateway refused the payment: ${conclusion.code}.`)
+function answerOf({ orderId }: ConfirmRequest, conclusion: Concluded): ConfirmAnswer {
+  if (conclusion.kind === 'rejected') throw refuseState('FAILED', 'The payment was refused.')
   assert(conclusion.finished?.totalCredits != null, 'a confirm was approved without a grant')
   return { orderId, creditsAdded: conclusion.finished.credits, totalCredits: conclusion.finished.totalCredits }
 }

@@ -3,7 +3,6 @@ import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
 import { type Database, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 import { byOperation, type Operation, operationJson } from './begin-sql.ts'
-import type { OrderKey } from './order-sql.ts'
 import type { CreditsEffect, OrderStatus } from './order-status.ts'
 
 export type Finish = {
@@ -22,8 +21,7 @@ export type Finish = {
 export type Finished = { operationId: string; credits: number; totalCredits: number | null }
 
 // Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
-// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing. A
-// holder who repeats the statement because its connection died gets the row that its own commit had closed.
+// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
 const finishOperationsStatement = statement(
   'payments.finishOperations',
   `with input as (
@@ -78,35 +76,37 @@ const finishOperationsStatement = statement(
     where p.customer_id = l.customer_id and p.operation_id = l.operation_id
     returning p.operation_id, l.credits, p.total_credits
   )
-  select operation_id as "operationId", credits, total_credits as "totalCredits"
-  from closed
-  union all
-  select p.operation_id, o.credits, p.total_credits
-  from input i
+  select operation_id as "operationId", credits, total_credits as "totalCredits" from closed`,
+)
+
+const findFinishesStatement = statement(
+  'payments.findFinishes',
+  `select p.operation_id as "operationId", o.credits, p.total_credits as "totalCredits"
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   where p.closed_by = i.holder_id`,
 )
 
-/** Records the outcomes and all that follows; null where somebody else has finished the operation. */
+/**
+ * Records the outcomes and all that follows; null where somebody else has finished the operation. A statement that was
+ * repeated because its connection died may find that its first run has gone through: the holder's id tells, in a second
+ * statement, because the snapshot of the repeated one can be older than that commit.
+ */
 export async function finishOperations(database: Database, inputs: Finish[]): Promise<(Finished | null)[]> {
   const rows = await database.run<Finished>(
     finishOperationsStatement,
     columns(
       inputs,
-      'customerId',
-      'operationId',
-      'holderId',
-      'orderId',
-      'state',
-      'from',
-      'to',
-      'credits',
-      'gatewayCode',
-      'transactionKey',
+      ...(['customerId', 'operationId', 'holderId', 'orderId', 'state', 'from', 'to', 'credits'] as const),
+      ...(['gatewayCode', 'transactionKey'] as const),
     ),
   )
-  return byOperation(inputs, rows)
+  const finished = byOperation(inputs, rows)
+  const others = inputs.filter((_, index) => finished[index] === null)
+  if (others.length === 0) return finished
+  const values = columns(others, 'customerId', 'operationId', 'holderId')
+  return byOperation(inputs, [...rows, ...(await database.run<Finished>(findFinishesStatement, values))])
 }
 
 const claimLeaseStatement = statement(
@@ -134,16 +134,19 @@ export async function claimLease(
   return row?.operation ?? null
 }
 
-const updateSentStatement = statement(
-  'payments.updateSent',
+const renewLeaseStatement = statement(
+  'payments.renewLease',
   `update payment_operations
-  set sent_at = now()
-  where customer_id = $1 and operation_id = $2 and state = 'OPEN'`,
+  set sent_at = now(), lease_until = now() + $4::int * interval '1 ms'
+  where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
+  returning operation_id`,
 )
 
-/** Notes that the call is about to be made again: not being found at the gateway proves nothing for a while. */
-export async function updateSent(database: Database, operation: Operation): Promise<void> {
-  await database.run(updateSentStatement, [operation.customerId, operation.operationId])
+/** Before the call is made again: notes the time of the send. False when the lease has gone to somebody else. */
+export async function renewLease(database: Database, operation: Operation, leaseMs: number): Promise<boolean> {
+  const { customerId, operationId, holderId } = operation
+  const rows = await database.run(renewLeaseStatement, [customerId, operationId, holderId, leaseMs])
+  return rows.length > 0
 }
 
 const releaseLeaseStatement = statement(
@@ -171,18 +174,22 @@ export async function releaseLease(
 const insertDiscrepancyStatement = statement(
   'payments.insertDiscrepancy',
   `insert into discrepancies (customer_id, order_id, kind, detail)
-  values ($1, $2, $3, $4::jsonb)
-  on conflict do nothing`,
+  select customer_id, order_id, $4, $5::jsonb
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and state = $3
+  on conflict do nothing
+  returning order_id`,
 )
 
+/** Whether it is new: the operation is in that state, and nobody has reported it before. */
 export async function insertDiscrepancy(
   database: Database,
-  input: OrderKey & { kind: string; detail: Record<string, unknown> },
-): Promise<void> {
-  await database.run(insertDiscrepancyStatement, [
-    input.customerId,
-    input.orderId,
-    input.kind,
-    JSON.stringify(input.detail),
-  ])
+  { customerId, operationId, kind: operationKind }: Operation,
+  state: Operation['state'],
+  kind: string,
+  detail: object,
+): Promise<boolean> {
+  const text = JSON.stringify({ operationId, operationKind, ...detail })
+  const rows = await database.run(insertDiscrepancyStatement, [customerId, operationId, state, kind, text])
+  return rows.length > 0
 }

@@ -9,14 +9,22 @@ import { newOperationId } from '../core/ids.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
 import type { Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { claimLease, type Finished, insertDiscrepancy, releaseLease, updateSent } from './finish-sql.ts'
+import { claimLease, type Finish, type Finished, insertDiscrepancy, releaseLease, renewLease } from './finish-sql.ts'
 import { type OrderEvent, transitionOf } from './order-status.ts'
 
+/** What begin has come upon: the way is free, or an operation is open, or neither any more. */
+export type Opening =
+  | { kind: 'begun'; operation: Operation }
+  | { kind: 'open'; operation: Operation }
+  | { kind: 'race'; operation: null }
+
 /** `finished` is null when somebody else has closed the operation meanwhile: read what became of it. */
-export type Conclusion =
-  | { kind: 'approved'; finished: Finished | null }
-  | { kind: 'rejected'; finished: Finished | null; code: string }
-  | { kind: 'unknown' }
+export type Concluded = { kind: 'approved' | 'rejected'; finished: Finished | null }
+
+/** `unsent`: the gateway waits for the call, and this time it was not to be made. */
+export type Conclusion = Concluded | { kind: 'unknown' } | { kind: 'unsent' }
+
+export type Settling = 'send again' | 'only look'
 
 const verbs = {
   CONFIRM: { call: 'confirm', find: 'findConfirm', approved: 'CONFIRM_APPROVED', rejected: 'CONFIRM_REJECTED' },
@@ -31,56 +39,73 @@ export function openedOperation(
   return { ...claim, state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, holderId, totalCredits: null }
 }
 
-/** Acts two and three, by whoever holds the lease. */
-export async function perform(context: PaymentContext, operation: Operation): Promise<Conclusion> {
+/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
+export async function proceed(
+  context: PaymentContext,
+  opening: Opening,
+  settling: Settling,
+): Promise<Conclusion | undefined> {
+  if (opening.kind === 'begun') return perform(context, opening.operation)
+  if (opening.kind === 'open' && !opening.operation.leased) return settle(context, opening.operation, settling)
+  return undefined
+}
+
+/** Acts two and three, by the holder. */
+async function perform(context: PaymentContext, operation: Operation): Promise<Conclusion> {
   const outcome = await context.gateway[verbs[operation.kind].call](intentOf(operation))
   return conclude(context, operation, outcome)
 }
 
-/**
- * Finds out what became of an operation that nobody is working on, and finishes it. Undefined when somebody else took it
- * or closed it in the meantime.
- */
-export async function settle(context: PaymentContext, open: Operation): Promise<Conclusion | undefined> {
-  const operation = await claimLease(context.database, open, newOperationId(), context.settings.operationLeaseMs)
+/** Finds out what became of an operation and finishes it. Undefined when somebody else took or closed it meanwhile. */
+async function settle(context: PaymentContext, open: Operation, settling: Settling): Promise<Conclusion | undefined> {
+  const leaseMs = context.settings.operationLeaseMs
+  const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
   if (!operation) return undefined
   const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
-  if (mustBeSentAgain(context, operation, finding)) {
-    await updateSent(context.database, operation)
-    return perform(context, operation)
+  switch (advise(context, operation, finding)) {
+    case 'conclude':
+      return conclude(context, operation, finding as Outcome)
+    case 'give up':
+      return conclude(context, operation, goneOutcome(operation))
+    case 'send':
+      if (settling === 'only look') return leaveUnsent(context, operation, finding)
+      return (await renewLease(context.database, operation, leaseMs)) ? perform(context, operation) : undefined
   }
-  return conclude(context, operation, outcomeOf(operation, finding))
 }
 
 // A payment the gateway does not know proves nothing while the session behind the payment key may live: the request
 // could be on its way. Sending it again is safe, the idempotency key is the same, and its own answer decides.
-function mustBeSentAgain(context: PaymentContext, operation: Operation, finding: Finding): boolean {
-  if (finding.kind === 'unsent') return true
+function advise(context: PaymentContext, operation: Operation, finding: Finding): 'conclude' | 'give up' | 'send' {
+  if (finding.kind === 'unsent') return 'send'
+  if (finding.kind !== 'absent') return 'conclude'
   const sessionMayLive = operation.sentAgoMs < context.settings.paymentSessionMs
-  return finding.kind === 'absent' && operation.kind === 'CONFIRM' && sessionMayLive
+  return operation.kind === 'CONFIRM' && sessionMayLive ? 'send' : 'give up'
 }
 
-/** What a finding means when nothing is to be sent. A captured payment that is gone is for a person to look at. */
-function outcomeOf(operation: Operation, finding: Finding): Outcome {
-  if (finding.kind === 'unsent') return unreachable(finding as never)
-  if (finding.kind !== 'absent') return finding
+/** The session of a confirm is over. A captured payment that is gone is for a person to look at. */
+function goneOutcome({ kind }: Operation): Outcome {
   const code = 'NOT_FOUND_PAYMENT'
-  if (operation.kind === 'CONFIRM') return { kind: 'rejected', code }
-  return { kind: 'unknown', code, discrepancy: { paymentKey: operation.paymentKey } }
+  return kind === 'CONFIRM' ? { kind: 'rejected', code } : { kind: 'unknown', code, discrepancy: { status: null } }
+}
+
+/** Only a payment that is seen waiting is known to be uncaptured; one that is not found may be on its way. */
+async function leaveUnsent(context: PaymentContext, operation: Operation, finding: Finding): Promise<Conclusion> {
+  await releaseLease(context.database, operation, { code: 'UNSENT' })
+  return { kind: finding.kind === 'unsent' ? 'unsent' : 'unknown' }
 }
 
 /** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */
 async function conclude(context: PaymentContext, operation: Operation, outcome: Outcome): Promise<Conclusion> {
   const { approved, rejected } = verbs[operation.kind]
   switch (outcome.kind) {
-    case 'approved':
-      return { kind: 'approved', finished: await finish(context, operation, approved, null, outcome.transactionKey) }
-    case 'rejected':
-      return {
-        kind: 'rejected',
-        finished: await finish(context, operation, rejected, outcome.code, null),
-        code: outcome.code,
-      }
+    case 'approved': {
+      const heard = { state: 'APPROVED', gatewayCode: null, transactionKey: outcome.transactionKey } as const
+      return { kind: 'approved', finished: await finish(context, operation, approved, heard) }
+    }
+    case 'rejected': {
+      const heard = { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null } as const
+      return { kind: 'rejected', finished: await finish(context, operation, rejected, heard) }
+    }
     case 'unknown':
       await leaveOpen(context, operation, outcome)
       return { kind: 'unknown' }
@@ -89,30 +114,37 @@ async function conclude(context: PaymentContext, operation: Operation, outcome: 
   }
 }
 
-function finish(
-  context: PaymentContext,
-  operation: Operation,
-  event: OrderEvent,
-  gatewayCode: string | null,
-  transactionKey: string | null,
-): Promise<Finished | null> {
+type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey'>
+
+async function finish(context: PaymentContext, operation: Operation, event: OrderEvent, heard: Heard) {
   const { customerId, operationId, holderId, orderId } = operation
   const { from, to, credits } = transitionOf(event)
-  const state = event.endsWith('_APPROVED') ? 'APPROVED' : 'REJECTED'
-  return context.batches.finishOperation({
-    ...{ customerId, operationId, holderId, orderId, state, from, to, credits, gatewayCode, transactionKey },
-  })
+  const input = { customerId, operationId, holderId, orderId, from, to, credits, ...heard }
+  const finished = await context.batches.finishOperation(input)
+  // Whoever was first has heard the same from the gateway, or one of the two answers was wrong.
+  const opposite = heard.state === 'APPROVED' ? 'REJECTED' : 'APPROVED'
+  if (!finished) await report(context, operation, opposite, 'CONTRADICTING_OUTCOMES', { heard: heard.state })
+  return finished
 }
 
 async function leaveOpen(context: PaymentContext, operation: Operation, unknown: Unknown): Promise<void> {
   const { customerId, operationId, orderId, kind } = operation
   context.log.warn({ customerId, orderId, operationId, kind, code: unknown.code }, 'gateway outcome unknown')
-  if (unknown.discrepancy) {
-    const detail = { operationId, kind, ...unknown.discrepancy }
-    context.log.error({ customerId, orderId, ...detail }, 'the gateway and our books disagree')
-    await insertDiscrepancy(context.database, { customerId, orderId, kind: unknown.code, detail })
-  }
+  if (unknown.discrepancy) await report(context, operation, 'OPEN', unknown.code, unknown.discrepancy)
   await releaseLease(context.database, operation, unknown)
+}
+
+/** A discrepancy for a person, if the operation is in the state that makes it one. */
+async function report(
+  context: PaymentContext,
+  operation: Operation,
+  state: Operation['state'],
+  code: string,
+  detail: object,
+): Promise<void> {
+  if (!(await insertDiscrepancy(context.database, operation, state, code, detail))) return
+  const { customerId, orderId, operationId, kind } = operation
+  context.log.error({ customerId, orderId, operationId, kind, code, detail }, 'the gateway and our books disagree')
 }
 
 function intentOf(operation: Operation): CancelIntent {

@@ -31,7 +31,8 @@ export type NewOrder = {
 }
 
 // Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
-// explained. The count stops at the limit, so a customer with many open orders does not make it slow.
+// explained. Keys are taken in their order, or two instances with the same keys could wait for each other. The open
+// orders are counted once a customer, and not past the limit.
 const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
@@ -39,15 +40,20 @@ const insertOrdersStatement = statement(
     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[])
       with ordinality
       as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
+  ),
+  customer as materialized (
+    select c.customer_id, (
+      select count(*) from (
+        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit c.max_pending
+      ) pending) as pending
+    from (select distinct customer_id, max_pending from input where max_pending > 0) c
   )
   insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key)
   select customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key
-  from input i
-  where max_pending = 0 or place + (
-    select count(*) from (
-      select from orders o where o.customer_id = i.customer_id and o.status = 'PENDING' limit i.max_pending
-    ) pending) <= max_pending
-  order by customer_id, order_id
+  from input
+  left join customer using (customer_id)
+  where max_pending = 0 or place + pending <= max_pending
+  order by customer_id, idempotency_key, order_id
   on conflict do nothing
   returning order_id as "orderId"`,
 )
@@ -58,14 +64,8 @@ export async function insertOrders(database: Database, inputs: NewOrder[]): Prom
     insertOrdersStatement,
     columns(
       inputs,
-      'customerId',
-      'orderId',
-      'packageType',
-      'paymentMethod',
-      'amount',
-      'credits',
-      'idempotencyKey',
-      'maxPending',
+      ...(['customerId', 'orderId', 'packageType', 'paymentMethod', 'amount', 'credits'] as const),
+      ...(['idempotencyKey', 'maxPending'] as const),
     ),
   )
   const inserted = new Set(rows.map((row) => row.orderId))

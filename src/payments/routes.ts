@@ -16,8 +16,12 @@ import { purchase } from './purchase.ts'
 
 const PackageType = Type.Enum([...packageTypes], { description: `one of ${packageTypes.join(', ')}` })
 const Amount = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a whole number of KRW' })
-// Issued by the gateway: at most 200 characters there. It becomes part of a URL, so nothing but visible ASCII.
-const PaymentKey = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' })
+// Issued by the gateway: at most 200 characters there. It becomes a segment of a URL's path, so nothing but visible
+// ASCII, and not the two names that lead elsewhere.
+const PaymentKey = Type.String({
+  pattern: '^(?!\\.{1,2}$)[\\x21-\\x7e]{1,200}$',
+  description: '1 to 200 visible ASCII characters',
+})
 // Any text a person writes, but nothing PostgreSQL cannot hold (NUL, lone surrogates) and no other control characters.
 const Reason = Type.String({
   maxLength: 200,

@@ -7,12 +7,15 @@ import type { CancelIntent, ConfirmIntent, Finding, Gateway, GatewayState, Outco
 import type { Exchange, TossClient } from './client.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
 
+/** What an answer says is stored and logged: printable ASCII of a sane length, or it is not an answer. */
+const Word = Type.String({ pattern: '^[\\x20-\\x7e]{0,200}$' })
+
 /** The members of a Payment that decide something. Toss adds members without notice; they are ignored. */
 const Payment = Type.Object({
-  paymentKey: Type.String(),
-  orderId: Type.String(),
-  status: Type.String(),
-  currency: Type.String(),
+  paymentKey: Word,
+  orderId: Word,
+  status: Word,
+  currency: Word,
   totalAmount: Type.Number(),
   balanceAmount: Type.Number(),
   lastTransactionKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -22,7 +25,8 @@ const Payment = Type.Object({
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
-const failureShape = Compile(Type.Object({ code: Type.String() }))
+const wordShape = Compile(Word)
+const failureShape = Compile(Type.Object({ code: Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$' }) }))
 
 type Failure = { code: string; keySpent: boolean }
 
@@ -48,16 +52,16 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       note('failing')
       return { unreadable: exchange.cause }
     }
-    note(exchange.status >= 500 ? 'failing' : 'answering')
-    if (exchange.status === 200 && paymentShape.Check(exchange.body)) return { payment: exchange.body as Payment }
-    if (exchange.status !== 200 && failureShape.Check(exchange.body)) {
-      return { code: exchange.body.code, keySpent: bindsKey(exchange.status) }
-    }
-    return { unreadable: `HTTP_${exchange.status}` }
+    const { status, body } = exchange
+    const failure = status !== 200 && failureShape.Check(body) ? body : undefined
+    const ours = failure && confirmCodes.get(failure.code) === 'ours'
+    note(ours ? 'refusing our credentials' : status >= 500 ? 'failing' : 'answering')
+    if (status === 200 && paymentShape.Check(body)) return { payment: body as Payment }
+    if (failure) return { code: failure.code, keySpent: bindsKey(status) }
+    return { unreadable: `HTTP_${status}` }
   }
 
   function ourFault(code: string): Unknown {
-    note('refusing our credentials')
     log.error({ code }, 'the gateway refuses our credentials: check TOSS_SECRET_KEY')
     return { kind: 'unknown', code }
   }
@@ -79,12 +83,12 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       case 'refused-unless-done': {
         const finding = await find()
         if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'rejected', code }
-        return finding
+        return finding.kind === 'unknown' ? { ...finding, keySpent } : finding
       }
       case 'done-if-found': {
         const finding = await find()
         if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'unknown', code, keySpent }
-        return finding
+        return finding.kind === 'unknown' ? { ...finding, keySpent } : finding
       }
       default:
         return unreachable(codeClass)
@@ -94,12 +98,14 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   async function findConfirm(intent: ConfirmIntent): Promise<Finding> {
     return lookUp(intent, (payment) => {
       // The payment key belongs to another order: a refusal, and that order's payment is left alone.
-      if (payment.orderId !== intent.orderId) return { kind: 'rejected', code: 'PAYMENT_OF_ANOTHER_ORDER' }
+      if (payment.paymentKey === intent.paymentKey && payment.orderId !== intent.orderId) {
+        return { kind: 'rejected', code: 'PAYMENT_OF_ANOTHER_ORDER' }
+      }
       const other = contradiction(payment, intent)
       if (other) return other
       switch (payment.status) {
         case 'DONE':
-          return { kind: 'approved', transactionKey: payment.lastTransactionKey ?? null }
+          return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey) }
         case 'READY':
         case 'IN_PROGRESS':
           return { kind: 'unsent' }
@@ -125,7 +131,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   }
 
   async function lookUp(intent: ConfirmIntent, judgePayment: (payment: Payment) => Finding): Promise<Finding> {
-    const answer = read(await client.get(`/v1/payments/${encodeURIComponent(intent.paymentKey)}`))
+    const answer = read(await client.get([intent.paymentKey]))
     if ('payment' in answer) return judgePayment(answer.payment)
     if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
     if (answer.code === 'NOT_FOUND_PAYMENT') return { kind: 'absent' }
@@ -141,19 +147,19 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
 
     async confirm(intent) {
       const { orderId, paymentKey, amount, idempotencyKey } = intent
-      const answer = read(await client.post('/v1/payments/confirm', { paymentKey, orderId, amount }, idempotencyKey))
+      const answer = read(await client.post(['confirm'], { paymentKey, orderId, amount }, idempotencyKey))
       if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
       if ('code' in answer) return judge(answer, confirmCodes, () => findConfirm(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
       if (other) return other
       if (payment.status !== 'DONE') return { kind: 'unknown', code: `PAYMENT_${payment.status}` }
-      return { kind: 'approved', transactionKey: payment.lastTransactionKey ?? null }
+      return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey) }
     },
 
     async cancel(intent) {
-      const path = `/v1/payments/${encodeURIComponent(intent.paymentKey)}/cancel`
-      const answer = read(await client.post(path, { cancelReason: intent.reason }, intent.idempotencyKey))
+      const { paymentKey, reason, idempotencyKey } = intent
+      const answer = read(await client.post([paymentKey, 'cancel'], { cancelReason: reason }, idempotencyKey))
       if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
       if ('code' in answer) return judge(answer, cancelCodes, () => findCancel(intent))
       const { payment } = answer
@@ -171,7 +177,12 @@ function isFullyCancelled(payment: Payment): boolean {
 }
 
 function cancelTransactionKey(payment: Payment): string | null {
-  return payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey ?? null
+  return wordOrNull(payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey)
+}
+
+/** The money has moved, whatever its number looks like: a transaction key that cannot be stored is left out. */
+function wordOrNull(text: string | null | undefined): string | null {
+  return text && wordShape.Check(text) ? text : null
 }
 
 /** An answer about another payment is never a success, whatever it says. */

@@ -13,12 +13,13 @@ export type TossClientSettings = {
   maxConnections: number
 }
 
-/** `body` is parsed JSON, whatever its shape; `none` carries a word for the log. */
+/** `body` is parsed JSON, whatever its shape, or undefined when it is none; `cause` is a word for the log. */
 export type Exchange = { kind: 'answer'; status: number; body: unknown } | { kind: 'none'; cause: string }
 
+/** Segments of the path behind /v1/payments, encoded here. */
 export type TossClient = {
-  post(path: string, body: object, idempotencyKey: string): Promise<Exchange>
-  get(path: string): Promise<Exchange>
+  post(segments: string[], body: object, idempotencyKey: string): Promise<Exchange>
+  get(segments: string[]): Promise<Exchange>
   close(): Promise<void>
 }
 
@@ -34,15 +35,20 @@ export function createTossClient(settings: TossClientSettings): TossClient {
   })
   const authorization = `Basic ${Buffer.from(`${settings.secretKey}:`).toString('base64')}`
 
-  async function exchange(method: 'GET' | 'POST', path: string, totalMs: number, rest: object): Promise<Exchange> {
+  async function exchange(
+    method: 'GET' | 'POST',
+    segments: string[],
+    totalMs: number,
+    rest: object,
+  ): Promise<Exchange> {
     try {
-      const { statusCode, body } = await request(`${settings.apiUrl}${path}`, {
+      const { statusCode, body } = await request(`${settings.apiUrl}${pathOf(segments)}`, {
         dispatcher: agent,
         method,
         signal: AbortSignal.timeout(totalMs),
         ...rest,
       })
-      return { kind: 'answer', status: statusCode, body: JSON.parse(await readLimited(body)) }
+      return { kind: 'answer', status: statusCode, body: parseOrUndefined(await readLimited(body)) }
     } catch (error) {
       const { code, name } = error as { code?: string; name?: string }
       return { kind: 'none', cause: code && typeof code === 'string' ? code : (name ?? 'Error') }
@@ -50,13 +56,29 @@ export function createTossClient(settings: TossClientSettings): TossClient {
   }
 
   return {
-    post: (path, body, idempotencyKey) =>
-      exchange('POST', path, settings.callTimeoutMs, {
+    post: (segments, body, idempotencyKey) =>
+      exchange('POST', segments, settings.callTimeoutMs, {
         headers: { authorization, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
         body: JSON.stringify(body),
       }),
-    get: (path) => exchange('GET', path, settings.lookupTimeoutMs, { headers: { authorization } }),
+    get: (segments) => exchange('GET', segments, settings.lookupTimeoutMs, { headers: { authorization } }),
     close: () => agent.destroy(),
+  }
+}
+
+/** A segment of dots would be folded away by the URL parser, encoded or not, and lead to another address. */
+function pathOf(segments: string[]): string {
+  if (segments.some((segment) => /^\.{0,2}$/.test(segment))) {
+    throw Object.assign(new Error('not a segment of a path'), { code: 'UNSENDABLE_KEY' })
+  }
+  return `/v1/payments/${segments.map(encodeURIComponent).join('/')}`
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,42 @@
+// What is not known about Toss, as switches: every point on which its documentation is silent or contradicts itself and
+// on which an answer of the sandbox depends. A client that is right passes its tests with every value. The list is
+// closed; the first value is the default, the one that is documented best or assumed by most.
+
+export const behaviours = {
+  /** The code at confirm for another amount than the buyer agreed to. */
+  amountMismatch: ['INVALID_REQUEST', 'FORBIDDEN_REQUEST'],
+  /** Whether a lookup sees payments that are READY or IN_PROGRESS. */
+  unconfirmedLookup: ['found', 'not-found'],
+  /** The sign of the amount in the rows of cancels in GET /v1/transactions. */
+  cancelRowSign: ['positive', 'negative'],
+  /** Whether a 5xx answer is bound to the idempotency key, as a 4xx is. */
+  replayServerErrors: [false, true],
+  /** Whether a repeated webhook carries the transmission id of the first. */
+  transmissionIdOnRetry: ['same', 'new'],
+  /** Which answers to a webhook count as received. */
+  webhookReceived: ['200', '2xx'],
+  /** Whether a further partial cancel, which leaves the status as it is, is notified again. */
+  partialCancelWebhook: ['every', 'first'],
+} as const
+
+type Values = { -readonly [Name in keyof typeof behaviours]: (typeof behaviours)[Name][number] }
+
+export type Behaviour = Readonly<Values>
+
+export function createBehaviour() {
+  const values = Object.fromEntries(Object.entries(behaviours).map(([name, [first]]) => [name, first])) as Values
+  return {
+    values: values as Behaviour,
+    /** All or nothing; returns what is wrong with the names or values, or null. */
+    merge(body: unknown): string | null {
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body: expected a JSON object.'
+      for (const [name, value] of Object.entries(body)) {
+        if (!Object.hasOwn(behaviours, name)) return `${name}: expected one of ${Object.keys(behaviours).join(', ')}.`
+        const allowed: readonly unknown[] = behaviours[name as keyof typeof behaviours]
+        if (!allowed.includes(value)) return `${name}: expected one of ${allowed.join(', ')}.`
+      }
+      Object.assign(values, body)
+      return null
+    },
+  }
+}

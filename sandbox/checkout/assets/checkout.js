@@ -1,0 +1,20 @@
+// The checkout page with a keyboard: Escape cancels, and a form that is on its way is not sent twice.
+
+const form = document.querySelector('form')
+
+if (form) {
+  form.querySelector('input:checked')?.focus()
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !event.isComposing) form.requestSubmit(form.querySelector('.cancel'))
+  })
+  form.addEventListener('submit', (event) => {
+    if (form.dataset.sent) event.preventDefault()
+    form.dataset.sent = 'yes'
+    form.setAttribute('aria-busy', 'true')
+  })
+  // The page may come back from memory when the buyer goes back.
+  window.addEventListener('pageshow', () => {
+    delete form.dataset.sent
+    form.removeAttribute('aria-busy')
+  })
+}

@@ -1,0 +1,18 @@
+// The test cards of the checkout page: what the buyer's choice makes of the payment. All but the last pass the window,
+// and what the card company says comes at confirm, as at Toss; the last one is refused in the window itself.
+
+export const cards = {
+  approve: { number: '4330 **** 0014', result: 'approve' },
+  decline: { number: '4330 **** 0022', result: 'decline' },
+  insufficient: { number: '4330 **** 0030', result: 'insufficient' },
+  hang: { number: '4330 **** 0048', result: 'hang' },
+  refused: { number: '4330 **** 0055', result: null },
+} as const
+
+export type CardName = keyof typeof cards
+
+export const cardNames = Object.keys(cards) as CardName[]
+
+export function isCardName(value: unknown): value is CardName {
+  return cardNames.includes(value as CardName)
+}

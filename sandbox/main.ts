@@ -1,0 +1,83 @@
+// `npm run sandbox`: the sandbox alone, as a process of its own, with the defaults the service has for it. The only
+// file of the sandbox that reads the environment. Whatever is wrong at the start is a line for people and exit code 1.
+
+import { join, resolve } from 'node:path'
+import { type RunningSandbox, type SandboxOptions, startSandbox } from './server.ts'
+
+/** No secret: whoever starts a sandbox without keys has this one. */
+const publicSecretKey = 'test_sk_sandbox'
+
+type Environment = Record<string, string | undefined>
+
+function readOptions(environment: Environment): SandboxOptions {
+  // An empty variable counts as not set.
+  const raw = (name: string) => environment[name]?.trim() || undefined
+  const port = raw('SANDBOX_PORT') ?? '8082'
+  if (!/^\d+$/.test(port) || Number(port) > 65_535) {
+    throw new Error(`SANDBOX_PORT: expected a whole number from 0 to 65535, got "${port}"`)
+  }
+  const strict = raw('SANDBOX_STRICT') ?? '0'
+  if (strict !== '0' && strict !== '1') throw new Error(`SANDBOX_STRICT: expected one of 0, 1, got "${strict}"`)
+  return {
+    host: raw('INTERNAL_HOST') ?? '127.0.0.1',
+    port: Number(port),
+    clientKey: raw('TOSS_CLIENT_KEY') ?? 'test_ck_sandbox',
+    secretKey: raw('TOSS_SECRET_KEY') ?? publicSecretKey,
+    dataDir: join(resolve(raw('DATA_DIR') ?? './data'), 'sandbox'),
+    strict: strict === '1',
+    webhookUrl: raw('SANDBOX_WEBHOOK_URL'),
+  }
+}
+
+function explain(error: unknown, { host, port }: Partial<SandboxOptions>): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set SANDBOX_PORT to another.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set INTERNAL_HOST.`,
+    ENOTFOUND: `${host} is not an address: set INTERNAL_HOST.`,
+  }
+  return reasons[code ?? ''] ?? message
+}
+
+function banner({ url }: RunningSandbox, options: SandboxOptions): string {
+  const keys = options.strict ? 'only keys issued below can be confirmed' : 'a made-up paymentKey can be confirmed too'
+  const secretKey = options.secretKey === publicSecretKey ? publicSecretKey : '$TOSS_SECRET_KEY'
+  return `The sandbox stands in for Toss Payments: no money moves. Process ${process.pid}.
+
+  address    ${url}   (${keys})
+  journal    ${options.dataDir}
+  webhooks   ${options.webhookUrl ?? 'nowhere'}   (PUT ${url}/sandbox/webhook)
+
+A buyer pays, a shop confirms:
+
+  curl -s ${url}/sandbox/payments -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000}'
+  curl -s ${url}/v1/payments/confirm -u ${secretKey}: -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000,"paymentKey":"..."}'
+
+What can be watched and turned, under ${url}/sandbox:
+
+  GET    payments            all payments
+  PUT    faults              what goes wrong next: [{ "on": "confirm", "kind": "reset-after", "times": 1 }]
+  POST   clock               time passes: { "advanceMs": 600000 }
+  PUT    behaviour           open points of the protocol; GET shows them
+  GET    webhooks            deliveries and their attempts; POST webhooks/resend { "paymentKey": "..." }
+
+`
+}
+
+async function main(environment: Environment): Promise<void> {
+  let options: Partial<SandboxOptions> = {}
+  try {
+    const read = readOptions(environment)
+    options = read
+    const sandbox = await startSandbox(read)
+    const stop = () => sandbox.close().then(() => process.exit(0))
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+    process.stdout.write(banner(sandbox, read))
+  } catch (error) {
+    process.stderr.write(`${explain(error, options)}\n`)
+    process.exit(1)
+  }
+}
+
+await main(process.env)

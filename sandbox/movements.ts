@@ -1,0 +1,67 @@
+// The movements of money: one for each approval, one for each cancel, in the order of time. A payment that was approved
+// or cancelled is written once for each movement, so the last movement of a payment value is the one it stands for.
+
+import type { Payment } from './payments.ts'
+
+export type Movement = {
+  paymentKey: string
+  orderId: string
+  kind: 'capture' | 'cancel'
+  amount: number
+  transactionKey: string
+  at: string
+}
+
+/** The movement that made the payment what it is, null while no money has moved. */
+export function movementOf(payment: Payment): Movement | null {
+  const { paymentKey, orderId, approvedAt, lastTransactionKey } = payment
+  const cancel = payment.cancels.at(-1)
+  if (cancel !== undefined) {
+    const { cancelAmount: amount, transactionKey, canceledAt: at } = cancel
+    return { paymentKey, orderId, kind: 'cancel', amount, transactionKey, at }
+  }
+  if (approvedAt === null || lastTransactionKey === null) return null
+  const { amount } = payment
+  return { paymentKey, orderId, kind: 'capture', amount, transactionKey: lastTransactionKey, at: approvedAt }
+}
+
+/** Times have seconds; `payment` is the value right after the movement. */
+export type Moved = { atMs: number; movement: Movement; payment: Payment }
+
+export type Movements = ReturnType<typeof createMovements>
+
+export function createMovements() {
+  const inOrder: Moved[] = []
+  const byTransactionKey = new Map<string, Moved>()
+
+  /** The index of the first movement at or after that time. */
+  function lowerBound(atMs: number): number {
+    let [low, high] = [0, inOrder.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((inOrder[middle] as Moved).atMs < atMs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  return {
+    put(payment: Payment): void {
+      const movement = movementOf(payment)
+      if (movement === null) return
+      const moved = { atMs: Date.parse(movement.at), movement, payment }
+      byTransactionKey.set(movement.transactionKey, moved)
+      const last = inOrder.at(-1)
+      // Behind all others, unless the machine's clock was set back.
+      if (last === undefined || last.atMs <= moved.atMs) inOrder.push(moved)
+      else inOrder.splice(lowerBound(moved.atMs + 1), 0, moved)
+    },
+    find: (transactionKey: string): Moved | undefined => byTransactionKey.get(transactionKey),
+    /** From one second to another, both included, at most `limit` of those that follow `after`. */
+    between(fromMs: number, toMs: number, after: Moved | undefined, limit: number): Moved[] {
+      let first = lowerBound(fromMs)
+      if (after !== undefined) first = Math.max(first, inOrder.indexOf(after, lowerBound(after.atMs)) + 1)
+      return inOrder.slice(first, Math.min(first + limit, lowerBound(toMs + 1)))
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// All that a sandbox knows, and the one way it changes: an entry is written to the journal first and applied to the
+// memory second, by the same function that replays the journal at start. Notifications are part of the entry that
+// causes them. Sessions end here as well, on a timer and before anybody looks.
+
+import { createBehaviour } from './behaviour.ts'
+import { createClock } from './clock.ts'
+import { announceChanges, createDeliveries } from './deliveries.ts'
+import { createFaults } from './faults.ts'
+import { createIdempotency } from './idempotency.ts'
+import { type JournalEntry, openJournal } from './journal.ts'
+import { lockDirectory } from './lock.ts'
+import { createMovements } from './movements.ts'
+import { createPayments, expired } from './payments.ts'
+import { webhookUrlProblem } from './webhook-request.ts'
+import { createWebhooks } from './webhooks.ts'
+
+export type StateOptions = {
+  /** For the browser's side of the protocol; the endpoints of the server need the secret key only. */
+  clientKey: string
+  secretKey: string
+  dataDir: string
+  /** Only payment keys the sandbox issued are accepted at confirm. */
+  strict: boolean
+  /** Where webhooks go until the control endpoint says otherwise; without one nothing is notified. */
+  webhookUrl?: string | undefined
+  /** How long a webhook may take to be answered; Toss waits 10 seconds. */
+  webhookTimeoutMs?: number | undefined
+}
+
+const sweepIntervalMs = 1000
+
+export type Sandbox = ReturnType<typeof openState>
+
+export function openState(options: StateOptions) {
+  const { clientKey, secretKey, strict, webhookUrl = null, webhookTimeoutMs = 10_000 } = options
+  const urlProblem = webhookUrl === null ? null : webhookUrlProblem(webhookUrl)
+  if (urlProblem !== null) throw new Error(urlProblem)
+
+  const clock = createClock()
+  const behaviour = createBehaviour()
+  const payments = createPayments()
+  const movements = createMovements()
+  const idempotency = createIdempotency()
+  const faults = createFaults()
+  const deliveries = createDeliveries()
+  const stopping = new AbortController()
+
+  function apply(entry: JournalEntry): void {
+    for (const payment of entry.changed) {
+      payments.put(payment)
+      movements.put(payment)
+    }
+    if (entry.answered !== undefined) idempotency.put(entry.answered)
+    for (const announcement of entry.webhooks ?? []) {
+      const payment = payments.find(announcement.paymentKey)
+      if (payment !== undefined) deliveries.add(announcement, payment)
+    }
+    if (entry.delivery !== undefined) deliveries.advance(entry.delivery)
+    if (entry.clockOffsetMs !== undefined) clock.setOffset(entry.clockOffsetMs)
+  }
+
+  const lock = lockDirectory(options.dataDir)
+  const journal = openOrRelease(() => openJournal(options.dataDir, apply))
+
+  function openOrRelease<Opened>(open: () => Opened): Opened {
+    try {
+      return open()
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  }
+
+  const webhooks = createWebhooks({
+    clock,
+    behaviour: behaviour.values,
+    url: webhookUrl,
+    timeoutMs: webhookTimeoutMs,
+    note: (delivery) => record({ changed: [], delivery }),
+  })
+  for (const delivery of deliveries.all()) webhooks.schedule(delivery)
+
+  /** Journal first, memory second. */
+  function record(entry: JournalEntry): void {
+    const announced =
+      webhooks.url() === null
+        ? []
+        : announceChanges(entry.changed, payments.find, clock.nowMs(), faults, behaviour.values)
+    const whole = announced.length === 0 ? entry : { ...entry, webhooks: [...(entry.webhooks ?? []), ...announced] }
+    journal.append(whole)
+    apply(whole)
+    for (const { id } of whole.webhooks ?? []) {
+      const delivery = deliveries.find(id)
+      if (delivery !== undefined) webhooks.schedule(delivery)
+    }
+  }
+
+  /** Whoever is about to look at a payment calls this first. */
+  function expireSessions(): void {
+    const ended = payments.listEndedSessions(clock.nowMs())
+    if (ended.length > 0) record({ changed: ended.map(expired) })
+  }
+
+  const sweep = setInterval(() => {
+    try {
+      expireSessions()
+    } catch (error) {
+      process.stderr.write(`sandbox: sessions could not be ended: ${(error as Error).message}\n`)
+    }
+  }, sweepIntervalMs).unref()
+
+  return {
+    clientKey,
+    secretKey,
+    strict,
+    clock,
+    behaviour,
+    payments,
+    movements,
+    idempotency,
+    faults,
+    deliveries,
+    webhooks,
+    record,
+    expireSessions,
+    /** Ends what has come to its end by then, at once. */
+    advanceClock(advanceMs: number): void {
+      record({ changed: [], clockOffsetMs: clock.offsetMs() + advanceMs })
+      expireSessions()
+      webhooks.wake()
+    },
+    /** Aborted when the server stops: nobody is made to wait for a delay then. */
+    stopping: stopping.signal,
+    /** In one breath: a delay that ended in between would find no journal. */
+    close(): Promise<void> {
+      stopping.abort()
+      clearInterval(sweep)
+      const delivered = webhooks.close()
+      journal.close()
+      lock.release()
+      return delivered
+    },
+  }
+}

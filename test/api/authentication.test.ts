@@ -1,0 +1,197 @@
+// Section 5, and rows 11 to 13 of the decisions: who is calling, and what a caller without a good key is told.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { type KeyStatus, updateKeyStatus } from '../../src/customers/sql.ts'
+import { head, sendRaw } from '../support/raw-http.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestCustomer,
+  type TestService,
+  testPeppers,
+} from '../support/service.ts'
+
+let service: TestService
+let customer: TestCustomer
+before(async () => {
+  service = await startTestService()
+  customer = await service.newCustomer()
+})
+after(() => service.close())
+
+const base = '/public/v1/payments'
+const endpoints: { method: string; path: string; body?: unknown }[] = [
+  { method: 'POST', path: '/purchase', body: { packageType: 'BASIC' } },
+  { method: 'POST', path: '/confirm', body: { orderId: 'ord_1', paymentKey: 'key', amount: 1000 } },
+  { method: 'GET', path: '/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV' },
+  { method: 'GET', path: '/credits' },
+  { method: 'GET', path: '/packages' },
+  { method: 'POST', path: '/cancel', body: { paymentKey: 'key', reason: 'reason' } },
+]
+
+/** A well-formed key that nobody was issued. */
+const strangersKey = `cpk_${'A1b2'.repeat(11).slice(0, 43)}`
+
+function withHeader(value: string) {
+  return service.call(`${base}/credits`, { headers: { 'service-api-key': value } })
+}
+
+async function setStatus(keyId: string, status: KeyStatus): Promise<void> {
+  assert.equal(await updateKeyStatus(service.payments.database, keyId, status), true)
+}
+
+test('5.1: every payment endpoint requires an API key', async () => {
+  for (const { method, path, body } of endpoints) {
+    const without = await service.call(`${base}${path}`, { method, body })
+    assertRefused(without, 'INVALID_API_KEY')
+    assert.equal(without.status, 401)
+    assertRefused(await service.call(`${base}${path}`, { method, body, key: strangersKey }), 'AUTH001')
+  }
+  const rows = await service.database.query('select order_id from orders')
+  assert.deepEqual(rows, [])
+})
+
+test('5.2: a malformed header gives 401 with INVALID_API_KEY', async () => {
+  const secret = customer.apiKey.slice(4)
+  const malformed = {
+    empty: '',
+    'a blank': ' ',
+    'no prefix': secret,
+    'prefix alone': 'cpk_',
+    'another prefix': `sk_${secret}`,
+    'a prefix in upper case': `CPK_${secret}`,
+    'another separator': `cpk-${secret}`,
+    'one character short': customer.apiKey.slice(0, -1),
+    'one character long': `${customer.apiKey}a`,
+    'very long': `cpk_${'a'.repeat(4000)}`,
+    'a blank inside': `cpk_${secret.slice(0, 20)} ${secret.slice(21)}`,
+    'a tab inside': `cpk_${secret.slice(0, 20)}\t${secret.slice(21)}`,
+    'a sign inside': `cpk_${secret.slice(0, 42)}-`,
+    'a letter that is not ASCII': `cpk_${secret.slice(0, 42)}\u00e9`,
+    'a Bearer prefix': `Bearer ${customer.apiKey}`,
+    'two keys in one': `${customer.apiKey},${customer.apiKey}`,
+    quotes: `"${customer.apiKey}"`,
+  }
+  for (const [title, value] of Object.entries(malformed)) {
+    const answer = await withHeader(value)
+    assert.deepEqual([answer.status, answer.body.code], [401, 'INVALID_API_KEY'], title)
+    assert.equal(answer.body.metadata, null)
+  }
+  assertSuccess(await withHeader(customer.apiKey), 200)
+})
+
+test('5.2: the header sent twice is malformed, with the same key, another or none', async () => {
+  for (const second of [customer.apiKey, strangersKey, '']) {
+    const lines = [
+      `GET ${base}/credits HTTP/1.1`,
+      'host: x',
+      `service-api-key: ${customer.apiKey}`,
+      `Service-Api-Key: ${second}`,
+    ]
+    assertRefused(await sendRaw(service.port, `${lines.join('\r\n')}\r\n\r\n`), 'INVALID_API_KEY')
+  }
+})
+
+test('5.1: the name of the header is read in any case, and blanks around its value do not count', async () => {
+  for (const name of ['Service-Api-Key', 'SERVICE-API-KEY', 'service-api-key', 'sErViCe-aPi-kEy']) {
+    const request = head(`GET ${base}/credits`, { [name]: `  ${customer.apiKey} \t` })
+    assertSuccess(await sendRaw(service.port, request), 200)
+  }
+})
+
+test('5.1: a key anywhere but in its header is no key', async () => {
+  const { apiKey } = customer
+  const elsewhere = {
+    Authorization: { headers: { authorization: `Bearer ${apiKey}` } },
+    'basic Authorization': { headers: { authorization: `Basic ${btoa(`${apiKey}:`)}` } },
+    'X-Api-Key': { headers: { 'x-api-key': apiKey } },
+    Service_Api_Key: { headers: { service_api_key: apiKey } },
+    'X-Idempotency-Key (5.6)': { headers: { 'x-idempotency-key': apiKey } },
+    cookie: { headers: { cookie: `service-api-key=${apiKey}` } },
+    'the body': { body: { packageType: 'BASIC', 'Service-Api-Key': apiKey, apiKey } },
+  }
+  for (const [title, request] of Object.entries(elsewhere)) {
+    const answer = await service.call(`${base}/purchase`, { method: 'POST', ...request })
+    assert.equal(answer.body.code, 'INVALID_API_KEY', title)
+  }
+  assertRefused(await service.call(`${base}/credits?Service-Api-Key=${apiKey}&apiKey=${apiKey}`), 'INVALID_API_KEY')
+})
+
+test('5.3: a well-formed key that is not recognised gives 401 with AUTH001', async () => {
+  const { apiKey } = customer
+  const last = apiKey.endsWith('a') ? 'b' : 'a'
+  const swapped = apiKey.slice(0, 4) + [...apiKey.slice(4)].reverse().join('')
+  const otherCase = apiKey.slice(0, 4) + apiKey.slice(4).replace(/[a-z]/, (letter) => letter.toUpperCase())
+  for (const key of [strangersKey, apiKey.slice(0, -1) + last, swapped, otherCase]) {
+    const answer = await withHeader(key)
+    assert.deepEqual([answer.status, answer.body.code], [401, 'AUTH001'], key)
+  }
+})
+
+test('5.4: a suspended key gives 403 with AUTH003 within a second of its last use, and works again as soon', async () => {
+  const suspended = await service.newCustomer()
+  assertSuccess(await suspended.as('/credits'), 200)
+  await setStatus(suspended.keyId, 'SUSPENDED')
+  await sleep(1_000)
+  const answer = await suspended.as('/credits')
+  assert.deepEqual([answer.status, answer.body.code], [403, 'AUTH003'])
+  for (const { method, path, body } of endpoints) {
+    assertRefused(await suspended.as(path, { method, body }), 'AUTH003')
+  }
+  await setStatus(suspended.keyId, 'ACTIVE')
+  await sleep(1_000)
+  assertSuccess(await suspended.as('/credits'), 200)
+})
+
+test('5.4: a suspended key learns nothing else: broken body, too large a body, unknown route are AUTH003', async () => {
+  const suspended = await service.newCustomer()
+  await setStatus(suspended.keyId, 'SUSPENDED')
+  assertRefused(await suspended.as('/purchase', { raw: '{' }), 'AUTH003')
+  assertRefused(await suspended.as('/purchase', { raw: ' '.repeat(20_000) }), 'AUTH003')
+  assertRefused(await service.call('/nowhere', { key: suspended.apiKey }), 'AUTH003')
+  assertRefused(await service.call('/%zz', { key: suspended.apiKey }), 'AUTH003')
+  assertRefused(await service.call('/nowhere', { key: suspended.apiKey, raw: '{' }), 'AUTH003')
+})
+
+test('5.5: credits and orders belong to the customer: a second key sees the same, and outlives the first', async () => {
+  const order = await customer.confirmedOrder('PRO')
+  const second = await issueKey(service.payments.database, testPeppers, customer.customerId)
+  assert.equal(second.customerId, customer.customerId)
+  const withSecond = (path: string) => service.call(`${base}${path}`, { key: second.apiKey })
+  for (const path of ['/credits', `/${order.orderId}`]) {
+    assert.equal((await withSecond(path)).text, (await customer.as(path)).text)
+  }
+  await setStatus(customer.keyId, 'SUSPENDED')
+  await sleep(1_000)
+  assertRefused(await customer.as('/credits'), 'AUTH003')
+  assert.deepEqual((await withSecond('/credits')).body.data, { credits: 110, customerId: customer.customerId })
+  await setStatus(customer.keyId, 'ACTIVE')
+  await sleep(1_000)
+})
+
+test('5.1: no key can be read from the database, only its hash and its last four characters', async () => {
+  const issued = await Promise.all(Array.from({ length: 5 }, () => service.newCustomer()))
+  for (const each of issued) assertSuccess(await each.purchase('BASIC', { 'x-idempotency-key': each.keyId }), 201)
+  const tables = await service.database.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  )
+  assert.ok(tables.length >= 7)
+  for (const { name } of tables) {
+    const rows = await service.database.query<{ text: string }>(`select each::text as text from ${name} each`)
+    const everything = rows.map((row) => row.text).join('\n')
+    for (const { apiKey } of issued) {
+      const secret = apiKey.slice(4)
+      for (const form of [secret, Buffer.from(secret).toString('hex'), Buffer.from(apiKey).toString('base64')]) {
+        assert.ok(!everything.includes(form), `${name} holds a key`)
+      }
+    }
+  }
+  const [row] = await service.database.query<{ last_four: string }>(
+    'select last_four from api_keys where key_id = $1',
+    [issued[0]?.keyId],
+  )
+  assert.equal(row?.last_four, issued[0]?.apiKey.slice(-4))
+})

@@ -1,0 +1,238 @@
+// Section 4.2 and rows 19 to 25 of the decisions: what a confirm takes, gives and refuses while the gateway behaves.
+// What happens when it does not is in confirm-faults.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { movements, orderInState, spend, totalCalls } from '../support/orders.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestCustomer,
+  type TestService,
+} from '../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.close())
+
+const catalogue = [
+  ['BASIC', 1000, 1, '1 credit added. The balance is 1 credit.'],
+  ['STANDARD', 20_000, 21, '21 credits added. The balance is 21 credits.'],
+  ['PRO', 100_000, 110, '110 credits added. The balance is 110 credits.'],
+] as const
+
+for (const [packageType, amount, credits, message] of catalogue) {
+  test(`4.2: the confirm of a ${packageType} order adds ${credits} credits and sets confirmedAt`, async () => {
+    const customer = await service.newCustomer()
+    const order = await customer.paidOrder(packageType)
+    const answer = await customer.confirm(order.orderId, order.paymentKey, amount)
+    assertSuccess(answer, 200)
+    assert.equal(answer.body.message, 'The payment is confirmed.')
+    const data = { orderId: order.orderId, creditsAdded: credits, totalCredits: credits, message }
+    assert.deepEqual(answer.body.data, data)
+    assert.equal(await customer.status(order.orderId), 'CONFIRMED')
+    assert.equal(await customer.credits(), credits)
+    assert.deepEqual(await movements(service, customer.customerId), [`GRANT ${credits}`])
+    const [payment, ...others] = await service.sandbox.paymentsOf(order.orderId)
+    assert.deepEqual([payment?.status, payment?.balanceAmount, others.length], ['DONE', amount, 0])
+  })
+}
+
+test('4.2: totalCredits is the balance after the confirmation, what was spent is missing from it', async () => {
+  const customer = await service.newCustomer()
+  await customer.confirmedOrder('PRO')
+  await spend(service, customer.customerId, 10)
+  const { creditsAdded, totalCredits } = (await (await customer.paidOrder('STANDARD')).confirm()).body.data
+  assert.deepEqual({ creditsAdded, totalCredits }, { creditsAdded: 21, totalCredits: 121 })
+})
+
+test('4.2: the same confirm again gives the original answer byte for byte, whatever the balance did since', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder('STANDARD')
+  const original = await order.confirm()
+  const calls = totalCalls(service)
+  assert.equal((await order.confirm()).text, original.text)
+  assert.equal(totalCalls(service), calls)
+  await customer.confirmedOrder('PRO')
+  await spend(service, customer.customerId, 7)
+  assert.equal((await order.confirm()).text, original.text)
+  assert.equal(await customer.credits(), 124)
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'GRANT 110', 'SPEND -7'])
+})
+
+test('4.2: a CONFIRMED order with another paymentKey is VAL003, and the other payment is left alone', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.confirmedOrder()
+  const second = await service.sandbox.pay(order.orderId, order.amount)
+  const calls = totalCalls(service)
+  const answer = await customer.confirm(order.orderId, second, order.amount)
+  assertRefused(answer, 'VAL003')
+  assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is CONFIRMED' }] })
+  assert.equal(totalCalls(service), calls)
+  assert.equal(await customer.credits(), 21)
+})
+
+for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
+  test(`4.2: an order that is ${status} cannot be confirmed: VAL003 names the state`, async () => {
+    const customer = await service.newCustomer()
+    const order = await orderInState(service, customer, status)
+    const [calls, credits] = [totalCalls(service), await customer.credits()]
+    for (const paymentKey of [order.paymentKey, 'another_key']) {
+      const answer = await customer.confirm(order.orderId, paymentKey, order.amount)
+      assertRefused(answer, 'VAL003')
+      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: `the order is ${status}` }] })
+    }
+    assert.equal(totalCalls(service), calls)
+    assert.equal(await customer.status(order.orderId), status)
+    assert.equal(await customer.credits(), credits)
+  })
+}
+
+for (const status of ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const) {
+  test(`4.2: another amount than that of the order is VAL003, the order being ${status}`, async () => {
+    const customer = await service.newCustomer()
+    const order = await orderInState(service, customer, status, 'BASIC')
+    const calls = totalCalls(service)
+    for (const amount of [1, 999, 1001, 20_000, Number.MAX_SAFE_INTEGER]) {
+      const answer = await customer.confirm(order.orderId, order.paymentKey, amount)
+      assertRefused(answer, 'VAL003')
+      const rule = 'must be the amount of the order, 1000'
+      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'amount', rule }] })
+    }
+    assert.equal(totalCalls(service), calls)
+    assert.equal(await customer.status(order.orderId), status)
+    if (status === 'PENDING') assertSuccess(await order.confirm(), 200)
+  })
+}
+
+test('4.2: an unknown and a foreign order are the same NOT000, byte for byte, and the gateway is not asked', async () => {
+  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const order = await owner.paidOrder()
+  const confirmed = await owner.confirmedOrder()
+  const calls = totalCalls(service)
+  const foreign = await stranger.confirm(order.orderId, order.paymentKey, order.amount)
+  assertRefused(foreign, 'NOT000')
+  const last = order.orderId.endsWith('A') ? 'B' : 'A'
+  const unknown = [
+    order.orderId.slice(0, -1) + last,
+    order.orderId.toLowerCase(),
+    ` ${order.orderId}`,
+    'x',
+    '../credits',
+    "' or 1=1 --",
+    'ord_\u0000',
+    '\ud800',
+    '주문',
+    'a'.repeat(5_000),
+  ]
+  for (const orderId of unknown) {
+    assert.equal((await owner.confirm(orderId, order.paymentKey, order.amount)).text, foreign.text, orderId)
+  }
+  for (const [orderId, paymentKey, amount] of [
+    [order.orderId, order.paymentKey, 1],
+    [order.orderId, 'another_key', order.amount],
+    [confirmed.orderId, confirmed.paymentKey, confirmed.amount],
+  ] as const) {
+    assert.equal((await stranger.confirm(orderId, paymentKey, amount)).text, foreign.text)
+  }
+  assert.equal(totalCalls(service), calls)
+  assert.equal(await owner.status(order.orderId), 'PENDING')
+})
+
+test('5.5: of many confirms at once, own and foreign mixed, everybody gets the own credits and nobody another answer', async () => {
+  const customers = await Promise.all(Array.from({ length: 4 }, () => service.newCustomer()))
+  const types = ['BASIC', 'STANDARD', 'PRO', 'STANDARD'] as const
+  type Order = Awaited<ReturnType<TestCustomer['paidOrder']>>
+  const orders = await Promise.all(
+    customers.flatMap((owner, index) =>
+      Array.from({ length: 4 }, async () => ({ owner, order: (await owner.paidOrder(types[index])) as Order })),
+    ),
+  )
+  const asks = orders.flatMap((each) => [...customers, ...customers].map((asker) => ({ ...each, asker })))
+  const answers = await Promise.all(
+    asks.map(async ({ owner, order, asker }) => {
+      const answer = await asker.confirm(order.orderId, order.paymentKey, order.amount)
+      return { own: owner === asker, order, answer }
+    }),
+  )
+  for (const { own, order, answer } of answers) {
+    if (!own) assertRefused(answer, 'NOT000')
+    else {
+      assertSuccess(answer, 200)
+      const { orderId, creditsAdded } = answer.body.data as unknown as Record<string, unknown>
+      assert.deepEqual([orderId, creditsAdded], [order.orderId, order.credits])
+    }
+  }
+  for (const [index, customer] of customers.entries()) {
+    assert.equal(await customer.credits(), 4 * (orders[index * 4]?.order.credits ?? 0))
+  }
+})
+
+test('4.2: a paymentKey that belongs to another order of the customer is VAL003, and the gateway is not asked', async () => {
+  const customer = await service.newCustomer()
+  const confirmed = await customer.confirmedOrder()
+  const unknown = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
+  assertRefused(await unknown.confirm(), 'SVC001')
+  const cancelled = await orderInState(service, customer, 'CANCELLED')
+  const order = await customer.paidOrder()
+  const calls = totalCalls(service)
+  for (const { paymentKey } of [confirmed, unknown, cancelled]) {
+    const answer = await customer.confirm(order.orderId, paymentKey, order.amount)
+    assertRefused(answer, 'VAL003')
+    assert.deepEqual(answer.body.metadata, { fields: [{ field: 'paymentKey', rule: 'belongs to another order' }] })
+  }
+  assert.equal(totalCalls(service), calls)
+  assert.equal(await customer.status(order.orderId), 'PENDING')
+  assertSuccess(await order.confirm(), 200)
+})
+
+test("4.2: the paymentKey of somebody else's order is refused by the gateway: VAL003, FAILED, their payment untouched", async () => {
+  const [owner, thief] = [await service.newCustomer(), await service.newCustomer()]
+  for (const theirs of [await owner.paidOrder(), await owner.confirmedOrder()]) {
+    const before = await service.sandbox.paymentsOf(theirs.orderId)
+    const { orderId, amount } = (await thief.purchase()).body.data
+    assertRefused(await thief.confirm(orderId, theirs.paymentKey, amount), 'VAL003')
+    assert.equal(await thief.status(orderId), 'FAILED')
+    assert.equal(await thief.credits(), 0)
+    assert.deepEqual(await service.sandbox.paymentsOf(theirs.orderId), before)
+    assertSuccess(await theirs.confirm(), 200)
+  }
+})
+
+for (const result of ['decline', 'insufficient', 'expire']) {
+  test(`4.2: a payment that the gateway refuses (${result}) is 400 VAL003, the order FAILED, for good`, async () => {
+    const customer = await service.newCustomer()
+    const order = await customer.paidOrder('STANDARD', result)
+    const answer = await order.confirm()
+    assert.deepEqual([answer.status, answer.body.code], [400, 'VAL003'])
+    assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is FAILED' }] })
+    assert.equal(await customer.status(order.orderId), 'FAILED')
+    assert.equal(await customer.credits(), 0)
+    assert.deepEqual(await movements(service, customer.customerId), [])
+    const calls = totalCalls(service)
+    const second = await service.sandbox.pay(order.orderId, order.amount)
+    assertRefused(await customer.confirm(order.orderId, second, order.amount), 'VAL003')
+    assertRefused(await order.confirm(), 'VAL003')
+    assert.equal(totalCalls(service), calls)
+  })
+}
+
+test('5.6: X-Idempotency-Key has no meaning on confirm: neither its value nor its form', async () => {
+  const customer = await service.newCustomer()
+  const [one, other] = [await customer.paidOrder('BASIC'), await customer.paidOrder('BASIC')]
+  for (const { orderId, paymentKey, amount } of [one, other]) {
+    for (const key of ['the same', 'x'.repeat(300)]) {
+      const headers = { 'x-idempotency-key': key }
+      const answer = await customer.as<{ orderId: string }>('/confirm', {
+        body: { orderId, paymentKey, amount },
+        headers,
+      })
+      assertSuccess(answer, 200)
+      assert.equal(answer.body.data.orderId, orderId)
+    }
+  }
+  assert.equal(await customer.credits(), 2)
+})

@@ -1,0 +1,222 @@
+// The line to the gateway breaks in every way it can: the port answers `unknown`, never throws, never sends a second
+// time by itself, and never waits longer than its limits.
+import assert from 'node:assert/strict'
+import { connect, createServer, type Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
+import {
+  answer,
+  answerText,
+  drip,
+  flood,
+  hang,
+  intent,
+  openPort,
+  paymentObject,
+  resetAfterReading,
+  resetBeforeReading,
+  resetInTheMiddle,
+  type Script,
+  type ScriptedGateway,
+  startScriptedGateway,
+} from '../support/scripted-gateway.ts'
+
+const verbs = ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const
+const limitMs = 300
+
+let server: ScriptedGateway
+let gateway: Gateway
+before(async () => {
+  server = await startScriptedGateway()
+  gateway = openPort(server.url, { callTimeoutMs: limitMs, lookupTimeoutMs: limitMs }).gateway
+})
+after(async () => {
+  await gateway.close()
+  await server.close()
+})
+
+const document = JSON.stringify(paymentObject())
+
+const faults: [what: string, script: Script, code: string | RegExp][] = [
+  ['a reset before the request is read', resetBeforeReading, 'ECONNRESET'],
+  ['a reset after the request is read', resetAfterReading, 'ECONNRESET'],
+  ['a reset in the middle of the answer', resetInTheMiddle(document), /^(ECONNRESET|UND_ERR_SOCKET)$/],
+  ['no answer within the limit', hang, 'TimeoutError'],
+  ['an answer that drips past the limit', drip(20), 'TimeoutError'],
+  ['an answer without end', flood, 'ANSWER_TOO_LARGE'],
+  ['a payment of more than 1 MiB', answer(200, paymentObject({ x: 'x'.repeat(1024 * 1024) })), 'ANSWER_TOO_LARGE'],
+  ['500 with HTML', answerText(500, '<html><h1>Internal Server Error</h1></html>'), 'HTTP_500'],
+  ['502 with nothing', answerText(502, ''), 'HTTP_502'],
+  ['200 with half a document', answerText(200, document.slice(0, document.length / 2)), 'HTTP_200'],
+  ['200 with nothing', answerText(200, ''), 'HTTP_200'],
+  ['200 with two documents', answerText(200, `${document}${document}`), 'HTTP_200'],
+  ['200 with null', answer(200, 'null'), 'HTTP_200'],
+  ['200 with a string', answer(200, '"DONE"'), 'HTTP_200'],
+  ['200 with an array of payments', answer(200, `[${document}]`), 'HTTP_200'],
+  ['400 with null', answer(400, 'null'), 'HTTP_400'],
+  ['400 with a code that is no text', answer(400, { code: 42 }), 'HTTP_400'],
+  ['403 with a code in the wrong place', answer(403, { error: { code: 'REJECT_CARD_COMPANY' } }), 'HTTP_403'],
+  ['403 with an inherited code', answer(403, '{"__proto__":{"code":"REJECT_CARD_COMPANY"}}'), 'HTTP_403'],
+  ['503 with an empty object', answer(503, {}), 'HTTP_503'],
+  ['204', answerText(204, ''), 'HTTP_204'],
+  ['nesting without end', answerText(200, '['.repeat(500_000)), 'HTTP_200'],
+  ['something that is not HTTP', (response) => void response.socket?.end('hello\r\n\r\n'), 'HTTPParserError'],
+]
+
+function assertUnknown(outcome: { kind: string }, code: string | RegExp): void {
+  const { code: actual, ...rest } = outcome as Outcome & { code: string }
+  assert.deepEqual(rest, { kind: 'unknown' })
+  if (typeof code === 'string') assert.equal(actual, code)
+  else assert.match(actual, code)
+}
+
+for (const [what, script, code] of faults) {
+  test(`${what} is unknown, for every call, and is sent once`, async () => {
+    for (const verb of verbs) {
+      server.play(script)
+      assertUnknown(await gateway[verb](intent), code)
+      assert.equal(server.requests.length, 1, verb)
+    }
+  })
+}
+
+test('after every fault the next call is answered', async () => {
+  for (const [what, script] of faults) {
+    server.play(script, answer(200, paymentObject()))
+    await gateway.confirm(intent)
+    assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey: 'transaction-1' }, what)
+  }
+})
+
+test('an answer past the limit of its size or time is not read on: the connection is closed', async () => {
+  for (const script of [flood, drip(5), hang]) {
+    const port = openPort(server.url, { callTimeoutMs: limitMs })
+    const openBefore = server.openConnections()
+    server.play(script)
+    await port.gateway.confirm(intent)
+    while (server.openConnections() > openBefore) await sleep(5)
+    await port.gateway.close()
+  }
+})
+
+test('a redirect is not followed: the other address is never contacted', async () => {
+  const elsewhere = await startScriptedGateway()
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const verb of verbs) {
+      elsewhere.play(answer(200, paymentObject()))
+      server.play(answerText(status, '', { location: `${elsewhere.url}/v1/payments/confirm` }))
+      assertUnknown(await gateway[verb](intent), /^HTTP_30\d$/)
+      assert.equal(server.requests.length, 1)
+      assert.deepEqual(elsewhere.requests, [])
+    }
+  }
+  await elsewhere.close()
+})
+
+test('a refused connection is unknown', async () => {
+  const closed = await startScriptedGateway()
+  await closed.close()
+  const port = openPort(closed.url)
+  for (const verb of verbs) assertUnknown(await port.gateway[verb](intent), 'ECONNREFUSED')
+  assert.equal(port.gateway.state().state, 'failing')
+  await port.gateway.close()
+})
+
+test('a name that cannot be resolved is unknown', async () => {
+  const port = openPort('http://gateway.invalid')
+  assertUnknown(await port.gateway.confirm(intent), /^(ENOTFOUND|EAI_AGAIN|EREFUSED)$/)
+  await port.gateway.close()
+})
+
+test('an address that is no URL is unknown', async () => {
+  for (const apiUrl of ['', 'not a url', 'ftp://127.0.0.1', 'http://127.0.0.1:99999']) {
+    const port = openPort(apiUrl)
+    for (const verb of verbs) assert.equal((await port.gateway[verb](intent)).kind, 'unknown', apiUrl)
+    await port.gateway.close()
+  }
+})
+
+test('a port that is closed answers unknown', async () => {
+  const port = openPort(server.url)
+  await port.gateway.close()
+  for (const verb of verbs) assert.equal((await port.gateway[verb](intent)).kind, 'unknown')
+})
+
+test('a server that takes no connection is unknown after the time for connecting, not after the whole limit', async () => {
+  const busy = await startDeafServer()
+  const port = openPort(`http://127.0.0.1:${busy.port}`, { connectTimeoutMs: 200, callTimeoutMs: 4_000 })
+  assertUnknown(await port.gateway.confirm(intent), 'UND_ERR_CONNECT_TIMEOUT')
+  await port.gateway.close()
+  await busy.close()
+})
+
+/** Listens and never accepts: once its backlog is full, whoever connects gets no answer at all. */
+async function startDeafServer() {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+    const server = require('node:net').createServer()
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    })`,
+    { eval: true },
+  )
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve))
+  const queued: Socket[] = []
+  for (let connected = true; connected; ) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    queued.push(socket)
+    connected = await Promise.race([
+      new Promise<boolean>((done) => socket.once('connect', () => done(true))),
+      sleep(150, false),
+    ])
+  }
+  return {
+    port,
+    async close() {
+      for (const socket of queued) socket.destroy()
+      await worker.terminate()
+    },
+  }
+}
+
+test('a server that speaks before it is asked, and one that hangs up at once, are unknown', async () => {
+  for (const greet of [
+    (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull'),
+    (socket: Socket) => socket.end(),
+    (socket: Socket) => socket.destroy(),
+  ]) {
+    const rude = createServer((socket) => {
+      socket.on('error', () => undefined)
+      greet(socket.resume())
+    })
+    await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
+    const { port: number } = rude.address() as { port: number }
+    const port = openPort(`http://127.0.0.1:${number}`, { callTimeoutMs: 2_000 })
+    assert.equal((await port.gateway.confirm(intent)).kind, 'unknown')
+    await port.gateway.close()
+    await new Promise((resolve) => rude.close(resolve))
+  }
+})
+
+test('an intent that cannot be put into a request is unknown, never an exception', async () => {
+  for (const odd of [
+    { paymentKey: '\ud800' },
+    { paymentKey: '' },
+    { paymentKey: 'a\r\nx-injected: 1' },
+    { idempotencyKey: 'a\r\nx-injected: 1' },
+    { idempotencyKey: '키' },
+    { orderId: '\u0000' },
+    { reason: '\ud800' },
+  ]) {
+    for (const verb of verbs) {
+      server.play(answer(500, {}), answer(500, {}))
+      const outcome = await gateway[verb]({ ...intent, ...odd })
+      assert.equal(outcome.kind, 'unknown', `${verb} ${JSON.stringify(odd)}`)
+      for (const { headers } of server.requests) assert.equal(headers['x-injected'], undefined)
+    }
+  }
+})

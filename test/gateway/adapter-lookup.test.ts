@@ -1,0 +1,188 @@
+// What a lookup tells about an earlier confirm or cancel, for every status a payment can have.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Finding, Gateway } from '../../src/gateway/gateway.ts'
+import {
+  answer,
+  answerText,
+  cancelled,
+  cancelledInParts,
+  intent,
+  type LoggedLine,
+  openPort,
+  partlyCancelled,
+  paymentObject,
+  refusal,
+  resetAfterReading,
+  type Script,
+  type ScriptedGateway,
+  startScriptedGateway,
+} from '../support/scripted-gateway.ts'
+
+let server: ScriptedGateway
+let gateway: Gateway
+let logged: LoggedLine[]
+before(async () => {
+  server = await startScriptedGateway()
+  ;({ gateway, logged } = openPort(server.url))
+})
+after(async () => {
+  await gateway.close()
+  await server.close()
+})
+
+const unsent: Finding = { kind: 'unsent' }
+const absent: Finding = { kind: 'absent' }
+const done = (transactionKey: string | null): Finding => ({ kind: 'approved', transactionKey })
+const refused = (code: string): Finding => ({ kind: 'rejected', code })
+
+/** Something a person has to look at: the outcome carries what the gateway said, without the payment key. */
+function disagreement(code: string, members: Record<string, unknown>): Finding {
+  const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
+  return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } as never }
+}
+
+type Line = { found: string; members: Record<string, unknown>; confirm: Finding; cancel: Finding }
+
+const same = (members: Record<string, unknown>, code: string) => {
+  const finding = disagreement(code, members)
+  return { members, confirm: finding, cancel: finding }
+}
+
+const neverCaptured = { balanceAmount: 0, lastTransactionKey: null }
+const table: Line[] = [
+  {
+    found: 'READY',
+    members: { status: 'READY', ...neverCaptured },
+    confirm: unsent,
+    cancel: disagreement('PAYMENT_READY', { status: 'READY', ...neverCaptured }),
+  },
+  {
+    found: 'IN_PROGRESS',
+    members: { status: 'IN_PROGRESS', ...neverCaptured },
+    confirm: unsent,
+    cancel: disagreement('PAYMENT_IN_PROGRESS', { status: 'IN_PROGRESS', ...neverCaptured }),
+  },
+  { found: 'WAITING_FOR_DEPOSIT', ...same({ status: 'WAITING_FOR_DEPOSIT' }, 'PAYMENT_WAITING_FOR_DEPOSIT') },
+  { found: 'DONE', members: {}, confirm: done('transaction-1'), cancel: unsent },
+  {
+    found: 'DONE without a transaction key',
+    members: { lastTransactionKey: undefined },
+    confirm: done(null),
+    cancel: unsent,
+  },
+  {
+    found: 'CANCELED',
+    members: cancelled,
+    confirm: disagreement('PAYMENT_CANCELED', cancelled),
+    cancel: done('transaction-2'),
+  },
+  {
+    found: 'CANCELED without a cancel in it',
+    ...same({ status: 'CANCELED', balanceAmount: 0, cancels: [] }, 'PAYMENT_CANCELED'),
+  },
+  {
+    found: 'PARTIAL_CANCELED with something left',
+    members: partlyCancelled,
+    confirm: disagreement('PAYMENT_PARTIAL_CANCELED', partlyCancelled),
+    cancel: unsent,
+  },
+  {
+    found: 'PARTIAL_CANCELED with nothing left',
+    members: cancelledInParts,
+    confirm: disagreement('PAYMENT_PARTIAL_CANCELED', cancelledInParts),
+    cancel: done('transaction-3'),
+  },
+  {
+    found: 'ABORTED',
+    members: { status: 'ABORTED', ...neverCaptured },
+    confirm: refused('ABORTED'),
+    cancel: disagreement('PAYMENT_ABORTED', { status: 'ABORTED', ...neverCaptured }),
+  },
+  {
+    found: 'EXPIRED',
+    members: { status: 'EXPIRED', ...neverCaptured },
+    confirm: refused('EXPIRED'),
+    cancel: disagreement('PAYMENT_EXPIRED', { status: 'EXPIRED', ...neverCaptured }),
+  },
+  { found: 'a status nobody has told us of', ...same({ status: 'ON_HOLD' }, 'PAYMENT_ON_HOLD') },
+  {
+    found: 'DONE for another order',
+    members: { orderId: 'ord_other' },
+    confirm: refused('PAYMENT_OF_ANOTHER_ORDER'),
+    cancel: disagreement('PAYMENT_DIFFERS', { orderId: 'ord_other' }),
+  },
+  {
+    found: 'another order, cancelled',
+    members: { ...cancelled, orderId: 'ord_other' },
+    confirm: refused('PAYMENT_OF_ANOTHER_ORDER'),
+    cancel: disagreement('PAYMENT_DIFFERS', { ...cancelled, orderId: 'ord_other' }),
+  },
+  { found: 'DONE with another amount', ...same({ totalAmount: 20_001 }, 'PAYMENT_DIFFERS') },
+  { found: 'ABORTED with another amount', ...same({ totalAmount: 1, status: 'ABORTED' }, 'PAYMENT_DIFFERS') },
+  { found: 'cancelled with another amount', ...same({ ...cancelled, totalAmount: 1 }, 'PAYMENT_DIFFERS') },
+  { found: 'DONE in another currency', ...same({ currency: 'USD' }, 'PAYMENT_DIFFERS') },
+  { found: 'DONE for another payment key', ...same({ paymentKey: 'pay_other' }, 'PAYMENT_DIFFERS') },
+  {
+    found: 'a payment that was not asked for, of another order',
+    ...same({ paymentKey: 'pay_other', orderId: 'ord_other' }, 'PAYMENT_DIFFERS'),
+  },
+]
+
+for (const { found, members, confirm, cancel } of table) {
+  test(`a lookup finds ${found}: ${confirm.kind} for a confirm, ${cancel.kind} for a cancel`, async () => {
+    server.play(answer(200, paymentObject(members)), answer(200, paymentObject(members)))
+    assert.deepEqual(await gateway.findConfirm(intent), confirm)
+    assert.deepEqual(await gateway.findCancel(intent), cancel)
+    assert.equal(server.requests.length, 2)
+  })
+}
+
+// Only a payment the gateway does not know is absent. Every other answer is no finding.
+const withoutPayment: [found: string, script: Script, finding: Finding][] = [
+  ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), absent],
+  ['404 NOT_FOUND', refusal(404, 'NOT_FOUND'), { kind: 'unknown', code: 'NOT_FOUND' }],
+  ['404 with HTML', answerText(404, '<html>no</html>'), { kind: 'unknown', code: 'HTTP_404' }],
+  ['404 with an empty object', answer(404, {}), { kind: 'unknown', code: 'HTTP_404' }],
+  [
+    '403 FORBIDDEN_CONSECUTIVE_REQUEST',
+    refusal(403, 'FORBIDDEN_CONSECUTIVE_REQUEST'),
+    { kind: 'unknown', code: 'FORBIDDEN_CONSECUTIVE_REQUEST' },
+  ],
+  ['403 REJECT_CARD_COMPANY', refusal(403, 'REJECT_CARD_COMPANY'), { kind: 'unknown', code: 'REJECT_CARD_COMPANY' }],
+  [
+    '404 NOT_FOUND_PAYMENT_SESSION',
+    refusal(404, 'NOT_FOUND_PAYMENT_SESSION'),
+    { kind: 'unknown', code: 'NOT_FOUND_PAYMENT_SESSION' },
+  ],
+  ['500 COMMON_ERROR', refusal(500, 'COMMON_ERROR'), { kind: 'unknown', code: 'COMMON_ERROR' }],
+  ['200 with an empty array', answer(200, []), { kind: 'unknown', code: 'HTTP_200' }],
+  ['a reset', resetAfterReading, { kind: 'unknown', code: 'ECONNRESET' }],
+]
+
+for (const [found, script, finding] of withoutPayment) {
+  test(`a lookup is answered with ${found}: ${finding.kind}`, async () => {
+    server.play(script, script)
+    assert.deepEqual(await gateway.findConfirm(intent), finding)
+    assert.deepEqual(await gateway.findCancel(intent), finding)
+    assert.equal(server.requests.length, 2)
+  })
+}
+
+test('a lookup that our credentials are refused for is unknown, and loud in the log', async () => {
+  for (const [status, code] of [
+    [401, 'UNAUTHORIZED_KEY'],
+    [403, 'INCORRECT_BASIC_AUTH_FORMAT'],
+    [400, 'INVALID_API_KEY'],
+  ] as const) {
+    logged.length = 0
+    server.play(refusal(status, code), refusal(status, code))
+    assert.deepEqual(await gateway.findConfirm(intent), { kind: 'unknown', code })
+    assert.deepEqual(await gateway.findCancel(intent), { kind: 'unknown', code })
+    assert.deepEqual(
+      logged.map((line) => line.fields),
+      [{ code }, { code }],
+    )
+    assert.equal(gateway.state().state, 'refusing our credentials')
+  }
+})

@@ -1,0 +1,283 @@
+// The gateway port over Toss Payments: what it sends, which answers it believes, what it reports of the gateway, and
+// what it never lets out. The codes, the lookups and the faults of the line have files of their own beside this one.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
+import {
+  answer,
+  answerText,
+  cancelled,
+  cancelledInParts,
+  intent,
+  type LoggedLine,
+  openPort,
+  partlyCancelled,
+  paymentObject,
+  refusal,
+  resetAfterReading,
+  type Script,
+  type ScriptedGateway,
+  scriptedSecretKey,
+  startScriptedGateway,
+} from '../support/scripted-gateway.ts'
+
+let server: ScriptedGateway
+let gateway: Gateway
+let logged: LoggedLine[]
+before(async () => {
+  server = await startScriptedGateway()
+  ;({ gateway, logged } = openPort(server.url))
+})
+after(async () => {
+  await gateway.close()
+  await server.close()
+})
+
+const done = answer(200, paymentObject())
+const wholeCancel = answer(200, paymentObject(cancelled))
+const basicAuth = `Basic ${Buffer.from(`${scriptedSecretKey}:`).toString('base64')}`
+
+// ------------------------------------------------------------------------------------------------- what is sent
+
+test('a confirm is one POST with the key, the order and the amount as a number, and nothing else', async () => {
+  server.play(done)
+  assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey: 'transaction-1' })
+  const [request, ...others] = server.requests
+  assert.deepEqual(others, [])
+  assert.deepEqual([request?.method, request?.path], ['POST', '/v1/payments/confirm'])
+  const { paymentKey, orderId, amount } = intent
+  assert.deepEqual(JSON.parse(request?.body ?? ''), { paymentKey, orderId, amount })
+  assert.match(request?.body ?? '', /"amount":20000[,}]/)
+})
+
+test('a cancel is one POST with the reason alone: all that is left is cancelled', async () => {
+  server.play(wholeCancel)
+  assert.deepEqual(await gateway.cancel(intent), { kind: 'approved', transactionKey: 'transaction-2' })
+  const [request, ...others] = server.requests
+  assert.deepEqual(others, [])
+  assert.deepEqual([request?.method, request?.path], ['POST', `/v1/payments/${intent.paymentKey}/cancel`])
+  assert.deepEqual(JSON.parse(request?.body ?? ''), { cancelReason: intent.reason })
+})
+
+test('every call authenticates with the secret key and a colon; calls that move money carry their idempotency key', async () => {
+  const standard = ['host', 'connection', 'authorization']
+  const forBodies = [...standard, 'content-type', 'content-length', 'idempotency-key']
+  for (const [verb, names] of [
+    ['confirm', forBodies],
+    ['cancel', forBodies],
+    ['findConfirm', standard],
+    ['findCancel', standard],
+  ] as const) {
+    server.play(done)
+    await gateway[verb](intent)
+    const headers = server.requests[0]?.headers ?? {}
+    assert.deepEqual(Object.keys(headers).sort(), [...names].sort(), verb)
+    assert.equal(headers.authorization, basicAuth)
+    if (names === standard) continue
+    assert.equal(headers['content-type'], 'application/json')
+    assert.equal(headers['idempotency-key'], intent.idempotencyKey)
+  }
+})
+
+test('a lookup is one GET of the payment key', async () => {
+  for (const verb of ['findConfirm', 'findCancel'] as const) {
+    server.play(done)
+    await gateway[verb](intent)
+    assert.deepEqual(
+      server.requests.map(({ method, path, body }) => [method, path, body]),
+      [['GET', `/v1/payments/${intent.paymentKey}`, '']],
+    )
+  }
+})
+
+for (const paymentKey of [
+  'a/../b',
+  '../x',
+  'orders/ord_1',
+  'a?b=c#d',
+  '%2e%2e',
+  '..%2f',
+  'a b',
+  '한글',
+  '.',
+  '..',
+  '.%2e',
+]) {
+  test(`the payment key ${paymentKey} is one segment of the path, or nothing is sent`, async () => {
+    for (const [verb, after] of [
+      ['cancel', '/cancel'],
+      ['findConfirm', ''],
+      ['findCancel', ''],
+    ] as const) {
+      server.play(answer(200, paymentObject({ ...cancelled, paymentKey })))
+      await gateway[verb]({ ...intent, paymentKey })
+      const expected = `/v1/payments/${encodeURIComponent(paymentKey)}${after}`
+      for (const { path } of server.requests) assert.equal(path, expected, verb)
+    }
+  })
+}
+
+// --------------------------------------------------------------------------------------- which answers are believed
+
+/** What the gateway says of the payment goes to a person, without the payment key. */
+function disagreement(code: string, members: Record<string, unknown>): Outcome {
+  const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
+  return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } as never }
+}
+
+test('an answer to a confirm that names another payment, order, amount or currency is never a success', async () => {
+  for (const members of [
+    { paymentKey: 'pay_other' },
+    { orderId: 'ord_other' },
+    { totalAmount: 19_999 },
+    { totalAmount: 20_000.5 },
+    { currency: 'USD' },
+    { currency: 'krw' },
+  ]) {
+    server.play(answer(200, paymentObject(members)))
+    assert.deepEqual(await gateway.confirm(intent), disagreement('PAYMENT_DIFFERS', members))
+    server.play(answer(200, paymentObject({ ...cancelled, ...members })))
+    assert.deepEqual(await gateway.cancel(intent), disagreement('PAYMENT_DIFFERS', { ...cancelled, ...members }))
+    assert.equal(server.requests.length, 1)
+  }
+})
+
+test('a confirm that is answered 200 with a status other than DONE is unknown', async () => {
+  const statuses = ['READY', 'IN_PROGRESS', 'WAITING_FOR_DEPOSIT', 'ABORTED', 'EXPIRED', 'CANCELED', 'done', '']
+  for (const status of statuses) {
+    server.play(answer(200, paymentObject({ status })))
+    const outcome = await gateway.confirm(intent)
+    assert.deepEqual([outcome.kind, (outcome as { code: string }).code], ['unknown', `PAYMENT_${status}`])
+  }
+})
+
+test('a cancel is approved when nothing is left, whatever the status, and unknown while something is', async () => {
+  server.play(answer(200, paymentObject(cancelledInParts)))
+  assert.deepEqual(await gateway.cancel(intent), { kind: 'approved', transactionKey: 'transaction-3' })
+  for (const members of [{}, partlyCancelled, { balanceAmount: 0 }, { balanceAmount: 0, cancels: [] }]) {
+    server.play(answer(200, paymentObject(members)))
+    assert.deepEqual(await gateway.cancel(intent), disagreement('CANCEL_NOT_WHOLE', members))
+  }
+})
+
+test('a payment that lacks a member which decides, or has it in another type, is unknown', async () => {
+  for (const member of ['paymentKey', 'orderId', 'status', 'currency', 'totalAmount', 'balanceAmount']) {
+    for (const value of [undefined, null, [], {}, member.endsWith('Amount') ? '20000' : 20_000]) {
+      for (const verb of ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const) {
+        server.play(answer(200, paymentObject({ ...cancelled, [member]: value })))
+        assert.deepEqual(await gateway[verb](intent), { kind: 'unknown', code: 'HTTP_200' }, `${verb} ${member}`)
+      }
+    }
+  }
+})
+
+test('a success is HTTP 200 and nothing else', async () => {
+  for (const status of [201, 202, 206, 400, 500]) {
+    server.play(answer(status, paymentObject()))
+    assert.deepEqual(await gateway.confirm(intent), { kind: 'unknown', code: `HTTP_${status}` })
+  }
+})
+
+// What an outcome carries is stored and logged: PostgreSQL holds no NUL, and a code is a word.
+test('what the gateway says is fit to be stored, whatever it says', async () => {
+  const hostile = ['A\u0000B', 'x'.repeat(100_000), 'two\nlines', '\ud800', '']
+  for (const text of hostile) {
+    const scripts: Script[] = [
+      refusal(400, text),
+      refusal(500, text),
+      answer(200, paymentObject({ status: text })),
+      answer(200, paymentObject({ orderId: text })),
+      answer(200, paymentObject({ currency: text })),
+      answer(200, paymentObject({ lastTransactionKey: text })),
+    ]
+    for (const verb of ['confirm', 'findConfirm'] as const) {
+      for (const [index, script] of scripts.entries()) {
+        server.play(script)
+        for (const [name, value] of stringsOf(await gateway[verb](intent))) {
+          assert.match(value, /^[\x20-\x7e]{0,200}$/, `${verb}, script ${index}, ${name} of ${value.length} characters`)
+        }
+      }
+    }
+  }
+})
+
+function stringsOf(value: object): [string, string][] {
+  return Object.entries(value).flatMap(([name, each]): [string, string][] => {
+    if (typeof each === 'string') return [[name, each]]
+    return typeof each === 'object' && each !== null ? stringsOf(each) : []
+  })
+}
+
+// ------------------------------------------------------------------------------------------- what the port reports
+
+test('the state of the gateway is what the last call showed, and since when', async () => {
+  const fresh = openPort(server.url)
+  assert.deepEqual(fresh.gateway.state(), { state: 'untried', since: null })
+  const steps: [Script, string][] = [
+    [done, 'answering'],
+    [refusal(403, 'REJECT_CARD_COMPANY'), 'answering'],
+    [refusal(500, 'COMMON_ERROR'), 'failing'],
+    [answerText(502, '<html>'), 'failing'],
+    [resetAfterReading, 'failing'],
+    [refusal(401, 'UNAUTHORIZED_KEY'), 'refusing our credentials'],
+    [refusal(403, 'INCORRECT_BASIC_AUTH_FORMAT'), 'refusing our credentials'],
+    [resetAfterReading, 'failing'],
+    [refusal(404, 'NOT_FOUND_PAYMENT'), 'answering'],
+  ]
+  let before = fresh.gateway.state()
+  for (const [index, [script, state]] of steps.entries()) {
+    await sleep(2)
+    const startedAt = new Date().toISOString()
+    server.play(script)
+    await fresh.gateway.confirm(intent)
+    const now = fresh.gateway.state()
+    assert.equal(now.state, state, `step ${index}`)
+    if (now.state === before.state) assert.equal(now.since, before.since, `step ${index}: the state has not changed`)
+    else assert.ok((now.since ?? '') >= startedAt, `step ${index}: the state is new`)
+    before = now
+  }
+  await fresh.gateway.close()
+})
+
+test('the state follows lookups too', async () => {
+  const fresh = openPort(server.url)
+  for (const [script, state] of [
+    [refusal(404, 'NOT_FOUND_PAYMENT'), 'answering'],
+    [refusal(401, 'UNAUTHORIZED_KEY'), 'refusing our credentials'],
+    [refusal(500, 'COMMON_ERROR'), 'failing'],
+  ] as const) {
+    server.play(script)
+    await fresh.gateway.findConfirm(intent)
+    assert.equal(fresh.gateway.state().state, state)
+  }
+  await fresh.gateway.close()
+})
+
+test('neither the secret key nor a payment key is in the log or in an outcome', async () => {
+  const shown: unknown[] = []
+  const scripts: Script[] = [
+    done,
+    refusal(401, 'UNAUTHORIZED_KEY'),
+    refusal(403, 'INCORRECT_BASIC_AUTH_FORMAT'),
+    refusal(403, 'REJECT_CARD_COMPANY'),
+    refusal(500, 'COMMON_ERROR'),
+    answer(200, paymentObject({ totalAmount: 1 })),
+    answer(200, paymentObject({ orderId: 'ord_other' })),
+    answer(200, paymentObject({ status: 'CANCELED' })),
+    answerText(500, `<html>${scriptedSecretKey} ${intent.paymentKey}</html>`),
+    resetAfterReading,
+  ]
+  logged.length = 0
+  for (const script of scripts) {
+    for (const verb of ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const) {
+      server.play(script)
+      shown.push(await gateway[verb](intent))
+    }
+  }
+  assert.equal(logged.length, 8)
+  const text = JSON.stringify([shown, logged, gateway.state()])
+  for (const secret of [scriptedSecretKey, basicAuth.slice(6), intent.paymentKey, intent.idempotencyKey]) {
+    assert.ok(!text.includes(secret), `${secret} is shown`)
+  }
+})

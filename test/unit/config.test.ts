@@ -1,0 +1,271 @@
+// The settings: what each takes, what it is when it is not set, and that all faults are told at once.
+import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
+import { test } from 'node:test'
+import { ConfigFaults, readConfig } from '../../src/config.ts'
+
+type Environment = Record<string, string>
+
+function faultsOf(environment: Environment): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigFaults)
+    assert.equal(error.message, error.faults.join('\n'))
+    return error.faults
+  }
+}
+
+const pepper = 'sixteen letters!'
+const toss: Environment = {
+  GATEWAY: 'toss',
+  TOSS_CLIENT_KEY: 'live_ck_1',
+  TOSS_SECRET_KEY: 'live_sk_1',
+  KEY_PEPPER: pepper,
+  SUCCESS_URL: 'https://shop.example/success',
+  FAIL_URL: 'https://shop.example/fail',
+}
+
+test('nothing has to be set: sandbox mode on the loopback address', () => {
+  assert.deepEqual(readConfig({}), {
+    production: false,
+    host: '127.0.0.1',
+    port: 8080,
+    internalHost: '127.0.0.1',
+    internalPort: 8081,
+    dataDir: resolve('data'),
+    databaseUrl: undefined,
+    databaseConnections: 10,
+    keyPeppers: undefined,
+    gateway: { kind: 'sandbox', clientKey: 'test_ck_sandbox', secretKey: 'test_sk_sandbox', port: 8082, strict: false },
+    gatewayConnectTimeoutMs: 2_000,
+    gatewayTimeoutMs: 30_000,
+    gatewayLookupTimeoutMs: 5_000,
+    operationLeaseMs: 40_000,
+    operationWaitMs: 5_000,
+    pendingOrdersPerCustomer: 1_000,
+    successUrl: 'http://127.0.0.1:8084/success',
+    failUrl: 'http://127.0.0.1:8084/fail',
+    bodyLimitBytes: 16_384,
+    shutdownTimeoutMs: 25_000,
+    logLevel: 'info',
+  })
+})
+
+test('every setting is read from its variable', () => {
+  const config = readConfig({
+    ...toss,
+    NODE_ENV: 'production',
+    HOST: '0.0.0.0',
+    PORT: '0',
+    INTERNAL_HOST: '10.0.0.1',
+    INTERNAL_PORT: '65535',
+    DATA_DIR: '/var/lib/credits',
+    DATABASE_URL: 'postgresql://credits:secret@db.example:5432/credits',
+    DATABASE_CONNECTIONS: '50',
+    TOSS_API_URL: 'https://proxy.example/toss//',
+    GATEWAY_CONNECT_TIMEOUT_MS: '1',
+    GATEWAY_TIMEOUT_MS: '2',
+    GATEWAY_LOOKUP_TIMEOUT_MS: '3',
+    OPERATION_LEASE_MS: '5',
+    OPERATION_WAIT_MS: '6',
+    PENDING_ORDERS_PER_CUSTOMER: '0',
+    BODY_LIMIT_BYTES: '1024',
+    SHUTDOWN_TIMEOUT_MS: '7',
+    LOG_LEVEL: 'silent',
+  })
+  assert.deepEqual(config, {
+    production: true,
+    host: '0.0.0.0',
+    port: 0,
+    internalHost: '10.0.0.1',
+    internalPort: 65_535,
+    dataDir: '/var/lib/credits',
+    databaseUrl: 'postgresql://credits:secret@db.example:5432/credits',
+    databaseConnections: 50,
+    keyPeppers: [{ version: 1, secret: pepper }],
+    gateway: { kind: 'toss', clientKey: 'live_ck_1', secretKey: 'live_sk_1', apiUrl: 'https://proxy.example/toss' },
+    gatewayConnectTimeoutMs: 1,
+    gatewayTimeoutMs: 2,
+    gatewayLookupTimeoutMs: 3,
+    operationLeaseMs: 5,
+    operationWaitMs: 6,
+    pendingOrdersPerCustomer: 0,
+    successUrl: 'https://shop.example/success',
+    failUrl: 'https://shop.example/fail',
+    bodyLimitBytes: 1_024,
+    shutdownTimeoutMs: 7,
+    logLevel: 'silent',
+  })
+  const sandbox = { SANDBOX_PORT: '9', SANDBOX_STRICT: '1', TOSS_CLIENT_KEY: 'ck', TOSS_SECRET_KEY: 'sk' }
+  const expected = { kind: 'sandbox', clientKey: 'ck', secretKey: 'sk', port: 9, strict: true }
+  assert.deepEqual(readConfig(sandbox).gateway, expected)
+  assert.equal(readConfig({ STOREFRONT_PORT: '99' }).failUrl, 'http://127.0.0.1:99/fail')
+  assert.deepEqual(readConfig(toss).gateway, {
+    ...{ kind: 'toss', clientKey: 'live_ck_1', secretKey: 'live_sk_1', apiUrl: 'https://api.tosspayments.com' },
+  })
+})
+
+test('a variable that is empty or blank counts as not set; blanks around a value do not', () => {
+  assert.deepEqual(
+    readConfig({ PORT: '', GATEWAY: ' ', DATABASE_URL: '', KEY_PEPPER: '', LOG_LEVEL: '\t' }),
+    readConfig({}),
+  )
+  assert.equal(readConfig({ PORT: ' 80 ' }).port, 80)
+})
+
+const integers: [name: string, min: number, max: number][] = [
+  ['PORT', 0, 65_535],
+  ['INTERNAL_PORT', 0, 65_535],
+  ['SANDBOX_PORT', 0, 65_535],
+  ['STOREFRONT_PORT', 0, 65_535],
+  ['DATABASE_CONNECTIONS', 2, 1_000],
+  ['GATEWAY_CONNECT_TIMEOUT_MS', 1, 3_600_000],
+  ['GATEWAY_TIMEOUT_MS', 1, 3_600_000],
+  ['GATEWAY_LOOKUP_TIMEOUT_MS', 1, 3_600_000],
+  ['OPERATION_LEASE_MS', 1, 3_600_000],
+  ['OPERATION_WAIT_MS', 1, 3_600_000],
+  ['PENDING_ORDERS_PER_CUSTOMER', 0, 1_000_000],
+  ['BODY_LIMIT_BYTES', 256, 1_048_576],
+  ['SHUTDOWN_TIMEOUT_MS', 1, 3_600_000],
+]
+
+for (const [name, min, max] of integers) {
+  test(`${name} is a whole number from ${min} to ${max}`, () => {
+    const bad = [
+      `${min - 1}`,
+      `${max + 1}`,
+      '1.5',
+      '1e3',
+      '0x10',
+      '80a',
+      'NaN',
+      '-0',
+      '1_000',
+      '\u0661',
+      '9'.repeat(400),
+    ]
+    for (const text of bad) {
+      const expected = [`${name}: expected a whole number from ${min} to ${max}, got "${text}"`]
+      assert.deepEqual(faultsOf({ [name]: text }), expected)
+    }
+    const limits = { GATEWAY_TIMEOUT_MS: '1', GATEWAY_LOOKUP_TIMEOUT_MS: '1', OPERATION_LEASE_MS: '3600000' }
+    for (const value of [Math.max(min, 2), max]) {
+      const lease = name === 'OPERATION_LEASE_MS' ? limits : { ...limits, GATEWAY_TIMEOUT_MS: '1000' }
+      const tooLong = name.startsWith('GATEWAY') && value === max && name !== 'GATEWAY_CONNECT_TIMEOUT_MS'
+      const expected = tooLong ? 1 : 0
+      assert.equal(faultsOf({ ...lease, [name]: `${value}` }).length, expected, `${value}`)
+    }
+  })
+}
+
+const url = 'an absolute URL beginning with https:// or http://'
+const oneFault: [environment: Environment, fault: string][] = [
+  [{ GATEWAY: 'stripe' }, 'GATEWAY: expected one of sandbox, toss, got "stripe"'],
+  [{ GATEWAY: 'TOSS' }, 'GATEWAY: expected one of sandbox, toss, got "TOSS"'],
+  [{ SANDBOX_STRICT: 'yes' }, 'SANDBOX_STRICT: expected one of 0, 1, got "yes"'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"'],
+  [{ DATABASE_URL: 'mysql://root@db/credits' }, 'DATABASE_URL: expected postgres://user:password@host:port/database'],
+  [{ DATABASE_URL: 'credits' }, 'DATABASE_URL: expected postgres://user:password@host:port/database'],
+  [{ SUCCESS_URL: '/success' }, `SUCCESS_URL: expected ${url}`],
+  [{ FAIL_URL: 'javascript:alert(1)' }, `FAIL_URL: expected ${url}`],
+  [{ FAIL_URL: 'shop.example/fail' }, `FAIL_URL: expected ${url}`],
+  [{ ...toss, TOSS_API_URL: 'api.tosspayments.com' }, `TOSS_API_URL: expected ${url}`],
+  [{ ...toss, SUCCESS_URL: '' }, `SUCCESS_URL is not set: ${url} is needed`],
+  [{ ...toss, FAIL_URL: '' }, `FAIL_URL is not set: ${url} is needed`],
+  [
+    { ...toss, TOSS_CLIENT_KEY: '' },
+    'TOSS_CLIENT_KEY is not set: the client key of your Toss Payments account is needed',
+  ],
+  [
+    { ...toss, TOSS_SECRET_KEY: '' },
+    'TOSS_SECRET_KEY is not set: the secret key of your Toss Payments account is needed',
+  ],
+  [
+    { ...toss, KEY_PEPPER: '' },
+    'KEY_PEPPER is not set: a secret of at least 16 characters, or several as "2:secret,1:older secret" is needed',
+  ],
+  [
+    { GATEWAY_TIMEOUT_MS: '40000' },
+    'OPERATION_LEASE_MS is not set: at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 45000 is needed',
+  ],
+  [
+    { OPERATION_LEASE_MS: '34999' },
+    'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 35000',
+  ],
+]
+
+for (const [environment, fault] of oneFault) {
+  test(`the fault is told as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
+}
+
+test('a lease as long as the gateway limits is long enough', () => {
+  assert.equal(readConfig({ OPERATION_LEASE_MS: '35000' }).operationLeaseMs, 35_000)
+})
+
+test('in production the gateway is chosen, never a default; the sandbox is allowed when it is named', () => {
+  const fault = 'GATEWAY is not set: toss (or sandbox, to run without real payments in production mode) is needed'
+  assert.deepEqual(faultsOf({ NODE_ENV: 'production' }), [fault])
+  assert.equal(readConfig({ NODE_ENV: 'production', GATEWAY: 'sandbox' }).gateway.kind, 'sandbox')
+  assert.equal(readConfig({ NODE_ENV: 'production', ...toss }).gateway.kind, 'toss')
+})
+
+test('with toss nothing is made up: keys, pepper and addresses all have to be given, and all are asked for at once', () => {
+  const names = (faults: string[]) => faults.map((fault) => fault.split(' ')[0]).sort()
+  const needed = ['FAIL_URL', 'KEY_PEPPER', 'SUCCESS_URL', 'TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY']
+  for (const NODE_ENV of ['production', 'development']) {
+    assert.deepEqual(names(faultsOf({ NODE_ENV, GATEWAY: 'toss' })), needed)
+  }
+})
+
+test('all faults are told at once', () => {
+  const environment = { PORT: 'x', INTERNAL_PORT: '-1', LOG_LEVEL: 'x', FAIL_URL: 'x', KEY_PEPPER: 'x', GATEWAY: 'x' }
+  const names = faultsOf(environment).map((fault) => fault.split(':')[0])
+  assert.deepEqual(names.sort(), Object.keys(environment).sort())
+})
+
+test('KEY_PEPPER is a secret, or several with their versions: the first is for new keys', () => {
+  const other = 'another sixteen letters'
+  for (const [text, peppers] of [
+    [pepper, [{ version: 1, secret: pepper }]],
+    [`7:${pepper}`, [{ version: 7, secret: pepper }]],
+    [
+      `2:${other},1:${pepper}`,
+      [
+        { version: 2, secret: other },
+        { version: 1, secret: pepper },
+      ],
+    ],
+    [
+      `2:${other}, ${pepper}`,
+      [
+        { version: 2, secret: other },
+        { version: 1, secret: pepper },
+      ],
+    ],
+    [`a:${other}`, [{ version: 1, secret: `a:${other}` }]],
+  ] as const) {
+    assert.deepEqual(readConfig({ KEY_PEPPER: text }).keyPeppers, peppers)
+  }
+  const expected = 'KEY_PEPPER: expected a secret of at least 16 characters, or several as "2:secret,1:older secret"'
+  for (const text of [
+    'short',
+    '1:short',
+    `${pepper},short`,
+    `${pepper},${other}`,
+    `2:${pepper},2:${other}`,
+    `${pepper},`,
+  ]) {
+    assert.deepEqual(faultsOf({ KEY_PEPPER: text }), [expected], text)
+  }
+})
+
+test('no fault shows a secret', () => {
+  const secrets = { KEY_PEPPER: 'hush-1', DATABASE_URL: 'mysql://root:hush-2@db', TOSS_SECRET_KEY: 'hush-3', PORT: 'x' }
+  assert.ok(
+    !faultsOf({ ...secrets, GATEWAY: 'toss' })
+      .join('\n')
+      .includes('hush'),
+  )
+})

@@ -1,0 +1,120 @@
+// Migrations: applied once whoever starts when, whole or not at all, and never edited afterwards.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import pg from 'pg'
+import { createDatabase } from '../../src/db/database.ts'
+import { listMigrations, type Migration, migrate, missingMigrations } from '../../src/db/migrate.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let clients: pg.Client[]
+beforeEach(async () => {
+  database = await createTestDatabase({ template: 'template0' })
+  clients = []
+})
+afterEach(async () => {
+  for (const client of clients) await client.end()
+  await database.drop()
+})
+
+async function open(): Promise<pg.Client> {
+  const client = new pg.Client(database.connection)
+  await client.connect()
+  clients.push(client)
+  return client
+}
+
+const first: Migration = { version: 1, name: '0001_first.sql', checksum: 'a', text: 'create table first (id int)' }
+const second: Migration = { version: 2, name: '0002_second.sql', checksum: 'b', text: 'create table second (id int)' }
+
+async function listTables(): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
+  )
+  return rows.map((row) => row.name)
+}
+
+async function listVersions(): Promise<number[]> {
+  const rows = await database.query<{ version: number }>('select version from schema_migrations order by version')
+  return rows.map((row) => row.version)
+}
+
+test('the files of migrations/ are numbered from 0001 without a gap', () => {
+  const migrations = listMigrations()
+  assert.ok(migrations.length > 0)
+  assert.deepEqual(
+    migrations.map((migration) => migration.version),
+    migrations.map((_, index) => index + 1),
+  )
+  for (const { name, checksum, text } of migrations) {
+    assert.match(name, /^\d{4}_[a-z0-9_]+\.sql$/)
+    assert.match(checksum, /^[0-9a-f]{64}$/)
+    assert.ok(text.length > 0)
+  }
+})
+
+test('eight that start at once on an empty database apply each file once', async () => {
+  const migrators = await Promise.all(Array.from({ length: 8 }, open))
+  const applied = await Promise.all(migrators.map((client) => migrate(client)))
+  const names = listMigrations().map((migration) => migration.name)
+  assert.deepEqual(applied.flat(), names)
+  assert.deepEqual(
+    await listVersions(),
+    listMigrations().map((migration) => migration.version),
+  )
+  assert.ok((await listTables()).includes('ledger_entries'))
+})
+
+test('a second start applies nothing, and a new file is applied alone', async () => {
+  const client = await open()
+  assert.deepEqual(await migrate(client, [first]), ['0001_first.sql'])
+  assert.deepEqual(await migrate(client, [first]), [])
+  assert.deepEqual(await migrate(client, [first, second]), ['0002_second.sql'])
+  assert.deepEqual(await listVersions(), [1, 2])
+})
+
+test('a file that was edited after it was applied is refused by name, and nothing is applied', async () => {
+  const client = await open()
+  await migrate(client, [first])
+  const edited = { ...first, checksum: 'edited' }
+  const message = 'migration 0001_first.sql was edited after it was applied: add a new file instead'
+  await assert.rejects(migrate(client, [edited, second]), { message })
+  assert.deepEqual(await listTables(), ['first', 'schema_migrations'])
+  assert.deepEqual(await migrate(await open(), [first, second]), ['0002_second.sql'], 'the lock is free again')
+})
+
+test('a migration that fails is rolled back whole; what came before it stays, what comes after is not tried', async () => {
+  const client = await open()
+  const failing = { ...second, text: `${second.text}; insert into second values (1); select 1/0` }
+  const third = { ...second, version: 3, name: '0003_third.sql', text: 'create table third (id int)' }
+  const message = 'migration 0002_second.sql failed: division by zero'
+  await assert.rejects(migrate(client, [first, failing, third]), { message })
+  assert.deepEqual(await listTables(), ['first', 'schema_migrations'])
+  assert.deepEqual(await listVersions(), [1])
+  const other = await open()
+  assert.deepEqual(await migrate(other, [first, second, third]), ['0002_second.sql', '0003_third.sql'])
+})
+
+test('a migration that cannot be recorded is not applied', async () => {
+  const client = await open()
+  await assert.rejects(
+    migrate(client, [first, { ...second, version: 1 }]),
+    /^Error: migration 0002_second.sql failed: /,
+  )
+  assert.deepEqual(await listTables(), ['first', 'schema_migrations'])
+})
+
+test('a database that is ahead of this code is left alone', async () => {
+  const client = await open()
+  await migrate(client, [first, second])
+  assert.deepEqual(await migrate(client, [first]), [])
+  assert.deepEqual(await listVersions(), [1, 2])
+  assert.deepEqual(await listTables(), ['first', 'schema_migrations', 'second'])
+})
+
+test('readiness names what this code needs and the database does not have', async () => {
+  await migrate(await open(), [first])
+  const run = createDatabase(database.pool, silentLog)
+  assert.deepEqual(await missingMigrations(run, [first, second]), ['0002_second.sql'])
+  assert.deepEqual(await missingMigrations(run, [first]), [])
+})

@@ -1,0 +1,106 @@
+// Section 3: the states, the table of transitions, and the same rule once more in the database.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  findTransition,
+  type OrderEvent,
+  type OrderStatus,
+  orderStatuses,
+  transitionOf,
+  transitions,
+} from '../../src/payments/order-status.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+test('3: the states are those of the specification', () => {
+  assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])
+})
+
+/** From where to where, and what it does to the credits, for the events of a confirm and a cancel. */
+const specified = {
+  CONFIRM_APPROVED: ['PENDING', 'CONFIRMED', 'grant'],
+  CONFIRM_REJECTED: ['PENDING', 'FAILED', 'none'],
+  CANCEL_STARTED: ['CONFIRMED', 'CONFIRMED', 'hold'],
+  CANCEL_APPROVED: ['CONFIRMED', 'CANCELLED', 'take-held'],
+  CANCEL_REJECTED: ['CONFIRMED', 'CONFIRMED', 'release'],
+} as const
+
+for (const [event, [from, to, credits]] of Object.entries(specified)) {
+  test(`3: ${event} takes an order from ${from} to ${to}, and from nowhere else anywhere`, () => {
+    const transition = { from, event, to, credits }
+    assert.deepEqual(transitionOf(event as OrderEvent), transition)
+    for (const status of orderStatuses) {
+      assert.deepEqual(findTransition(status, event as OrderEvent), status === from ? transition : undefined)
+    }
+  })
+}
+
+test('3: an event leaves one state only, and an event that is not in the table is a bug', () => {
+  const events = transitions.map((transition) => transition.event)
+  assert.equal(new Set(events).size, events.length)
+  assert.throws(() => transitionOf('PAID_TWICE' as never), { name: 'AssertionFailed' })
+})
+
+/** The pairs of section 3. REFUNDED is an action of the platform. */
+const allowed = ['PENDING CONFIRMED', 'PENDING FAILED', 'CONFIRMED CANCELLED', 'CONFIRMED REFUNDED']
+
+test('3: no transition of the table goes where the specification does not', () => {
+  for (const { from, to } of transitions) assert.ok(from === to || allowed.includes(`${from} ${to}`))
+})
+
+let database: TestDatabase
+const customerId = '11111111-1111-4111-8111-111111111111'
+before(async () => {
+  database = await createTestDatabase()
+  await database.query('insert into customers (customer_id) values ($1)', [customerId])
+  await database.query('insert into accounts (customer_id) values ($1)', [customerId])
+})
+after(() => database.drop())
+
+let orders = 0
+
+/** An order in that state, with a grant and a rollback in the ledger that it may come to need. */
+async function insertOrder(status: OrderStatus): Promise<{ orderId: string; grant: number; rollback: number }> {
+  orders += 1
+  const [orderId, grant, rollback] = [`order-${orders}`, orders * 2 - 1, orders * 2]
+  await database.query(
+    `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id)
+    values ($1, $3, 'GRANT', 1, 1, $2), ($1, $4, 'ROLLBACK', -1, 0, $2)`,
+    [customerId, orderId, grant, rollback],
+  )
+  await database.query(
+    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, ${entries.names})
+    values ($1, $2, 'BASIC', 'CARD', 1000, 1, $3, ${entries.values})`,
+    [customerId, orderId, status, ...entries.of(status, grant, rollback)],
+  )
+  return { orderId, grant, rollback }
+}
+
+/** What the check constraints want of an order in each state. */
+const entries = {
+  names: 'grant_entry, rollback_entry, confirmed_at',
+  values: '$4, $5, $6',
+  of(status: OrderStatus, grant: number, rollback: number) {
+    const confirmed = status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
+    return [confirmed ? grant : null, status === 'CANCELLED' ? rollback : null, confirmed ? new Date() : null]
+  },
+}
+
+for (const from of orderStatuses) {
+  for (const to of orderStatuses) {
+    const possible = from === to || allowed.includes(`${from} ${to}`)
+    test(`3: the database ${possible ? 'lets' : 'does not let'} an order go from ${from} to ${to}`, async () => {
+      const { orderId, grant, rollback } = await insertOrder(from)
+      const update = database.query(
+        `update orders set status = $3, (${entries.names}) = (${entries.values.replace('$6', '$6::timestamptz')})
+        where customer_id = $1 and order_id = $2`,
+        [customerId, orderId, to, ...entries.of(to, grant, rollback)],
+      )
+      if (possible) await update
+      else await assert.rejects(update, { code: '23001', message: `an order does not go from ${from} to ${to}` })
+      const [order] = await database.query<{ status: string }>('select status from orders where order_id = $1', [
+        orderId,
+      ])
+      assert.equal(order?.status, possible ? to : from)
+    })
+  }
+}
