@@ -7,6 +7,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { refuseStranger } from './authenticate.ts'
 import type { Behaviour } from './behaviour.ts'
 import { cancel } from './cancel.ts'
+import { addCheckoutRoutes } from './checkout/routes.ts'
 import { confirm } from './confirm.ts'
 import { addControlRoutes } from './control.ts'
 import { errorAnswer } from './errors.ts'
@@ -71,6 +72,7 @@ function createApp(sandbox: Sandbox): FastifyInstance {
 
   addTossRoutes(app, sandbox)
   addControlRoutes(app, sandbox)
+  addCheckoutRoutes(app, sandbox)
   return app
 }
 

@@ -6,10 +6,12 @@ export function banner(service: Service, pid: number): string {
   return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ''].join('\n')
 }
 
-function addresses({ publicUrl, internalUrl, sandboxUrl, databasePlace }: Service, pid: number): string[] {
+function addresses(service: Service, pid: number): string[] {
+  const { publicUrl, internalUrl, sandboxUrl, storefrontUrl, databasePlace } = service
   return [
     `Ready (process ${pid}).`,
     '',
+    ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
     `  health     ${internalUrl}/readyz`,
     ...(sandboxUrl

@@ -21,8 +21,8 @@ type Command = {
 }
 
 const listLimit = 1_000
-/** One line of text that does not begin or end with a blank. */
-const customerPattern = /^(?! )[^\p{C}]{1,100}(?<! )$/u
+/** One line of text. */
+const customerPattern = /^[^\p{C}]{1,100}$/u
 
 const needsKeyId = ({ positionals }: Pick<Call, 'positionals'>) =>
   positionals.length === 1 ? undefined : 'exactly one KEYID is needed (see: keys list)'
@@ -35,10 +35,10 @@ const commands: Command[] = [
     check: ({ positionals, values }) => {
       if (positionals.length > 0)
         return `"${positionals[0]}" is one word too many: a name of several words needs quotes`
-      if (!customerPattern.test(values.customer ?? ''))
+      if (!customerPattern.test(values.customer?.trim() ?? ''))
         return '--customer NAME|UUID is needed, a name of 1 to 100 characters'
     },
-    run: ({ database, peppers, values }) => issueKey(database, peppers, values.customer ?? ''),
+    run: ({ database, peppers, values }) => issueKey(database, peppers, values.customer?.trim() ?? ''),
   },
   {
     name: 'keys suspend',

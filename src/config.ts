@@ -24,6 +24,8 @@ export type Config = {
   pendingOrdersPerCustomer: number
   successUrl: string
   failUrl: string
+  /** The example shop; undefined in production and with live keys. */
+  storefront: { port: number; hasOwnUrls: boolean } | undefined
   bodyLimitBytes: number
   shutdownTimeoutMs: number
   logLevel: string
@@ -93,7 +95,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const production = read.raw('NODE_ENV') === 'production'
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
-  const shop = `http://127.0.0.1:${read.integer('STOREFRONT_PORT', 8084, 0, 65_535)}`
+  const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
+  const storefront = storefrontOf(read, storefrontPort, production, gateway)
+  const shop = sandbox || storefront ? `http://127.0.0.1:${storefrontPort}` : undefined
   const config: Config = {
     production,
     host: read.text('HOST', 'an address', '127.0.0.1'),
@@ -111,8 +115,9 @@ export function readConfig(environment: Environment = process.env): Config {
     operationLeaseMs: read.integer('OPERATION_LEASE_MS', 40_000, 1, hour),
     operationWaitMs: read.integer('OPERATION_WAIT_MS', 5_000, 1, hour),
     pendingOrdersPerCustomer: read.integer('PENDING_ORDERS_PER_CUSTOMER', 1_000, 0, 1_000_000),
-    successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], sandbox ? `${shop}/success` : undefined),
-    failUrl: read.url('FAIL_URL', ['https:', 'http:'], sandbox ? `${shop}/fail` : undefined),
+    successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
+    failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
+    storefront,
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
@@ -133,17 +138,21 @@ function readDatabaseUrl(read: Reader): string | undefined {
   return url
 }
 
+/** A shop without a login is for trying things out: with the sandbox, or with the gateway's own test keys. */
+function storefrontOf(read: Reader, port: number, production: boolean, gateway: GatewayConfig): Config['storefront'] {
+  if (production || (gateway.kind === 'toss' && !gateway.secretKey.startsWith('test_'))) return undefined
+  return { port, hasOwnUrls: !read.raw('SUCCESS_URL') && !read.raw('FAIL_URL') }
+}
+
 function readGateway(read: Reader, production: boolean): GatewayConfig {
   if (production && read.raw('GATEWAY') === undefined) {
     read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
   }
   if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, 'sandbox') === 'toss') {
-    return {
-      kind: 'toss',
-      clientKey: read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined),
-      secretKey: read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined),
-      apiUrl: readApiUrl(read, production),
-    }
+    const clientKey = read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined)
+    const secretKey = read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined)
+    requirePair(read, clientKey, secretKey)
+    return { kind: 'toss', clientKey, secretKey, apiUrl: readApiUrl(read, production) }
   }
   return {
     kind: 'sandbox',
@@ -152,6 +161,21 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     port: read.integer('SANDBOX_PORT', 8082, 0, 65_535),
     strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, '0') === '1',
   }
+}
+
+/**
+ * A pair is of one mode (test, live) and one family (widget keys have a g); the gateway tells a mixed pair apart only
+ * when a customer pays.
+ */
+function requirePair(read: Reader, clientKey: string, secretKey: string): void {
+  const client = /^(test|live)_(g?)ck_./.exec(clientKey)
+  const secret = /^(test|live)_(g?)sk_./.exec(secretKey)
+  if (clientKey && !client)
+    read.fault('TOSS_CLIENT_KEY', 'a client key: test_ck_…, live_ck_…, test_gck_… or live_gck_…')
+  if (secretKey && !secret)
+    read.fault('TOSS_SECRET_KEY', 'a secret key: test_sk_…, live_sk_…, test_gsk_… or live_gsk_…')
+  if (!client || !secret || (client[1] === secret[1] && client[2] === secret[2])) return
+  read.fault('TOSS_SECRET_KEY', `the secret key that belongs to TOSS_CLIENT_KEY: ${client[1]}_${client[2]}sk_…`)
 }
 
 /** The secret key goes there: in production over TLS, or not beyond this machine. */

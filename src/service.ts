@@ -4,16 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { startStorefront } from '../examples/storefront/server.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
 import { createLedger } from './credits/ledger.ts'
 import { type IssuedKey, issueKey, type Peppers } from './customers/api-keys.ts'
 import { createAuthenticate } from './customers/authenticate.ts'
+import { readOrIssueKey, storefrontCustomer } from './customers/key-file.ts'
 import { readOrMakePepper } from './customers/pepper-file.ts'
 import { hasCustomers } from './customers/sql.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
 import { createTossGateway } from './gateway/toss/adapter.ts'
+import { defaultBreakerSettings, withBreaker } from './gateway/toss/breaker.ts'
 import { createTossClient } from './gateway/toss/client.ts'
 import { buildInternalListener } from './internal-listener.ts'
 import { createPaymentContext } from './payments/context.ts'
@@ -25,6 +28,7 @@ export type Service = {
   internalUrl: string
   /** Undefined when the gateway is the real one. */
   sandboxUrl: string | undefined
+  storefrontUrl: string | undefined
   databasePlace: string
   /** Sandbox mode, first start: the only time this key can be seen. */
   demoKey: IssuedKey | undefined
@@ -45,7 +49,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
     const sandbox = await startSandboxOf(config)
     parts.defer(async () => sandbox?.close())
-    const gateway = createTossGateway(createTossClient(tossSettings(config, sandbox?.url)), log)
+    const client = createTossClient(tossSettings(config, sandbox?.url))
+    const gateway = createTossGateway(withBreaker(client, defaultBreakerSettings, log), log)
     parts.defer(() => gateway.close())
 
     const settings = { ...config, clientKey: config.gateway.clientKey, paymentSessionMs: sessionMs(config) }
@@ -57,6 +62,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const internalUrl = await listen(internal, 'INTERNAL_PORT', config.internalHost, config.internalPort, parts)
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
     const publicUrl = await listen(listener, 'PORT', config.host, config.port, parts)
+    // Before the shop issues its own: a first start is one without customers.
+    const demoKey = config.production || !sandbox ? undefined : await issueDemoKey(database, peppers)
+    const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl: sandbox?.url })
+    parts.defer(async () => shop?.close())
+    // A shop on a free port is known only now; nobody has been told where we listen yet.
+    if (shop && config.storefront?.hasOwnUrls) {
+      Object.assign(settings, { successUrl: `${shop.url}/success`, failUrl: `${shop.url}/fail` })
+    }
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
 
@@ -64,8 +77,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
       publicUrl,
       internalUrl,
       sandboxUrl: sandbox?.url,
+      storefrontUrl: shop?.url,
       databasePlace: opened.place,
-      demoKey: config.production || !sandbox ? undefined : await issueDemoKey(database, peppers),
+      demoKey,
       close: () => parts.disposeAsync(),
     }
   } catch (error) {
@@ -82,6 +96,20 @@ async function startSandboxOf({ gateway, internalHost: host, dataDir }: Config) 
       throw explainListen(error, 'SANDBOX_PORT', host, port)
     },
   )
+}
+
+type ShopParts = { database: Database; peppers: Peppers; publicUrl: string; sandboxUrl: string | undefined }
+
+async function startStorefrontOf(config: Config, { database, peppers, publicUrl, sandboxUrl }: ShopParts) {
+  if (!config.storefront) return undefined
+  const { internalHost: host, storefront } = config
+  const dataDir = join(config.dataDir, 'storefront')
+  const apiKey = await readOrIssueKey(database, peppers, join(dataDir, 'api-key'))
+  const gatewayScriptUrl = sandboxUrl ? `${sandboxUrl}/v2/standard` : 'https://js.tosspayments.com/v2/standard'
+  const options = { host, port: storefront.port, apiUrl: publicUrl, apiKey, gatewayScriptUrl, dataDir }
+  return startStorefront(options).catch((error) => {
+    throw explainListen(error, 'STOREFRONT_PORT', host, storefront.port)
+  })
 }
 
 function tossSettings(config: Config, sandboxUrl: string | undefined) {
@@ -131,5 +159,5 @@ function explainListen(error: unknown, setting: string, host: string, port: numb
 }
 
 async function issueDemoKey(database: Database, peppers: Peppers): Promise<IssuedKey | undefined> {
-  return (await hasCustomers(database)) ? undefined : issueKey(database, peppers, 'demo')
+  return (await hasCustomers(database)) ? undefined : issueKey(database, peppers, storefrontCustomer)
 }

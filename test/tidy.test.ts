@@ -14,7 +14,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const code = files.filter((file) => /^(src|sandbox|test)\/.*\.ts$/.test(file))
+const code = files.filter((file) => /^(src|sandbox|examples|test)\/.*\.ts$/.test(file))
 const source = code.filter((file) => !file.startsWith('test/'))
 const texts = files.filter((file) => /\.(ts|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file) && file !== 'package-lock.json')
 
@@ -52,7 +52,7 @@ const maxLines = 300
 /** What no file of these may contain, and what to do instead. */
 const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   {
-    files: source.filter((file) => file !== 'src/config.ts'),
+    files: source.filter((file) => file !== 'src/config.ts' && file !== 'sandbox/main.ts'),
     pattern: /process\.env\b/,
     instead: 'src/config.ts reads settings',
   },
@@ -111,17 +111,18 @@ test('features meet only through the file that carries the verb', () => {
   )
 })
 
-test('the sandbox imports nothing of src, and src nothing of the sandbox but its start', () => {
+test('the sandbox and the examples stand alone, and src takes nothing of them but their start', () => {
   breaches(
     imports
-      .filter(({ from, to }) => from.startsWith('sandbox/') && !to.startsWith('sandbox/'))
-      .map(({ from, to }) => `${from} imports ${to}: the sandbox is a server of its own`),
+      .filter(({ from, to }) => /^(sandbox|examples)\//.test(from) && to.split('/')[0] !== from.split('/')[0])
+      .map(({ from, to }) => `${from} imports ${to}: it is a server of its own`),
   )
+  const starts = ['sandbox/server.ts', 'examples/storefront/server.ts']
   breaches(
     imports
-      .filter(({ from, to }) => from.startsWith('src/') && to.startsWith('sandbox/'))
-      .filter(({ from, to }) => from !== 'src/service.ts' || to !== 'sandbox/server.ts')
-      .map(({ from, to }) => `${from} imports ${to}: src/service.ts starts the sandbox`),
+      .filter(({ from, to }) => from.startsWith('src/') && /^(sandbox|examples)\//.test(to))
+      .filter(({ from, to }) => from !== 'src/service.ts' || !starts.includes(to))
+      .map(({ from, to }) => `${from} imports ${to}: src/service.ts starts it`),
   )
 })
 
@@ -195,7 +196,7 @@ test('documents name only files that exist', () => {
   const documents = files.filter((file) => file.endsWith('.md'))
   breaches(
     documents.flatMap((document) =>
-      [...read(document).matchAll(/`((?:src|test|migrations|sandbox|docs)\/[\w./-]+\.\w+)`/g)]
+      [...read(document).matchAll(/`((?:src|test|migrations|sandbox|examples|docs)\/[\w./-]+\.\w+)`/g)]
         .map(([, file = '']) => file)
         .filter((file) => !existsSync(join(root, file)))
         .map((file) => `${document} names ${file}`),

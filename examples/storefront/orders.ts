@@ -1,0 +1,63 @@
+// The shop's own list of its orders: what it has to know before the buyer comes back (the amount above all, which is
+// never taken from an address), and the payment key with which an order can be cancelled. An append-only file of JSON
+// lines, read once at start. What state an order is in is not kept here: the payment service is asked for it.
+
+import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ApiCode } from './api.ts'
+
+export type Order = {
+  readonly orderId: string
+  readonly packageType: string
+  readonly amount: number
+  readonly purchasedAt: string
+  readonly clientKey: string
+  readonly successUrl: string
+  readonly failUrl: string
+  readonly paymentKey: string | null
+  /** What came of the last attempt to cancel; null before the first. */
+  readonly cancelAnswer: CancelAnswer | null
+}
+
+export type CancelAnswer = {
+  readonly code: ApiCode | 'SUCCESS'
+  readonly message: string | null
+  readonly reason: string
+}
+
+type Line = { orderId: string } & Partial<Order>
+
+export type Orders = ReturnType<typeof openOrders>
+
+export function openOrders(dataDir: string) {
+  mkdirSync(dataDir, { recursive: true })
+  const path = join(dataDir, 'orders.jsonl')
+  const file = openSync(path, 'a+', 0o600)
+  const content = readFileSync(path, 'utf8')
+  // What follows the last newline was being written when the process died.
+  const whole = content.slice(0, content.lastIndexOf('\n') + 1)
+  ftruncateSync(file, Buffer.byteLength(whole))
+
+  const orders = new Map<string, Order>()
+  const apply = (line: Line) => {
+    const known = orders.get(line.orderId) ?? { paymentKey: null, cancelAnswer: null }
+    orders.set(line.orderId, { ...known, ...line } as Order)
+  }
+  for (const line of whole.split('\n').filter((each) => each !== '')) apply(JSON.parse(line) as Line)
+
+  /** The file first: what is in memory alone would be gone with the process. */
+  function write(line: Line): void {
+    appendFileSync(file, `${JSON.stringify(line)}\n`)
+    apply(line)
+  }
+
+  return {
+    find: (orderId: string): Order | undefined => orders.get(orderId),
+    /** Newest first. */
+    list: (limit: number): Order[] => [...orders.values()].slice(-limit).reverse(),
+    purchased: (order: Omit<Order, 'paymentKey' | 'cancelAnswer'>): void => write(order),
+    paidWith: (orderId: string, paymentKey: string): void => write({ orderId, paymentKey }),
+    cancelAnswered: (orderId: string, cancelAnswer: CancelAnswer): void => write({ orderId, cancelAnswer }),
+    close: (): void => closeSync(file),
+  }
+}

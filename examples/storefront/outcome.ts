@@ -1,0 +1,76 @@
+// What has become of an order, as far as the shop knows: never a guess. A payment is complete or refused when the
+// service says so; every answer that leaves it open is `unknown`, and the shop goes on asking.
+
+import type { Answer, Api, ApiCode, Confirmation, OrderStatus } from './api.ts'
+import type { Order, Orders } from './orders.ts'
+
+export type OutcomeKind =
+  | 'confirmed'
+  | 'refused'
+  | 'cancelled'
+  | 'refunded'
+  /** The buyer has not paid yet. */
+  | 'awaiting'
+  /** The buyer has paid, and this payment does not belong to the order. */
+  | 'mismatch'
+  | 'unknown'
+  | 'missing'
+
+export type Outcome = { kind: OutcomeKind; creditsAdded: number | null; code: ApiCode | null }
+
+const ofStatus: Record<OrderStatus, OutcomeKind> = {
+  PENDING: 'awaiting',
+  CONFIRMED: 'confirmed',
+  FAILED: 'refused',
+  CANCELLED: 'cancelled',
+  REFUNDED: 'refunded',
+}
+
+/** What a code says about the payment itself when the answer is not a success. */
+const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'ask'> = {
+  VAL003: 'ask',
+  NOT000: 'missing',
+  SVC001: 'unknown',
+  INT001: 'unknown',
+  UNREACHABLE: 'unknown',
+  INVALID_API_KEY: 'unknown',
+  AUTH001: 'unknown',
+  AUTH003: 'unknown',
+  VAL001: 'unknown',
+  VAL002: 'unknown',
+  VAL004: 'unknown',
+  BUS002: 'unknown',
+  PAYMENT_CANCEL_FAILED: 'unknown',
+}
+
+/** The buyer is back with a payment key. Safe to repeat: the service gives its first answer again. */
+export async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: string): Promise<Outcome> {
+  const { orderId, amount } = order
+  const answer = await api.confirm({ orderId, paymentKey, amount })
+  const outcome = await judge(api, orderId, answer)
+  // The key of a payment that is complete; until one is, the first that may be: a later address could name any.
+  const keep = answer.ok || (outcome.kind === 'unknown' && order.paymentKey === null)
+  if (keep && order.paymentKey !== paymentKey) orders.paidWith(orderId, paymentKey)
+  return outcome
+}
+
+async function judge(api: Api, orderId: string, answer: Answer<Confirmation>): Promise<Outcome> {
+  if (answer.ok) return { kind: 'confirmed', creditsAdded: answer.data.creditsAdded, code: null }
+  const { code } = answer
+  const meaning = afterConfirm[code]
+  if (meaning !== 'ask') return { kind: meaning, creditsAdded: null, code }
+  const status = await api.status(orderId)
+  if (!status.ok) return { kind: 'unknown', creditsAdded: null, code: status.code }
+  const kind = status.data.status === 'PENDING' ? 'mismatch' : ofStatus[status.data.status]
+  return { kind, creditsAdded: null, code }
+}
+
+/** Nobody has come back with anything: what the service says of the order. */
+export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
+  const status = await api.status(order.orderId)
+  if (!status.ok)
+    return { kind: status.code === 'NOT000' ? 'missing' : 'unknown', creditsAdded: null, code: status.code }
+  const kind = ofStatus[status.data.status]
+  // Pending with a payment key: the buyer has paid, and the outcome was not known when the shop last asked.
+  return { kind: kind === 'awaiting' && order.paymentKey ? 'unknown' : kind, creditsAdded: null, code: null }
+}

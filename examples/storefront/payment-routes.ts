@@ -1,0 +1,121 @@
+// From the package to the credits: choose, buy, pay at the gateway, come back. The amount that is confirmed is the one
+// the shop stored when it bought, never the one in an address. Every step may be repeated: reloading, going back and
+// clicking twice find what is already there.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Api, Purchase } from './api.ts'
+import type { Order, Orders } from './orders.ts'
+import { confirmOrder, type Outcome, readOutcome } from './outcome.ts'
+import { buyAgainPage, failMessage, failPage, homePage, outcomePage, payPage } from './pages.ts'
+import type { Presenter } from './presenter.ts'
+import { texts } from './texts.ts'
+
+type Parts = { api: Api; orders: Orders; presenter: Presenter; gatewayScriptUrl: string }
+
+const tokenPattern = /^[0-9a-f-]{36}$/
+const paymentKeyPattern = /^[\x21-\x7e]{1,200}$/
+
+/** How long the page waits before it asks by itself, and how often: a gateway that hangs is given up after 30 s. */
+const retryAfterMs = [2_000, 3_000, 5_000, 8_000, 12_000, 15_000]
+
+export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
+  const { api, orders, presenter, gatewayScriptUrl } = parts
+
+  app.get('/', async (request, reply) => {
+    const [packages, view] = await Promise.all([api.packages(), presenter.viewOf(request, reply)])
+    if (packages.ok) return presenter.send(reply, 200, homePage(view, packages.data))
+    const label = texts[view.language].tryAgain
+    return presenter.unavailable(request, reply, packages.code, { href: '/', label })
+  })
+
+  app.post('/buy', async (request, reply) => {
+    const { packageType = '', token = '' } = fieldsOf(request.body)
+    if (!tokenPattern.test(token) || packageType === '')
+      return presenter.message(request, reply, 400, (text) => text.incomplete)
+    const answer = await api.purchase(packageType, token)
+    if (answer.ok) return reply.redirect(await addressOfPurchase(parts, answer.data), 303)
+    if (answer.code === 'VAL003') return presenter.message(request, reply, 400, (text) => text.incomplete)
+    const view = await presenter.viewOf(request, reply, true)
+    return presenter.send(reply, 503, buyAgainPage(view, answer.code, packageType, token))
+  })
+
+  app.get<{ Params: { orderId: string } }>('/pay/:orderId', async (request, reply) => {
+    const order = orders.find(request.params.orderId)
+    if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
+    const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
+    if (outcome.kind !== 'awaiting') return reply.redirect(`/orders/${order.orderId}`, 303)
+    return presenter.send(reply, 200, payPage(view, order, gatewayScriptUrl), true)
+  })
+
+  app.get('/success', async (request, reply) => {
+    const { paymentKey = '', orderId = '', amount = '', attempt = '' } = fieldsOf(request.query)
+    if (!paymentKeyPattern.test(paymentKey)) return presenter.message(request, reply, 400, (text) => text.incomplete)
+    const order = orders.find(orderId)
+    if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
+    if (amount !== String(order.amount)) return presenter.message(request, reply, 400, (text) => text.amountDiffers)
+    const outcome = await confirmOrder(api, orders, order, paymentKey)
+    const retry = outcome.kind === 'unknown' ? retryOf(order, paymentKey, attempt) : null
+    return showOutcome(parts, request, reply, order, outcome, retry)
+  })
+
+  app.get('/fail', async (request, reply) => {
+    const { code = '', message = '', orderId = '' } = fieldsOf(request.query)
+    const order = orders.find(orderId)
+    if (!order) return presenter.message(request, reply, 200, (text) => failMessage(text, code))
+    const outcome = await readOutcome(api, order)
+    // The address says it failed; what is true is what the service says.
+    if (outcome.kind !== 'awaiting') return showOutcome(parts, request, reply, order, outcome, againOf(order, outcome))
+    const said = { code: code.slice(0, 60), message: message.slice(0, 200) }
+    return presenter.send(reply, 200, failPage(await presenter.viewOf(request, reply), order, code, said))
+  })
+}
+
+/** A click that arrives again finds its order: on to pay for it, unless that has happened. */
+async function addressOfPurchase({ api, orders }: Parts, purchase: Purchase): Promise<string> {
+  const { orderId } = purchase
+  const known = orders.find(orderId)
+  if (known) return (await readOutcome(api, known)).kind === 'awaiting' ? `/pay/${orderId}` : `/orders/${orderId}`
+  const { packageType, amount, clientKey, successUrl, failUrl } = purchase
+  const purchasedAt = new Date().toISOString()
+  orders.purchased({ orderId, packageType, amount, purchasedAt, clientKey, successUrl, failUrl })
+  return `/pay/${orderId}`
+}
+
+async function showOutcome(
+  { presenter }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  order: Order,
+  outcome: Outcome,
+  retry: { address: string; afterMs: number | null } | null,
+): Promise<FastifyReply> {
+  // After the confirm, so that the balance is the one with the credits in it.
+  const view = await presenter.viewOf(request, reply, outcome.code === 'UNREACHABLE')
+  return presenter.send(reply, 200, outcomePage(view, order, outcome, retry))
+}
+
+function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string) {
+  const made = /^\d$/.test(attempt) ? Number(attempt) : 0
+  const query = new URLSearchParams({ paymentKey, orderId, amount: String(amount) })
+  const afterMs = retryAfterMs[made] ?? null
+  // Past the last one a person asks, and the counting begins anew.
+  if (afterMs !== null) query.set('attempt', String(made + 1))
+  return { address: `/success?${query}`, afterMs }
+}
+
+function againOf(order: Order, { kind }: Outcome) {
+  if (kind !== 'unknown') return null
+  return order.paymentKey
+    ? retryOf(order, order.paymentKey, '')
+    : { address: `/orders/${order.orderId}`, afterMs: null }
+}
+
+/** Text fields alone; of a name that comes twice the first counts. */
+function fieldsOf(source: unknown): Record<string, string> {
+  const entries = Object.entries((source ?? {}) as Record<string, unknown>)
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
+      .filter(([, value]) => typeof value === 'string'),
+  )
+}

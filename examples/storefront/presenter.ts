@@ -1,0 +1,82 @@
+// How a page leaves the shop: language, balance, and the headers that keep it to itself. A page is never cached, since
+// it shows money; it runs only what this server serves, and on the page that opens the payment window the gateway's
+// script as well.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Api, ApiCode } from './api.ts'
+import { type Action, messagePage, type View } from './layout.ts'
+import { chooseLanguage, type Language, type Texts, texts } from './texts.ts'
+
+export type Presenter = ReturnType<typeof createPresenter>
+
+const yearSeconds = 365 * 24 * 3600
+
+export function createPresenter(api: Api, gatewayScriptUrl: string) {
+  const gateway = new URL(gatewayScriptUrl).origin
+
+  function policy(withGateway: boolean): string {
+    const source = withGateway ? ` ${gateway}` : ''
+    return (
+      `default-src 'none'; style-src 'self'; script-src 'self'${source}; connect-src 'self'${source}; img-src data:; ` +
+      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+  }
+
+  function send(reply: FastifyReply, status: number, page: string, withGateway = false): FastifyReply {
+    return reply
+      .code(status)
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policy(withGateway),
+        'cache-control': 'no-store',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      })
+      .send(page)
+  }
+
+  /** `skipBalance`: the service has just not been reached, and nobody wants to wait for that twice. */
+  async function viewOf(request: FastifyRequest, reply: FastifyReply, skipBalance = false): Promise<View> {
+    const balance = skipBalance ? null : await api.balance()
+    return { ...localView(request, reply), balance: balance?.ok ? balance.data.credits : null }
+  }
+
+  return {
+    send,
+    viewOf,
+
+    /** A page with a sentence and no numbers: asks nobody. */
+    message(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      status: number,
+      choose: (text: Texts) => { heading: string; text: string },
+    ): FastifyReply {
+      const view = localView(request, reply)
+      const text = texts[view.language]
+      return send(reply, status, messagePage(view, choose(text), { href: '/', label: text.buyAgain }))
+    },
+
+    /** The service did not give what the page is about. */
+    unavailable(request: FastifyRequest, reply: FastifyReply, code: ApiCode, again: Action): FastifyReply {
+      const view = localView(request, reply)
+      const text = texts[view.language]
+      return send(reply, 503, messagePage(view, { heading: text.unavailable, text: text.errors[code] }, again))
+    },
+  }
+}
+
+function languageOf(request: FastifyRequest): Language {
+  const asked = (request.query as { lang?: unknown }).lang
+  const chosen = /(?:^|;\s*)lang=(\w+)/.exec(request.headers.cookie ?? '')?.[1]
+  return chooseLanguage(asked, chosen, request.headers['accept-language'])
+}
+
+/** A language asked for is remembered. */
+function localView(request: FastifyRequest, reply: FastifyReply): View {
+  const language = languageOf(request)
+  if ((request.query as { lang?: unknown }).lang === language)
+    reply.header('set-cookie', `lang=${language}; Path=/; Max-Age=${yearSeconds}; SameSite=Lax; HttpOnly`)
+  // A form's own address cannot be opened: the switch on its answer leads to the start.
+  return { language, address: request.method === 'GET' ? request.url : '/', balance: null }
+}

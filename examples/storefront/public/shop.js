@@ -1,0 +1,11 @@
+// A click is one purchase: the form goes once, and a page that comes back from memory gets new tokens.
+
+for (const form of document.querySelectorAll('form')) {
+  form.addEventListener('submit', (event) => {
+    if (form.dataset.sent) event.preventDefault()
+    form.dataset.sent = 'yes'
+  })
+}
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) window.location.reload()
+})

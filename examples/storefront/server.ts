@@ -1,0 +1,86 @@
+// An example shop that sells credit packages in a browser. Its server calls the payment service with the API key, which
+// never leaves it; the browser gets pages, the gateway's script, and what a purchase answers for the checkout. It has
+// no accounts: whoever opens it buys for the customer of its key, so bind it to loopback.
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import { createApi } from './api.ts'
+import { addOrderRoutes } from './order-routes.ts'
+import { openOrders } from './orders.ts'
+import { addPaymentRoutes } from './payment-routes.ts'
+import { createPresenter, type Presenter } from './presenter.ts'
+
+export type StorefrontOptions = {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  /** The public listener of the payment service. */
+  apiUrl: string
+  apiKey: string
+  /** The script that opens the payment window, as the official loader wants it. */
+  gatewayScriptUrl: string
+  /** Where the shop keeps the list of its orders. */
+  dataDir: string
+  apiTimeoutMs?: number
+}
+
+export type RunningStorefront = { url: string; close(): Promise<void> }
+
+const assetTypes: Record<string, string> = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
+const assets = ['storefront.css', 'shop.js', 'pay.js', 'outcome.js']
+
+export async function startStorefront(options: StorefrontOptions): Promise<RunningStorefront> {
+  const { apiUrl, apiKey, gatewayScriptUrl, apiTimeoutMs: timeoutMs = 10_000 } = options
+  const api = createApi({ apiUrl, apiKey, timeoutMs })
+  const orders = openOrders(options.dataDir)
+  const presenter = createPresenter(api, gatewayScriptUrl)
+  const app = createApp(presenter)
+  app.addHook('onClose', async () => orders.close())
+  addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl })
+  addOrderRoutes(app, { api, orders, presenter })
+  try {
+    const url = await app.listen({ host: options.host, port: options.port })
+    return { url, close: () => app.close() }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+function createApp(presenter: Presenter): FastifyInstance {
+  const app = Fastify({ bodyLimit: 8_192, forceCloseConnections: true })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  )
+  // Another site's page could send these forms for a person who has the shop open: a browser says where it comes from.
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin, host } = request.headers
+    if (request.method !== 'POST' || origin === undefined || URL.parse(origin)?.host === host) return
+    return presenter.message(request, reply, 403, (text) => text.incomplete)
+  })
+  app.setNotFoundHandler((request, reply) => presenter.message(request, reply, 404, (text) => text.notFound))
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const callersFault = (error.statusCode ?? 500) < 500
+    // The route and not the address: addresses carry payment keys.
+    if (!callersFault)
+      process.stderr.write(`storefront: ${request.method} ${request.routeOptions.url}: ${error.stack}\n`)
+    return presenter.message(request, reply, callersFault ? 400 : 500, (text) =>
+      callersFault ? text.incomplete : text.failed,
+    )
+  })
+  for (const name of assets) addFile(app, `/assets/${name}`, new URL(`./public/${name}`, import.meta.url))
+  addFile(app, '/vendor/tosspayments-sdk.js', new URL(import.meta.resolve('@tosspayments/tosspayments-sdk')))
+  return app
+}
+
+function addFile(app: FastifyInstance, path: string, file: URL): void {
+  const content = readFileSync(fileURLToPath(file), 'utf8')
+  const type = assetTypes[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+  app.get(path, (_request, reply) =>
+    reply
+      .headers({ 'content-type': type, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+      .send(content),
+  )
+}

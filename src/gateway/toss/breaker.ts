@@ -1,0 +1,59 @@
+// Spares callers the wait while the gateway is down: after enough failures calls are answered "no answer" at once, and
+// every few seconds one is let through to see. What was not sent is unknown like any other silence, and is looked up
+// and sent later; an order never fails because of it.
+import { type CircuitBreakerPolicy, circuitBreaker, handleWhenResult, SamplingBreaker } from 'cockatiel'
+import type { Exchange, TossClient } from './client.ts'
+
+export type BreakerSettings = {
+  /** Opens when this share of the calls within the window has failed ... */
+  failureShare: number
+  windowMs: number
+  /** ... and there were at least so many calls a second: a single failure at night opens nothing. */
+  minimumCallsPerSecond: number
+  probeAfterMs: number
+}
+
+export const defaultBreakerSettings: BreakerSettings = {
+  failureShare: 0.5,
+  windowMs: 10_000,
+  minimumCallsPerSecond: 2,
+  probeAfterMs: 5_000,
+}
+
+export type BreakerLog = { warn(fields: object, message: string): void }
+
+/** No answer, or one that says the gateway itself is in trouble. A refusal is an answer. */
+function isFailure(exchange: unknown): boolean {
+  const { kind, status } = exchange as { kind: Exchange['kind']; status?: number }
+  return kind === 'none' || (status ?? 0) >= 500
+}
+
+export function withBreaker(client: TossClient, settings: BreakerSettings, log: BreakerLog): TossClient {
+  const breaker: CircuitBreakerPolicy = circuitBreaker(handleWhenResult(isFailure), {
+    halfOpenAfter: settings.probeAfterMs,
+    breaker: new SamplingBreaker({
+      threshold: settings.failureShare,
+      duration: settings.windowMs,
+      minimumRps: settings.minimumCallsPerSecond,
+    }),
+  })
+  breaker.onBreak(() =>
+    log.warn({ probeAfterMs: settings.probeAfterMs }, 'the gateway is failing: calls are held back'),
+  )
+  breaker.onReset(() => log.warn({}, 'the gateway answers again'))
+
+  async function guarded(call: () => Promise<Exchange>): Promise<Exchange> {
+    try {
+      return await breaker.execute(call)
+    } catch {
+      // The client never throws: this is the breaker's own word that nothing was sent.
+      return { kind: 'none', cause: 'GATEWAY_HELD_BACK' }
+    }
+  }
+
+  return {
+    post: (segments, body, idempotencyKey) => guarded(() => client.post(segments, body, idempotencyKey)),
+    get: (segments) => guarded(() => client.get(segments)),
+    close: () => client.close(),
+  }
+}

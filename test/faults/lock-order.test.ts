@@ -1,0 +1,52 @@
+// Statements of two services that touch the same rows in another order must not wait for each other in a circle: a
+// deadlock is retried and harms nothing, but it costs a second of waiting and a transaction. The requests are made at the
+// use cases, not over HTTP, so that large batches of both services are under way at the same moment.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { confirm } from '../../src/payments/confirm.ts'
+import { purchase } from '../../src/payments/purchase.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { forSeeds } from '../support/random.ts'
+
+let cluster: Cluster
+before(async () => {
+  cluster = await startCluster(2)
+})
+after(() => cluster.close())
+
+test('4.1 rule 1: X-Idempotency-Keys sent to two services in another order cause no deadlock', () =>
+  forSeeds(6, async (random) => {
+    const { customerId } = await cluster.newCustomer()
+    const keys = Array.from({ length: 128 }, (_, index) => `key-${index}`)
+    const [one, other] = await Promise.all(
+      cluster.contexts.map(async (context) => {
+        const order = (idempotencyKey: string) =>
+          purchase(context, customerId, { packageType: 'BASIC', paymentMethod: 'CARD', idempotencyKey })
+        const sent = random.shuffled(keys).map(async (key) => `${key} ${(await order(key)).orderId}`)
+        return (await Promise.all(sent)).sort()
+      }),
+    )
+    assert.deepEqual(one, other)
+    await cluster.check()
+  }))
+
+test('4.2: payment keys sent to two services for other orders cause no deadlock', () =>
+  forSeeds(6, async (random) => {
+    const { customerId, credits } = await cluster.newCustomer()
+    const paymentKeys = Array.from({ length: 128 }, () => crypto.randomUUID())
+    const order = { packageType: 'BASIC', paymentMethod: 'CARD', idempotencyKey: null } as const
+    const requests = await Promise.all(
+      cluster.contexts.map(async (context) => {
+        const orders = await Promise.all(paymentKeys.map(() => purchase(context, customerId, order)))
+        return random.shuffled(paymentKeys).map((paymentKey, index) => {
+          const { orderId = '', amount = 0 } = orders[index] ?? {}
+          return () => confirm(context, customerId, { orderId, paymentKey, amount })
+        })
+      }),
+    )
+    // The gateway knows none of the keys, so every confirm is refused: by it, or because the key is another order's.
+    const answers = await Promise.all(requests.flat().map((request) => request().catch((error) => error.code)))
+    assert.deepEqual([...new Set(answers)], ['VAL003'])
+    assert.equal(await credits(), 0)
+    await cluster.check()
+  }))

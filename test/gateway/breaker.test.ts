@@ -1,0 +1,81 @@
+// The circuit breaker in front of the gateway: while it is down callers do not wait, and one call now and then finds out
+// whether it is back. Over real HTTP to a scripted gateway.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
+import { withBreaker } from '../../src/gateway/toss/breaker.ts'
+import { createTossClient } from '../../src/gateway/toss/client.ts'
+import { silentLog } from '../support/database.ts'
+import { sandboxControl, secretKey, startTestSandbox } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>
+before(async () => {
+  sandbox = await startTestSandbox()
+})
+after(() => sandbox.close())
+
+const settings = { failureShare: 0.5, windowMs: 1_000, minimumCallsPerSecond: 5, probeAfterMs: 200 }
+const limits = { connectTimeoutMs: 500, callTimeoutMs: 500, lookupTimeoutMs: 500, maxConnections: 8 }
+const intent = { orderId: 'order-1', paymentKey: 'unknown-payment', amount: 1000, idempotencyKey: 'key-1' }
+
+function openGateway(apiUrl = sandbox.url) {
+  const client = createTossClient({ apiUrl, secretKey, ...limits })
+  const sent = { count: 0 }
+  const counting = {
+    ...client,
+    get: (segments: string[]) => {
+      sent.count += 1
+      return client.get(segments)
+    },
+  }
+  return { gateway: createTossGateway(withBreaker(counting, settings, silentLog), silentLog), sent }
+}
+
+async function failUntilOpen({ gateway }: ReturnType<typeof openGateway>): Promise<void> {
+  await until('calls are held back', async () => {
+    const finding = await gateway.findConfirm(intent)
+    return finding.kind === 'unknown' && finding.code === 'GATEWAY_HELD_BACK'
+  })
+}
+
+test('while the gateway is down calls are held back: unknown at once, and nothing is sent', async () => {
+  const opened = openGateway('http://127.0.0.1:1')
+  await failUntilOpen(opened)
+  const before = opened.sent.count
+  for (let call = 0; call < 100; call += 1) {
+    assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
+  }
+  assert.ok(opened.sent.count - before <= 1, 'at most the one that probes was sent')
+  assert.equal(opened.gateway.state().state, 'failing')
+  await opened.gateway.close()
+})
+
+test('once the gateway answers again calls go through', async () => {
+  const control = sandboxControl(sandbox.url)
+  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1_000 }])
+  const opened = openGateway()
+  await failUntilOpen(opened)
+  await control.clearFaults()
+  await until('it is answered', async () => (await opened.gateway.findConfirm(intent)).kind === 'absent')
+  assert.equal(opened.gateway.state().state, 'answering')
+  await opened.gateway.close()
+})
+
+test('refusals are answers: however many there are, nothing is held back', async () => {
+  const opened = openGateway()
+  for (let call = 0; call < 60; call += 1)
+    assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'absent' })
+  await opened.gateway.close()
+})
+
+test('a failure now and then opens nothing', async () => {
+  const control = sandboxControl(sandbox.url)
+  const opened = openGateway()
+  for (let call = 0; call < 40; call += 1) {
+    if (call % 5 === 0) await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
+    const finding = await opened.gateway.findConfirm(intent)
+    assert.notEqual('code' in finding && finding.code, 'GATEWAY_HELD_BACK')
+  }
+  await opened.gateway.close()
+})

@@ -1,0 +1,163 @@
+// The service and its database killed while customers write: what was answered is true afterwards, what was not can be
+// asked again, and the next start needs nobody's help.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findPostmaster } from '../../src/db/embedded-postmaster.ts'
+import { assertGatewayAgrees, assertInvariants } from '../support/invariants.ts'
+import {
+  assertNothingRuns,
+  type Caller,
+  callerOf,
+  clusterOf,
+  demoKeyIn,
+  newDataDir,
+  openBooks,
+  type RunningService,
+  startService,
+} from '../support/processes.ts'
+import { sandboxControl } from '../support/service.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+const writers = 6
+const settleLimitMs = 20_000
+/** A confirm that was killed can be settled by its caller once its lease is over: soon. */
+const settings = {
+  GATEWAY_TIMEOUT_MS: '800',
+  GATEWAY_LOOKUP_TIMEOUT_MS: '400',
+  OPERATION_LEASE_MS: '1200',
+  PENDING_ORDERS_PER_CUSTOMER: '0',
+}
+
+/** What the customer's program knows: the state of every order it was told of, and what it got no answer to. */
+const known = new Map<string, 'PENDING' | 'CONFIRMED'>()
+let unanswered: { purchases: Set<string>; confirms: Set<string> }
+let key: string
+
+type Answer = { status: number; body: { code: string } }
+
+/** Undefined when the service says that it is unavailable; throws when there is no answer at all. */
+async function answered<Given extends Answer>(request: Promise<Given>, success: number): Promise<Given | undefined> {
+  const answer = await request
+  if (answer.body.code === 'SVC001') return undefined
+  assert.deepEqual([answer.status, answer.body.code], [success, 'SUCCESS'])
+  return answer
+}
+
+/** Buys and confirms; every third order is left PENDING. What is asked counts as unanswered until it is answered. */
+async function buy(caller: Caller, idempotencyKey: string, leavePending: boolean): Promise<void> {
+  unanswered.purchases.add(idempotencyKey)
+  const purchase = await answered(caller.purchase('BASIC', idempotencyKey), 201)
+  if (!purchase) return
+  unanswered.purchases.delete(idempotencyKey)
+  const { orderId } = purchase.body.data
+  known.set(orderId, 'PENDING')
+  if (leavePending) return
+  unanswered.confirms.add(orderId)
+  if (!(await answered(caller.confirm(orderId, 1_000), 200))) return
+  unanswered.confirms.delete(orderId)
+  known.set(orderId, 'CONFIRMED')
+}
+
+/** Until nobody answers any more. */
+async function write(caller: Caller, name: string): Promise<void> {
+  for (let count = 0; ; count += 1) {
+    try {
+      await buy(caller, `${name}-${count}`, count % 3 === 2)
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error
+      return
+    }
+  }
+}
+
+async function retry(caller: Caller): Promise<void> {
+  for (const idempotencyKey of unanswered.purchases) {
+    const answers = await Promise.all([1, 2, 3].map(() => caller.purchase('BASIC', idempotencyKey)))
+    for (const { status } of answers) assert.equal(status, 201)
+    const [orderId = '', ...others] = new Set(answers.map(({ body }) => body.data.orderId))
+    assert.deepEqual(others, [], 'one order for one X-Idempotency-Key')
+    assert.equal(known.has(orderId), false)
+    known.set(orderId, 'PENDING')
+  }
+  for (const orderId of unanswered.confirms) {
+    const deadline = performance.now() + settleLimitMs
+    while (!(await answered(caller.confirm(orderId, 1_000), 200))) {
+      assert.ok(performance.now() < deadline, `the confirm of ${orderId} is not settled`)
+      await sleep(100)
+    }
+    known.set(orderId, 'CONFIRMED')
+  }
+}
+
+async function assertAllTrue(service: RunningService): Promise<void> {
+  const caller = callerOf(service.publicUrl, key)
+  const told = [...known]
+  const statuses = await Promise.all(told.map(async ([orderId]) => [orderId, await caller.status(orderId)]))
+  assert.deepEqual(statuses, told)
+  assert.equal(await caller.credits(), told.filter(([, status]) => status === 'CONFIRMED').length)
+}
+
+async function assertBooksAgree(service: RunningService): Promise<void> {
+  const books = await openBooks(wholeFile, dataDir)
+  const [row] = await books.query<{ count: number }>('select count(*) as count from orders')
+  assert.equal(row?.count, known.size, 'no order that nobody was told of')
+  await assertInvariants(books)
+  await assertGatewayAgrees(books, await sandboxControl(service.sandboxUrl).payments())
+  await books.drop()
+}
+
+async function killAmidWrites(service: RunningService, name: string, victims: number[]): Promise<void> {
+  const caller = callerOf(service.publicUrl, key)
+  unanswered = { purchases: new Set(), confirms: new Set() }
+  const before = known.size
+  const writing = Promise.all(Array.from({ length: writers }, (_, index) => write(caller, `${name}-${index}`)))
+  let over = false
+  writing
+    .catch(() => undefined)
+    .then(() => {
+      over = true
+    })
+  while (!over && known.size < before + 10 * writers) await sleep(5)
+  await sleep(Math.random() * 200)
+  for (const pid of victims) process.kill(pid, 'SIGKILL')
+  await Promise.all([writing, service.kill()])
+  assert.ok(unanswered.purchases.size + unanswered.confirms.size >= writers, 'the kill met writes under way')
+}
+
+let service: RunningService | undefined
+
+async function start(): Promise<RunningService> {
+  service ??= await startService(wholeFile, dataDir, settings)
+  key ??= demoKeyIn(service.said.stdout) ?? ''
+  return service
+}
+
+const rounds = [
+  { killed: 'the service', round: 1 },
+  { killed: 'the service', round: 2 },
+  { killed: 'the service and its PostgreSQL', round: 1 },
+  { killed: 'the service and its PostgreSQL', round: 2 },
+]
+for (const { killed, round } of rounds) {
+  test(`SIGKILL of ${killed} amid writes, round ${round}: the next start has every answer`, async () => {
+    const running = await start()
+    const postmaster = findPostmaster(clusterOf(dataDir))
+    assert.ok(postmaster)
+    const victims = killed === 'the service' ? [running.pid] : [postmaster.pid, running.pid]
+    await killAmidWrites(running, `${killed} ${round}`.replaceAll(' ', '-'), victims)
+
+    service = undefined
+    const next = await start()
+    assert.equal(demoKeyIn(next.said.stdout), undefined)
+    await retry(callerOf(next.publicUrl, key))
+    await assertAllTrue(next)
+    await assertBooksAgree(next)
+  })
+}
+
+test('after all of that SIGTERM ends it cleanly', async () => {
+  await (await start()).stop()
+  assertNothingRuns(dataDir)
+})

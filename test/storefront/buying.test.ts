@@ -1,0 +1,144 @@
+// Buying in the example shop, on a real service and sandbox: a click is one order, the shop confirms with the amount it
+// stored, and nothing a buyer does with the address or the back button adds credits twice.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { openShop, pathOf } from './shop.ts'
+
+let service: TestService
+let customer: TestCustomer
+let shop: Awaited<ReturnType<typeof openShop>>
+
+before(async () => {
+  service = await startTestService()
+  customer = await service.newCustomer()
+  shop = await openShop({ apiUrl: service.url, apiKey: customer.apiKey, sandboxUrl: service.sandboxUrl })
+})
+after(async () => {
+  await shop.close()
+  await service.close()
+})
+
+test('the packages and the balance are shown in Korean and in English', async () => {
+  const english = await shop.get('/')
+  for (const text of ['Balance', '21 credits', '5% bonus', '₩20,000', '110 credits', '₩100,000', 'Buy']) {
+    assert.ok(english.text.includes(text), text)
+  }
+  const korean = await shop.get('/', { 'accept-language': 'ko-KR,ko;q=0.9' })
+  for (const text of ['잔액', '21 크레딧', '보너스 5%', '₩20,000', '구매하기'])
+    assert.ok(korean.text.includes(text), text)
+})
+
+test('the language that was switched to is remembered', async () => {
+  const switched = await shop.get('/orders?lang=ko')
+  assert.match(switched.html, /<html lang="ko">/)
+  const cookie = switched.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /^lang=ko; Path=\/;.*HttpOnly$/)
+  assert.match((await shop.get('/', { cookie: cookie.split(';')[0] ?? '' })).html, /<html lang="ko">/)
+})
+
+test('pages run nothing from elsewhere, stay out of caches and frames, and never contain the API key', async () => {
+  const orderId = await shop.buy()
+  const paths = ['/', '/orders', `/orders/${orderId}`, `/pay/${orderId}`, '/nowhere', '/vendor/tosspayments-sdk.js']
+  for (const path of [...paths, '/assets/pay.js', '/assets/shop.js', '/assets/outcome.js', '/assets/storefront.css']) {
+    const { html, headers } = await shop.get(path)
+    assert.ok(!html.includes(customer.apiKey) && !JSON.stringify([...headers]).includes(customer.apiKey), path)
+    if (!headers.get('content-type')?.startsWith('text/html')) continue
+    assert.equal(headers.get('cache-control'), 'no-store')
+    const gateway = path.startsWith('/pay/') ? ` ${service.sandboxUrl}` : ''
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.ok(policy.includes(`script-src 'self'${gateway};`) && policy.includes("frame-ancestors 'none'"), policy)
+    assert.doesNotMatch(html, / (on\w+|style)=|<script(?! type="module" src="\/assets\/)/)
+  }
+})
+
+test('a click that arrives twice is one order; another click is another', async () => {
+  const form = await shop.buyForm('BASIC')
+  const [first, again] = [await shop.post('/buy', form), await shop.post('/buy', form)].map(pathOf)
+  assert.equal(again, first)
+  assert.notEqual(pathOf(await shop.post('/buy', await shop.buyForm('BASIC'))), first)
+})
+
+test('a payment that goes through adds its credits once, however often the buyer comes back', async () => {
+  const creditsBefore = await customer.credits()
+  const orderId = await shop.buy('STANDARD')
+  const back = await shop.pay(orderId, 'approve')
+  assert.match(back, /^\/success\?/)
+  for (let visit = 0; visit < 3; visit++) {
+    const { status, text } = await shop.get(back)
+    assert.equal(status, 200)
+    assert.ok(text.includes('Payment complete') && text.includes('21 credits added.'), text)
+    assert.ok(text.includes(`Your balance is ${creditsBefore + 21} credits.`), text)
+  }
+  assert.equal(await customer.credits(), creditsBefore + 21)
+})
+
+test('going back to an order that is paid does not lead to the payment window again', async () => {
+  const form = await shop.buyForm('BASIC')
+  const orderId = pathOf(await shop.post('/buy', form)).slice('/pay/'.length)
+  await shop.get(await shop.pay(orderId, 'approve'))
+  assert.equal(pathOf(await shop.ask(`/pay/${orderId}`)), `/orders/${orderId}`)
+  assert.equal(pathOf(await shop.post('/buy', form)), `/orders/${orderId}`)
+})
+
+test('an order can be paid at a second attempt, after the buyer cancelled the first', async () => {
+  const orderId = await shop.buy('BASIC')
+  const back = await shop.pay(orderId)
+  const { text, html } = await shop.get(back)
+  assert.ok(text.includes('Payment cancelled') && text.includes('Nothing was charged.'), text)
+  assert.ok(html.includes(`href="/pay/${orderId}"`))
+  assert.ok((await shop.get(await shop.pay(orderId, 'approve'))).text.includes('1 credit added.'))
+  // The old address tells no story of its own.
+  assert.ok((await shop.get(back)).text.includes('Payment complete'))
+})
+
+for (const card of ['decline', 'insufficient']) {
+  test(`a card that is refused at confirm (${card}) is told so, also on reload, and adds nothing`, async () => {
+    const creditsBefore = await customer.credits()
+    const orderId = await shop.buy('PRO')
+    const back = await shop.pay(orderId, card)
+    for (let visit = 0; visit < 2; visit++) {
+      const { text } = await shop.get(back)
+      assert.ok(text.includes('The payment was refused') && text.includes('Nothing was charged'), text)
+      assert.doesNotMatch(text, /complete|\d credits? added/)
+    }
+    assert.equal(await customer.credits(), creditsBefore)
+    assert.equal(await customer.status(orderId), 'FAILED')
+  })
+}
+
+test('the amount in the address is compared with the stored one; when it differs nothing is confirmed', async () => {
+  const orderId = await shop.buy('PRO')
+  const back = new URL(await shop.pay(orderId, 'approve'), 'http://shop.invalid')
+  back.searchParams.set('amount', '1000')
+  const { status, text } = await shop.get(back.pathname + back.search)
+  assert.equal(status, 400)
+  assert.ok(text.includes('The amount does not match'), text)
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('a payment of another order is refused by name, and the order stays open', async () => {
+  const [one, other] = [await shop.buy('BASIC'), await shop.buy('BASIC')]
+  const back = await shop.pay(one, 'approve')
+  await shop.get(back)
+  const { text } = await shop.get(back.replace(one, other))
+  assert.ok(text.includes('does not belong to the order'), text)
+  assert.equal(await customer.status(other), 'PENDING')
+})
+
+test('an address without a payment, or of an order the shop does not know, confirms nothing', async () => {
+  const orderId = await shop.buy('BASIC')
+  assert.equal((await shop.get(`/success?orderId=${orderId}&amount=1000`)).status, 400)
+  const foreign = (await customer.purchase('BASIC')).body.data.orderId
+  assert.equal((await shop.get(`/success?paymentKey=key&orderId=${foreign}&amount=1000`)).status, 404)
+  assert.equal((await shop.get('/orders/ord_unknown')).status, 404)
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('forms from another origin, without a token, or for a package that does not exist buy nothing', async () => {
+  const form = await shop.buyForm('BASIC')
+  assert.equal((await shop.post('/buy', form, { origin: 'https://elsewhere.example' })).status, 403)
+  assert.equal((await shop.post('/buy', form, { origin: 'null' })).status, 403)
+  assert.equal((await shop.post('/buy', { packageType: 'BASIC', token: 'x' })).status, 400)
+  assert.equal((await shop.post('/buy', { ...form, packageType: 'GOLD' })).status, 400)
+})

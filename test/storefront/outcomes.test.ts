@@ -1,0 +1,196 @@
+// What the example shop says when it does not know, when the window ended without a payment, and about its orders: never
+// paid or failed before the service has said so, and a sentence for every code the service has.
+import assert from 'node:assert/strict'
+import { appendFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { texts } from '../../examples/storefront/texts.ts'
+import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { spend } from '../support/orders.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { openShop, pathOf } from './shop.ts'
+
+let service: TestService
+let customer: TestCustomer
+let shop: Awaited<ReturnType<typeof openShop>>
+
+before(async () => {
+  service = await startTestService()
+  customer = await service.newCustomer()
+  shop = await openShop({ apiUrl: service.url, apiKey: customer.apiKey, sandboxUrl: service.sandboxUrl })
+})
+after(async () => {
+  await shop.close()
+  await service.close()
+})
+afterEach(() => service.sandbox.clearFaults())
+
+const saysNothingDefinite = (text: string) => assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)
+const retryOf = (html: string) => /id="retry" data-address="([^"]+)" data-after-ms="(\d+)"/.exec(html)
+
+describe('an outcome that is not known', () => {
+  test('is called that, asked for again by the page, and then told', async () => {
+    const orderId = await shop.buy('STANDARD')
+    const back = await shop.pay(orderId, 'hang')
+    const first = await shop.get(back)
+    assert.ok(first.text.includes('We are finding out') && first.text.includes('do not pay again'), first.text)
+    saysNothingDefinite(first.text)
+    assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Being checked/)
+
+    const [, address = '', afterMs] = retryOf(first.html) ?? []
+    assert.ok(Number(afterMs) >= 1_000)
+    const next = await shop.get(address.replaceAll('&amp;', '&'))
+    assert.ok(next.text.includes('Payment complete') && next.text.includes('21 credits added.'), next.text)
+    assert.equal(retryOf(next.html), null)
+  })
+
+  test('is not asked for for ever: after the last attempt a person does', async () => {
+    const back = await shop.pay(await shop.buy('BASIC'), 'approve')
+    await service.sandbox.setFaults([
+      { on: 'confirm', kind: 'error-before', times: 20 },
+      { on: 'lookup', kind: 'error-before', times: 20 },
+    ])
+    let { html, text } = await shop.get(back)
+    let asked = 0
+    for (let retry = retryOf(html); retry; retry = retryOf(html)) {
+      asked += 1
+      assert.ok(asked < 10)
+      ;({ html, text } = await shop.get((retry[1] ?? '').replaceAll('&amp;', '&')))
+    }
+    assert.equal(asked, 6)
+    assert.ok(text.includes('It takes longer than usual') && text.includes('Check again'), text)
+    saysNothingDefinite(text)
+    await service.sandbox.clearFaults()
+    assert.ok((await shop.get(back)).text.includes('Payment complete'))
+  })
+
+  test('the service is away: the shop says so, loses nothing, and goes on when it is back', async () => {
+    const orderId = await shop.buy('BASIC')
+    const back = await shop.pay(orderId, 'approve')
+    await shop.restart({ apiUrl: 'http://127.0.0.1:1' })
+    const home = await shop.get('/')
+    assert.deepEqual([home.status, home.text.includes(texts.en.errors.UNREACHABLE)], [503, true])
+    const success = await shop.get(back)
+    assert.ok(success.text.includes('We are finding out'), success.text)
+    saysNothingDefinite(success.text)
+    assert.ok((await shop.get('/orders')).text.includes('Being checked'))
+    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are finding out'))
+    const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
+    assert.equal(buying.status, 503)
+
+    await shop.restart()
+    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are finding out'))
+    assert.ok((await shop.get(back)).text.includes('1 credit added.'))
+  })
+})
+
+describe('the window ended without a payment', () => {
+  test('refused there: says what to do', async () => {
+    const { text } = await shop.get(await shop.pay(await shop.buy('BASIC'), 'refused'))
+    assert.ok(text.includes('The card was refused') && text.includes('Try another card'), text)
+  })
+
+  test('for a reason nobody knows: quotes it, and what is hostile in it is text', async () => {
+    const orderId = await shop.buy('BASIC')
+    const query = new URLSearchParams({ orderId, code: '<b>NEW</b>', message: '"><script>alert(1)</script>' })
+    const { text, html } = await shop.get(`/fail?${query}`)
+    assert.ok(text.includes('The payment did not go through') && text.includes('<script>alert(1)</script>'), text)
+    assert.ok(!html.includes('<script>') && !html.includes('<b>'))
+  })
+
+  test('orderId twice, no order, or names every object has: a page all the same', async () => {
+    const orderId = await shop.buy('BASIC')
+    const twice = await shop.get(`/fail?orderId=${orderId}&code=REJECT_CARD_COMPANY&message=x&orderId=${orderId}`)
+    assert.ok(twice.text.includes('The card was refused'), twice.text)
+    assert.ok((await shop.get('/fail?code=PAY_PROCESS_CANCELED')).text.includes('Payment cancelled'))
+    for (const code of ['constructor', '__proto__', '']) {
+      for (const order of ['', orderId]) {
+        const { status, text } = await shop.get(`/fail?code=${code}&orderId=${order}`)
+        assert.deepEqual([status, text.includes('The payment did not go through')], [200, true])
+      }
+    }
+  })
+})
+
+describe('cancelling', () => {
+  async function confirmed(packageType = 'STANDARD') {
+    const orderId = await shop.buy(packageType)
+    const back = await shop.pay(orderId, 'approve')
+    assert.ok((await shop.get(back)).text.includes('Payment complete'))
+    return { orderId, back }
+  }
+  const cancel = async (orderId: string, reason: string) => {
+    const path = pathOf(await shop.post(`/orders/${orderId}/cancel`, { reason }))
+    return shop.get(path)
+  }
+
+  test('takes the credits back and closes the order, also on the old address of its success', async () => {
+    const { orderId, back } = await confirmed()
+    const creditsBefore = await customer.credits()
+    const { text } = await cancel(orderId, 'changed my mind')
+    assert.ok(text.includes('Order cancelled') && !text.includes('Cancel this order'), text)
+    assert.equal(await customer.credits(), creditsBefore - 21)
+    assert.ok((await shop.get(back)).text.includes('Order cancelled'))
+    assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Cancelled/)
+  })
+
+  test('wants a reason of 1 to 200 characters', async () => {
+    const { orderId } = await confirmed('BASIC')
+    for (const reason of ['', '   ', 'r'.repeat(201)]) {
+      assert.ok((await cancel(orderId, reason)).text.includes('Give a reason'), reason)
+    }
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+  })
+
+  test('refused: says why, as the service put it, and the order stays', async () => {
+    const { orderId } = await confirmed('PRO')
+    assert.ok(await spend(service, customer.customerId, await customer.credits()))
+    const { text } = await cancel(orderId, '<b>why</b>')
+    assert.ok(text.includes('could not be cancelled. The credits of this payment are already spent.'), text)
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+  })
+
+  test('open: says that it is not known, keeps the reason, and asking again settles it', async () => {
+    const { orderId } = await confirmed('BASIC')
+    await service.sandbox.setFaults([{ on: 'cancel', kind: 'error-after', times: 1 }])
+    const { text, html } = await cancel(orderId, 'too "many"')
+    assert.ok(text.includes('We do not know yet whether the cancellation went through'), text)
+    assert.ok(html.includes('value="too &quot;many&quot;"'))
+    assert.ok((await cancel(orderId, 'too many')).text.includes('Order cancelled'))
+  })
+})
+
+test('the list of orders survives a restart and the end of a process in the middle of a line', async () => {
+  const orderId = await shop.buy('BASIC')
+  appendFileSync(`${shop.dataDir}/orders.jsonl`, '{"orderId":"ord_half')
+  await shop.restart()
+  const [next, orders] = [await shop.buy('BASIC'), (await shop.get('/orders')).html]
+  await shop.restart()
+  assert.ok(orders.includes(orderId) && (await shop.get('/orders')).html.includes(next))
+})
+
+test('every code of the service has a sentence, in both languages', async () => {
+  let code: ErrorCode = 'INT001'
+  const scripted = createServer((_request, response) => {
+    const body = { success: false, data: null, message: 'text', code, metadata: null }
+    response.writeHead(catalogue[code].status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }).listen(0, '127.0.0.1')
+  const orderId = await shop.buy('BASIC')
+  const back = await shop.pay(orderId, 'approve')
+  await shop.restart({ apiUrl: `http://127.0.0.1:${(scripted.address() as AddressInfo).port}` })
+  for (code of Object.keys(catalogue) as ErrorCode[]) {
+    for (const language of ['ko', 'en'] as const) {
+      const { status, text } = await shop.get('/', { 'accept-language': language })
+      assert.deepEqual([status, text.includes(texts[language].errors[code])], [503, true], code)
+    }
+    const expected = code === 'NOT000' ? 'The order is not known any more' : 'We are finding out'
+    const success = await shop.get(back)
+    assert.ok(success.text.includes(expected), `${code}: ${success.text}`)
+    saysNothingDefinite(success.text)
+    const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
+    assert.equal(buying.status, code === 'VAL003' ? 400 : 503, code)
+  }
+  await shop.restart()
+  scripted.close()
+})

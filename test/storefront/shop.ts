@@ -1,0 +1,100 @@
+// The example shop as a buyer's browser meets it, on a running service and sandbox: pages as text, forms as they are on
+// the page, and the way through the payment window. Addresses that lead back to the shop are followed to this one,
+// whatever host the service is configured with.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startStorefront } from '../../examples/storefront/server.ts'
+
+export type Page = { status: number; text: string; html: string; headers: Headers }
+
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
+const unescaped = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? '')
+
+export type ShopOptions = { apiUrl: string; apiKey: string; sandboxUrl: string; apiTimeoutMs?: number }
+
+export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_000 }: ShopOptions) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'storefront-test-'))
+  const options = { apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl: `${sandboxUrl}/v2/standard` }
+  let running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, dataDir })
+
+  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { 'accept-language': 'en', ...init.headers }
+    return fetch(`${running.url}${path}`, { redirect: 'manual', ...init, headers })
+  }
+
+  const shop = {
+    dataDir,
+    ask,
+    async get(path: string, headers: Record<string, string> = {}): Promise<Page> {
+      const response = await ask(path, { headers })
+      const html = await response.text()
+      const text = unescaped(html.replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
+      return { status: response.status, text, html, headers: response.headers }
+    },
+    post: (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+      ask(path, { method: 'POST', body: new URLSearchParams(form), headers }),
+
+    /** The form behind the Buy button, as the page has it. */
+    async buyForm(packageType: string): Promise<{ packageType: string; token: string }> {
+      const { html } = await shop.get('/')
+      const token = new RegExp(`value="${packageType}">\\s*<input type="hidden" name="token" value="([^"]+)"`).exec(
+        html,
+      )
+      assert.ok(token?.[1], html)
+      return { packageType, token: token[1] }
+    },
+    /** Clicks Buy and returns the order. */
+    async buy(packageType = 'STANDARD'): Promise<string> {
+      const path = pathOf(await shop.post('/buy', await shop.buyForm(packageType)))
+      assert.match(path, /^\/pay\/ord_\w+$/)
+      return path.slice('/pay/'.length)
+    },
+    /** What the page's script would do: opens the window with the values of the page. Returns its address. */
+    async openWindow(orderId: string): Promise<string> {
+      const { html, status } = await shop.get(`/pay/${orderId}`)
+      assert.equal(status, 200)
+      const value = (name: string) => unescaped(new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1] ?? '')
+      const response = await fetch(`${new URL(value('gateway-script')).origin}/checkout/sessions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          product: 'payment',
+          clientKey: value('client-key'),
+          method: 'CARD',
+          amount: { currency: 'KRW', value: Number(value('amount')) },
+          orderId: value('order-id'),
+          orderName: value('order-name'),
+          successUrl: value('success-url'),
+          failUrl: value('fail-url'),
+        }),
+      })
+      assert.equal(response.status, 201)
+      return ((await response.json()) as { checkoutUrl: string }).checkoutUrl
+    },
+    /** Goes through the window with a card; without one the buyer cancels. Returns the way back into the shop. */
+    async pay(orderId: string, card?: string): Promise<string> {
+      const checkoutUrl = await shop.openWindow(orderId)
+      const button = card === undefined ? 'cancel' : 'pay'
+      const body = new URLSearchParams(card === undefined ? {} : { card })
+      return pathOf(await fetch(`${checkoutUrl}/${button}?lang=en`, { method: 'POST', redirect: 'manual', body }))
+    },
+    async restart(changes: Partial<typeof options> = {}): Promise<void> {
+      await running.close()
+      running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, ...changes, dataDir })
+    },
+    async close(): Promise<void> {
+      await running.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+  return shop
+}
+
+/** Where a redirect leads, without the host. */
+export function pathOf(response: Response): string {
+  assert.equal(response.status, 303)
+  const { pathname, search } = new URL(response.headers.get('location') ?? '', 'http://shop.invalid')
+  return pathname + search
+}

@@ -1,0 +1,68 @@
+// The settings that decide about real payments: the keys of the gateway, the shop, and where the secret key goes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigFaults, readConfig } from '../../src/config.ts'
+
+const toss = {
+  GATEWAY: 'toss',
+  TOSS_CLIENT_KEY: 'live_ck_1',
+  TOSS_SECRET_KEY: 'live_sk_1',
+  KEY_PEPPER: 'a pepper of more than sixteen characters',
+  SUCCESS_URL: 'https://shop.example/success',
+  FAIL_URL: 'https://shop.example/fail',
+}
+
+function faultsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigFaults)
+    return error.faults
+  }
+}
+
+test('the two keys are one pair: of one mode and one family', () => {
+  const pairs = ['test_ck_1 test_sk_1', 'live_ck_1 live_sk_1', 'test_gck_1 test_gsk_1', 'live_gck_1 live_gsk_1']
+  for (const pair of pairs) {
+    const [TOSS_CLIENT_KEY = '', TOSS_SECRET_KEY = ''] = pair.split(' ')
+    assert.equal(readConfig({ ...toss, TOSS_CLIENT_KEY, TOSS_SECRET_KEY }).gateway.secretKey, TOSS_SECRET_KEY)
+  }
+  for (const [clientKey, secretKey, wanted] of [
+    ['test_ck_1', 'live_sk_1', 'test_sk_…'],
+    ['live_ck_1', 'test_sk_1', 'live_sk_…'],
+    ['test_gck_1', 'test_sk_1', 'test_gsk_…'],
+    ['test_ck_1', 'test_gsk_1', 'test_sk_…'],
+  ] as const) {
+    assert.deepEqual(faultsOf({ ...toss, TOSS_CLIENT_KEY: clientKey, TOSS_SECRET_KEY: secretKey }), [
+      `TOSS_SECRET_KEY: expected the secret key that belongs to TOSS_CLIENT_KEY: ${wanted}`,
+    ])
+  }
+})
+
+test('a key in the place of the other, or none at all, is told apart by its beginning', () => {
+  const swapped = faultsOf({ ...toss, TOSS_CLIENT_KEY: 'live_sk_1', TOSS_SECRET_KEY: 'live_ck_1' })
+  assert.deepEqual(
+    swapped.map((fault) => fault.split(':')[0]),
+    ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'],
+  )
+})
+
+test('the shop runs in sandbox mode and with test keys, never in production or with live keys', () => {
+  const testKeys = { ...toss, TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
+  assert.deepEqual(readConfig({ STOREFRONT_PORT: '9000' }).storefront, { port: 9000, hasOwnUrls: true })
+  assert.deepEqual(readConfig(testKeys).storefront, { port: 8084, hasOwnUrls: false })
+  assert.equal(readConfig(toss).storefront, undefined)
+  assert.equal(readConfig({ ...testKeys, NODE_ENV: 'production' }).storefront, undefined)
+  assert.equal(readConfig({ GATEWAY: 'sandbox', NODE_ENV: 'production' }).storefront, undefined)
+})
+
+test('in production the secret key leaves the machine over TLS only', () => {
+  const production = { ...toss, NODE_ENV: 'production' }
+  assert.deepEqual(faultsOf({ ...production, TOSS_API_URL: 'http://gateway.example' }), [
+    'TOSS_API_URL: expected https:// beyond this machine',
+  ])
+  for (const TOSS_API_URL of ['http://127.0.0.1:8082', 'http://localhost:8082', 'http://[::1]:8082']) {
+    assert.deepEqual(faultsOf({ ...production, TOSS_API_URL }), [])
+  }
+})
