@@ -176,7 +176,7 @@ test('DATABASE_URL: a start that fails beside a running service leaves its pid f
   const { dataDir, service, DATABASE_URL } = await startShared()
   assert.equal(processIdFile(dataDir), `${service.pid}`)
   const { port } = new URL(service.publicUrl)
-  assertRefusedWith(await runService(t, dataDir, { DATABASE_URL, PORT: port }), [`Port ${port} on 127.0.0.1 is taken`])
+  assertRefusedWith(await runService(t, dataDir, { DATABASE_URL, PORT: port }), ['The sandbox data in '])
   assert.equal(processIdFile(dataDir), `${service.pid}`)
   await service.stop()
   assert.equal(processIdFile(dataDir), null)

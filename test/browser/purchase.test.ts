@@ -1,0 +1,160 @@
+// A purchase in a real Chromium, by clicks alone: the shop, the gateway's official loader, the checkout page, and back.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { packages } from '../../src/payments/packages.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { newBuyer, type Shop, startShop } from '../support/shop.ts'
+
+const browser: Browser | undefined = await launchBrowser()
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+
+let shop: Shop
+before(async () => {
+  shop = await startShop()
+})
+after(async () => {
+  await browser?.close()
+  await shop.close()
+})
+
+const buyerWith = (options = {}) => newBuyer(browser as Browser, shop, options)
+
+/** What the gateway has of the newest order. */
+async function newestPayments() {
+  const payments = await shop.sandbox.payments()
+  const newest = payments.at(-1)?.orderId
+  return payments
+    .filter(({ orderId }) => orderId === newest)
+    .map(({ status, balanceAmount }) => [status, balanceAmount])
+}
+
+for (const { packageType, credits, price } of packages) {
+  test(`${packageType} is bought with a card, and its credits arrive`, { skip }, async () => {
+    const buyer = await buyerWith()
+    const before = await buyer.balance()
+    await buyer.picture(`shop-${packageType}`)
+    await buyer.order(packageType)
+    assert.match(await buyer.page.innerText('body'), new RegExp(`₩${price.toLocaleString('en-US')}`))
+    await buyer.picture(`checkout-${packageType}`)
+    await buyer.pay()
+    assert.match(await buyer.outcome('good'), new RegExp(`${credits} credit`))
+    await buyer.picture(`success-${packageType}`)
+    assert.equal(await buyer.balance(), before + credits)
+    assert.deepEqual(await newestPayments(), [['DONE', price]])
+    await buyer.close()
+  })
+}
+
+for (const card of ['decline', 'insufficient'] as const) {
+  test(`a card that is refused at confirm (${card}) ends at a page that says so, and nothing is charged`, {
+    skip,
+  }, async () => {
+    const buyer = await buyerWith()
+    const before = await buyer.balance()
+    await buyer.buy('BASIC', card)
+    await buyer.outcome('bad')
+    await buyer.picture(`refused-${card}`)
+    assert.equal(await buyer.balance(), before)
+    assert.deepEqual(await newestPayments(), [['ABORTED', 1000]])
+    await buyer.close()
+  })
+}
+
+test('a card that is refused in the window leads to the fail page', { skip }, async () => {
+  const buyer = await buyerWith()
+  await buyer.buy('BASIC', 'refused')
+  await buyer.page.waitForURL(/\/fail\?.*code=REJECT_CARD_COMPANY/)
+  await buyer.picture('fail-refused')
+  assert.equal((await newestPayments())[0]?.[0], 'READY')
+  await buyer.close()
+})
+
+test('closing the window leads to the fail page, and the order can be paid later', { skip }, async () => {
+  const buyer = await buyerWith()
+  await buyer.order('BASIC')
+  await buyer.page.click('.cancel')
+  await buyer.page.waitForURL(/\/fail\?.*code=PAY_PROCESS_CANCELED/)
+  await buyer.picture('fail-closed')
+  assert.match(buyer.page.url(), /orderId=ord_/, 'the order is known although the gateway leaves it out')
+  await buyer.close()
+})
+
+test('going back to the window and paying again charges once', { skip }, async () => {
+  const buyer = await buyerWith()
+  const before = await buyer.balance()
+  await buyer.order('BASIC')
+  const checkout = buyer.page.url()
+  await buyer.pay()
+  await buyer.outcome('good')
+
+  // Back through the history, to a window that may still show its form.
+  while (buyer.page.url() !== checkout) await buyer.page.goBack()
+  const pay = await buyer.page.$('.pay')
+  await (pay ?? buyer.page.locator('main a')).click()
+  assert.match(await buyer.outcome('good'), /1 credit/)
+  // And by its address, where it says that it is paid and leads on.
+  await buyer.page.goto(checkout)
+  assert.equal(await buyer.page.$('.pay'), null)
+  await buyer.page.click('main a')
+  await buyer.outcome('good')
+
+  assert.equal(await buyer.balance(), before + 1)
+  assert.deepEqual(await newestPayments(), [['DONE', 1000]])
+  await buyer.close()
+})
+
+test('reloading the success page adds nothing', { skip }, async () => {
+  const buyer = await buyerWith()
+  const before = await buyer.balance()
+  await buyer.buy('STANDARD')
+  await buyer.outcome('good')
+  const address = buyer.page.url()
+  for (const _ of [1, 2, 3]) {
+    await buyer.page.goto(address)
+    await buyer.outcome('good')
+  }
+  assert.equal(await buyer.balance(), before + 21)
+  await buyer.close()
+})
+
+test('cancelling an order with a reason takes its credits back, and the money is returned', { skip }, async () => {
+  const buyer = await buyerWith()
+  const before = await buyer.balance()
+  await buyer.buy('STANDARD')
+  await buyer.outcome('good')
+  assert.equal(await buyer.balance(), before + 21)
+  await buyer.page.goto(`${shop.url}/orders`)
+  await buyer.picture('orders')
+  await buyer.page.click('.orders a >> nth=0')
+  await buyer.page.fill('#reason', 'changed my mind')
+  await buyer.picture('order')
+  await buyer.page.click('.cancel button')
+  await buyer.page.waitForLoadState()
+  await buyer.picture('order-cancelled')
+  assert.equal(await buyer.balance(), before)
+  assert.deepEqual(await newestPayments(), [['CANCELED', 0]])
+  await buyer.close()
+})
+
+test('in Korean, on a phone, in the dark, by keyboard alone', { skip }, async () => {
+  const phone = { locale: 'ko-KR', viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true } as const
+  const buyer = await buyerWith(phone)
+  const { page } = buyer
+  const before = await buyer.balance()
+  assert.equal(await page.getAttribute('html', 'lang'), 'ko')
+  await buyer.picture('phone-shop')
+  await page.focus('form:has([value=BASIC]) button')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/checkout\//)
+  assert.equal(await page.getAttribute('html', 'lang'), 'ko')
+  await buyer.picture('phone-checkout')
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+  assert.equal(overflow, false, 'nothing has to be scrolled sideways')
+  await page.focus('input[name=card]:checked')
+  await page.keyboard.press('Enter')
+  await buyer.outcome('good')
+  await buyer.picture('phone-success')
+  assert.equal(await buyer.balance(), before + 1)
+  await buyer.close()
+})

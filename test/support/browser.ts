@@ -1,0 +1,54 @@
+// A real Chromium for the browser tests, from wherever one is to be had: the npm package (x64), the machine, or, on a
+// Debian where we are root, its package. The first that really starts is taken; without any the tests are skipped and
+// say why.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const installed = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+]
+
+/** The tests talk to loopback: nothing in the browser has anything to do outside. */
+const quietArguments = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage'],
+]
+
+type Candidate = () => Promise<{ executablePath: string; args: string[] } | undefined>
+
+const candidates: Candidate[] = [
+  async () => {
+    if (process.arch !== 'x64' || process.platform !== 'linux') return undefined
+    const { default: packaged } = await import('@sparticuz/chromium')
+    return { executablePath: await packaged.executablePath(), args: [...packaged.args, ...quietArguments] }
+  },
+  async () => {
+    const executablePath = installed.find((path) => existsSync(path))
+    return executablePath ? { executablePath, args: quietArguments } : undefined
+  },
+  async () => {
+    if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return undefined
+    process.stderr.write('Installing chromium for the browser tests (once) ...\n')
+    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: 300_000 }
+    spawnSync('apt-get', ['update', '-qq'], options)
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options)
+    return existsSync('/usr/bin/chromium') ? { executablePath: '/usr/bin/chromium', args: quietArguments } : undefined
+  },
+]
+
+/** Undefined when this machine has none and none can be installed. */
+export async function launchBrowser(): Promise<Browser | undefined> {
+  for (const candidate of candidates) {
+    try {
+      const found = await candidate()
+      if (found) return await chromium.launch({ ...found, headless: true })
+    } catch (error) {
+      process.stderr.write(`A Chromium did not start: ${String((error as Error).message).split('\n')[0]}\n`)
+    }
+  }
+  return undefined
+}
