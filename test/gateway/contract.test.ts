@@ -1,0 +1,137 @@
+// The contract of the gateway port, with the adapter over the sandbox: every code that Toss Payments may answer with, by
+// the gateway's own means of producing it (TossPayments-Test-Code), against a payment that waits and one that is done.
+import assert from 'node:assert/strict'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { errorCodes } from '../../sandbox/errors.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
+import { type CodeClass, cancelCodes, confirmCodes } from '../../src/gateway/toss/outcomes.ts'
+import { sandboxControl, startTestSandbox, testGateway } from '../support/service.ts'
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>
+let proxy: Awaited<ReturnType<typeof startProxy>>
+let gateway: Gateway
+let control: ReturnType<typeof sandboxControl>
+before(async () => {
+  sandbox = await startTestSandbox()
+  proxy = await startProxy(sandbox.url)
+  gateway = testGateway(proxy.url)
+  control = sandboxControl(sandbox.url)
+})
+after(async () => {
+  await gateway.close()
+  await proxy.close()
+  await sandbox.close()
+})
+
+/** Stands between the adapter and the sandbox and asks for an error in the next POST; lookups pass as they are. */
+async function startProxy(target: string) {
+  let code: string | undefined
+  const server = createServer((incoming, outgoing) => {
+    const asksForError = incoming.method === 'POST' && code !== undefined
+    const headers = { ...incoming.headers, ...(asksForError && { 'tosspayments-test-code': code }) }
+    const forwarded = request(`${target}${incoming.url}`, { method: incoming.method ?? 'GET', headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+    if (asksForError) code = undefined
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    demand(wanted: string) {
+      code = wanted
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+let orders = 0
+
+/** A payment that waits for its confirm, and what our side wants of it. */
+async function newIntent() {
+  orders += 1
+  const orderId = `contract-${orders}`
+  const paymentKey = await control.pay(orderId, 1000)
+  return { orderId, paymentKey, amount: 1000, idempotencyKey: `key-${orders}`, reason: 'contract' }
+}
+
+async function statusOf({ orderId }: { orderId: string }): Promise<string | undefined> {
+  return (await control.paymentsOf(orderId))[0]?.status
+}
+
+/** What a class of codes comes to while the gateway shows that nothing has been done. */
+const undone: Record<CodeClass, 'rejected' | 'unknown'> = {
+  refused: 'rejected',
+  'refused-unless-done': 'rejected',
+  'done-if-found': 'unknown',
+  ours: 'unknown',
+  later: 'unknown',
+}
+
+/** And what it comes to when an earlier call, whose answer was lost, has done it. */
+const done: Record<CodeClass, 'approved' | 'rejected' | 'unknown'> = {
+  ...undone,
+  'refused-unless-done': 'approved',
+  'done-if-found': 'approved',
+}
+
+const verbs = [
+  { verb: 'confirm', codes: confirmCodes, waiting: 'IN_PROGRESS', finished: 'DONE' },
+  { verb: 'cancel', codes: cancelCodes, waiting: 'DONE', finished: 'CANCELED' },
+] as const
+
+for (const { verb, codes, waiting, finished } of verbs) {
+  test(`${verb}: the sandbox knows every code that the adapter has a class for`, () => {
+    assert.deepEqual(
+      [...codes.keys()].filter((code) => !(code in errorCodes)),
+      [],
+    )
+  })
+
+  for (const code of Object.keys(errorCodes)) {
+    const codeClass = codes.get(code) ?? 'later'
+    test(`${verb}: ${code} is ${undone[codeClass]} while nothing is done, ${done[codeClass]} when it was`, async () => {
+      const intent = await newIntent()
+      if (verb === 'cancel') assert.equal((await gateway.confirm(intent)).kind, 'approved')
+      proxy.demand(code)
+      assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-1` })).kind, undone[codeClass])
+      assert.equal(await statusOf(intent), waiting, 'no money has moved')
+
+      assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-2` })).kind, 'approved')
+      proxy.demand(code)
+      assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-3` })).kind, done[codeClass])
+      assert.equal(await statusOf(intent), finished, 'the money has moved once')
+    })
+  }
+}
+
+test('a call with the same idempotency key is answered the same and does nothing again', async () => {
+  const intent = await newIntent()
+  const first = await gateway.confirm(intent)
+  assert.equal(first.kind, 'approved')
+  assert.deepEqual(await gateway.confirm(intent), first)
+  const cancelIntent = { ...intent, idempotencyKey: 'cancel-once' }
+  const cancelled = await gateway.cancel(cancelIntent)
+  assert.equal(cancelled.kind, 'approved')
+  assert.deepEqual(await gateway.cancel(cancelIntent), cancelled)
+  assert.equal((await control.paymentsOf(intent.orderId))[0]?.cancels?.length, 1)
+})
+
+for (const [result, finding] of [
+  ['approve', 'unsent'],
+  ['decline', 'unsent'],
+  ['expire', 'rejected'],
+] as const) {
+  test(`a payment that was never confirmed (${result}) is found ${finding}`, async () => {
+    const orderId = `found-${result}`
+    const paymentKey = await control.pay(orderId, 1000, result)
+    const intent = { orderId, paymentKey, amount: 1000, idempotencyKey: orderId, reason: 'contract' }
+    assert.equal((await gateway.findConfirm(intent)).kind, finding)
+  })
+}
