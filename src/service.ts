@@ -12,7 +12,7 @@ import { type IssuedKey, issueKey, type Peppers } from './customers/api-keys.ts'
 import { createAuthenticate } from './customers/authenticate.ts'
 import { readOrIssueKey, storefrontCustomer } from './customers/key-file.ts'
 import { readOrMakePepper } from './customers/pepper-file.ts'
-import { hasCustomers } from './customers/sql.ts'
+import { countKeys } from './customers/sql.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
 import { createTossGateway } from './gateway/toss/adapter.ts'
@@ -58,12 +58,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const authenticate = createAuthenticate(database, peppers)
     const { bodyLimitBytes } = config
     const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
-    const internal = buildInternalListener({ database, gateway, log: quiet })
-    const internalUrl = await listen(internal, 'INTERNAL_PORT', config.internalHost, config.internalPort, parts)
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
     const publicUrl = await listen(listener, 'PORT', config.host, config.port, parts)
-    // Before the shop issues its own: a first start is one without customers.
-    const demoKey = config.production || !sandbox ? undefined : await issueDemoKey(database, peppers)
     const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl: sandbox?.url })
     parts.defer(async () => shop?.close())
     // A shop on a free port is known only now; nobody has been told where we listen yet.
@@ -72,6 +68,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     }
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
+    // Last of all: whoever is told that we are ready finds everything in its place.
+    const internal = buildInternalListener({ database, gateway, log: quiet })
+    const internalUrl = await listen(internal, 'INTERNAL_PORT', config.internalHost, config.internalPort, parts)
 
     return {
       publicUrl,
@@ -79,7 +78,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       sandboxUrl: sandbox?.url,
       storefrontUrl: shop?.url,
       databasePlace: opened.place,
-      demoKey,
+      demoKey: shop && sandbox && (await issueDemoKey(database, peppers)),
       close: () => parts.disposeAsync(),
     }
   } catch (error) {
@@ -158,6 +157,7 @@ function explainListen(error: unknown, setting: string, host: string, port: numb
   return reason ? new Error(reason) : error
 }
 
+/** On the first start that comes this far: the only key there is the shop's own. */
 async function issueDemoKey(database: Database, peppers: Peppers): Promise<IssuedKey | undefined> {
-  return (await hasCustomers(database)) ? undefined : issueKey(database, peppers, storefrontCustomer)
+  return (await countKeys(database)) > 1 ? undefined : issueKey(database, peppers, storefrontCustomer)
 }

@@ -32,11 +32,11 @@ export async function findOrCreateCustomer(
   return created ? created.customerId : findOrCreateCustomer(database, customerId, name)
 }
 
-const countCustomersStatement = statement('customers.countCustomers', 'select count(*) as "count" from customers')
+const countKeysStatement = statement('customers.countKeys', 'select count(*) as "count" from api_keys')
 
-export async function hasCustomers(database: Database): Promise<boolean> {
-  const [row] = await database.run<{ count: number }>(countCustomersStatement)
-  return row !== undefined && row.count > 0
+export async function countKeys(database: Database): Promise<number> {
+  const [row] = await database.run<{ count: number }>(countKeysStatement)
+  return row?.count ?? 0
 }
 
 export type KeyStatus = 'ACTIVE' | 'SUSPENDED'
