@@ -7,18 +7,26 @@ import type { Api, ApiCode } from './api.ts'
 import { type Action, messagePage, type View } from './layout.ts'
 import { chooseLanguage, type Language, type Texts, texts } from './texts.ts'
 
+/** The sandbox redirects; the real gateway opens its window in a frame of its own, from several hosts of its domain. */
+function gatewaySources({ origin, hostname }: URL): { scripts: string; frames: string; styles: string } {
+  if (!hostname.endsWith('.tosspayments.com')) return { scripts: ` ${origin}`, frames: '', styles: '' }
+  const hosts = ' https://*.tosspayments.com'
+  return { scripts: hosts, frames: hosts, styles: " 'unsafe-inline'" }
+}
+
 export type Presenter = ReturnType<typeof createPresenter>
 
 const yearSeconds = 365 * 24 * 3600
 
 export function createPresenter(api: Api, gatewayScriptUrl: string) {
-  const gateway = new URL(gatewayScriptUrl).origin
+  const gateway = gatewaySources(new URL(gatewayScriptUrl))
 
   function policy(withGateway: boolean): string {
-    const source = withGateway ? ` ${gateway}` : ''
+    const { scripts, frames, styles } = withGateway ? gateway : { scripts: '', frames: '', styles: '' }
     return (
-      `default-src 'none'; style-src 'self'; script-src 'self'${source}; connect-src 'self'${source}; img-src data:; ` +
-      "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+      `default-src 'none'; style-src 'self'${styles}; script-src 'self'${scripts}; connect-src 'self'${scripts}; ` +
+      `img-src data:${frames}; ${frames && `frame-src${frames}; `}form-action 'self'${frames}; ` +
+      "base-uri 'none'; frame-ancestors 'none'"
     )
   }
 

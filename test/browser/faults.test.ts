@@ -43,6 +43,26 @@ for (const kind of kinds) {
   })
 }
 
+for (const kind of kinds) {
+  test(`${kind} on the lookup after a lost answer: the page goes on asking, and the credits arrive once`, {
+    skip,
+  }, async () => {
+    const buyer = await newBuyer(browser as Browser, shop)
+    const before = await buyer.balance()
+    await buyer.order('BASIC')
+    await shop.sandbox.setFaults([
+      { on: 'confirm', kind: 'reset-after', times: 1 },
+      { on: 'lookup', kind, times: 1, ...(kind === 'delay' && { delayMs: 300 }) },
+    ])
+    await buyer.pay()
+    await buyer.page.waitForSelector('#retry')
+    await buyer.outcome('good')
+    await shop.sandbox.clearFaults()
+    assert.equal(await buyer.balance(), before + 1)
+    await buyer.close()
+  })
+}
+
 test('the card that hangs: the answer never comes, the money has moved, and the page finds out', { skip }, async () => {
   const buyer = await newBuyer(browser as Browser, shop)
   const before = await buyer.balance()
