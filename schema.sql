@@ -104,7 +104,7 @@ create table orders (
 ) with (fillfactor=80);
 
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX orders_pending ON orders USING btree (customer_id) WHERE status = 'PENDING'::text;
+CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHERE status = 'PENDING'::text;
 
 CREATE TRIGGER orders_transitions BEFORE UPDATE OF status ON orders FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'PENDING'::text OR new.status <> 'CONFIRMED'::text) AND (old.status <> 'PENDING'::text OR new.status <> 'FAILED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'CANCELLED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'REFUNDED'::text)) EXECUTE FUNCTION refuse_transition();
 

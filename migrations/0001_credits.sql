@@ -117,7 +117,7 @@ create trigger orders_transitions before update of status on orders for each row
 
 create unique index orders_once_per_idempotency_key on orders (customer_id, idempotency_key)
   where idempotency_key is not null;
-create index orders_pending on orders (customer_id) where status = 'PENDING';
+create index orders_pending on orders (customer_id, created_at) where status = 'PENDING';
 
 -- One row for each intent to move money at the gateway, written before the gateway is asked. OPEN means the outcome is
 -- not known yet; until lease_until its holder is working on it. closed_by tells a holder whose connection died during

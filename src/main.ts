@@ -16,7 +16,7 @@ async function main(config: Config): Promise<void> {
   const starting = startService(config, log)
   let stopping = false
 
-  /** Finishes what is under way; past the limit it goes anyway, and recovery finds everything in the database. */
+  /** Finishes what is under way; past the limit it goes anyway: what was under way is in the database, and settled by the next try. */
   async function stop(exitCode: number): Promise<void> {
     if (stopping) return
     stopping = true
@@ -24,9 +24,13 @@ async function main(config: Config): Promise<void> {
       log.error({ limitMs: config.shutdownTimeoutMs }, 'stopped before everything under way was finished')
       process.exit(1)
     }, config.shutdownTimeoutMs)
-    await starting.then((service) => service.close())
+    const clean = await starting.then((service) => service.close()).then(() => true, notClean)
     clearTimeout(limit)
-    process.exit(exitCode)
+    process.exit(clean ? exitCode : 1)
+  }
+  function notClean(error: unknown): false {
+    log.error({ err: error }, 'the stop was not clean')
+    return false
   }
   process.on('SIGTERM', () => stop(0))
   process.on('SIGINT', () => stop(0))

@@ -1,6 +1,6 @@
 // DATA_DIR/service.pid: whoever wants to stop the service sends its signal there. It names the service that answers, so
 // it is written when the listeners are up, and removed only by the one it names.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export function writeProcessId(dataDir: string): () => void {
@@ -8,6 +8,6 @@ export function writeProcessId(dataDir: string): () => void {
   const text = `${process.pid}\n`
   writeFileSync(file, text)
   return () => {
-    if (readFileSync(file, { encoding: 'utf8', flag: 'a+' }) === text) rmSync(file)
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file, { force: true })
   }
 }

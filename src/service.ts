@@ -19,7 +19,7 @@ import { createTossGateway } from './gateway/toss/adapter.ts'
 import { defaultBreakerSettings, withBreaker } from './gateway/toss/breaker.ts'
 import { createTossClient } from './gateway/toss/client.ts'
 import { buildInternalListener } from './internal-listener.ts'
-import { createPaymentContext } from './payments/context.ts'
+import { createPaymentContext, type PaymentSettings } from './payments/context.ts'
 import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
 
@@ -53,7 +53,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const gateway = createTossGateway(withBreaker(client, defaultBreakerSettings, log), log)
     parts.defer(() => gateway.close())
 
-    const settings = { ...config, clientKey: config.gateway.clientKey, paymentSessionMs: sessionMs(config) }
+    const settings = paymentSettings(config)
     const payments = createPaymentContext({ database, gateway, ledger: createLedger(database), settings, log })
     const authenticate = createAuthenticate(database, peppers)
     const { bodyLimitBytes } = config
@@ -122,9 +122,13 @@ function tossSettings(config: Config, sandboxUrl: string | undefined) {
   }
 }
 
-/** A request may be on its way for as long as its time limit, and find a session that is as old as one can be. */
-function sessionMs(config: Config): number {
-  return gatewaySessionMs + config.gatewayTimeoutMs
+function paymentSettings(config: Config): PaymentSettings {
+  const { operationLeaseMs, operationWaitMs, pendingOrdersPerCustomer, successUrl, failUrl } = config
+  const { clientKey } = config.gateway
+  // A request may be on its way for as long as its time limit, and find a session that is as old as one can be.
+  const paymentSessionMs = gatewaySessionMs + config.gatewayTimeoutMs
+  const limits = { operationLeaseMs, operationWaitMs, paymentSessionMs, pendingOrdersPerCustomer }
+  return { ...limits, clientKey, successUrl, failUrl }
 }
 
 async function listen(

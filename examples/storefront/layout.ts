@@ -48,9 +48,10 @@ export function layout(view: View, title: string, content: Html, script?: string
 function languageSwitch({ language: current, address }: View): Html[] {
   return (['ko', 'en'] as const).map((language) => {
     if (language === current) return html`<span aria-current="true">${languageNames[language]}</span>`
-    const url = new URL(address, 'http://shop.invalid')
-    url.searchParams.set('lang', language)
-    const link = url.pathname + url.search
+    // The query alone: a path of the visitor's making could lead to another host.
+    const query = new URLSearchParams(address.split('?')[1])
+    query.set('lang', language)
+    const link = `${address === '/' ? '/' : ''}?${query}`
     return html`<a href="${link}" lang="${language}" hreflang="${language}">${languageNames[language]}</a>`
   })
 }

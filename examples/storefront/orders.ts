@@ -37,17 +37,18 @@ export function openOrders(dataDir: string) {
   // What follows the last newline was being written when the process died.
   const whole = content.slice(0, content.lastIndexOf('\n') + 1)
   ftruncateSync(file, Buffer.byteLength(whole))
+  closeSync(file)
 
   const orders = new Map<string, Order>()
   const apply = (line: Line) => {
     const known = orders.get(line.orderId) ?? { paymentKey: null, cancelAnswer: null }
     orders.set(line.orderId, { ...known, ...line } as Order)
   }
-  for (const line of whole.split('\n').filter((each) => each !== '')) apply(JSON.parse(line) as Line)
+  for (const [index, line] of whole.split('\n').entries()) if (line !== '') apply(parseLine(line, path, index + 1))
 
   /** The file first: what is in memory alone would be gone with the process. */
   function write(line: Line): void {
-    appendFileSync(file, `${JSON.stringify(line)}\n`)
+    appendFileSync(path, `${JSON.stringify(line)}\n`)
     apply(line)
   }
 
@@ -56,8 +57,15 @@ export function openOrders(dataDir: string) {
     /** Newest first. */
     list: (limit: number): Order[] => [...orders.values()].slice(-limit).reverse(),
     purchased: (order: Omit<Order, 'paymentKey' | 'cancelAnswer'>): void => write(order),
-    paidWith: (orderId: string, paymentKey: string): void => write({ orderId, paymentKey }),
+    paidWith: (orderId: string, paymentKey: string | null): void => write({ orderId, paymentKey }),
     cancelAnswered: (orderId: string, cancelAnswer: CancelAnswer): void => write({ orderId, cancelAnswer }),
-    close: (): void => closeSync(file),
+  }
+}
+
+function parseLine(line: string, path: string, number: number): Line {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw new Error(`${path}, line ${number} is not JSON: move the file away to start without the shop's old orders.`)
   }
 }

@@ -46,11 +46,14 @@ const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'ask'> = {
 /** The buyer is back with a payment key. Safe to repeat: the service gives its first answer again. */
 export async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: string): Promise<Outcome> {
   const { orderId, amount } = order
+  // Before the service is asked: from here on the buyer may have been charged. The first key that may be the order's is
+  // kept until one is known to be: a later address could name any.
+  const isFirst = order.paymentKey === null
+  if (isFirst) orders.paidWith(orderId, paymentKey)
   const answer = await api.confirm({ orderId, paymentKey, amount })
   const outcome = await judge(api, orderId, answer)
-  // The key of a payment that is complete; until one is, the first that may be: a later address could name any.
-  const keep = answer.ok || (outcome.kind === 'unknown' && order.paymentKey === null)
-  if (keep && order.paymentKey !== paymentKey) orders.paidWith(orderId, paymentKey)
+  if (answer.ok && !isFirst && order.paymentKey !== paymentKey) orders.paidWith(orderId, paymentKey)
+  if (isFirst && outcome.kind === 'mismatch') orders.paidWith(orderId, null)
   return outcome
 }
 

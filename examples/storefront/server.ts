@@ -36,7 +36,6 @@ export async function startStorefront(options: StorefrontOptions): Promise<Runni
   const orders = openOrders(options.dataDir)
   const presenter = createPresenter(api, gatewayScriptUrl)
   const app = createApp(presenter)
-  app.addHook('onClose', async () => orders.close())
   addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl })
   addOrderRoutes(app, { api, orders, presenter })
   try {

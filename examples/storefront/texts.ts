@@ -81,7 +81,8 @@ const en = {
   cancelReason: 'Reason',
   cancelButton: 'Cancel the order',
   cancelReasonProblem: 'Give a reason of 1 to 200 characters.',
-  cancelUnknown: 'We do not know yet whether the cancellation went through. The credits are set aside until we do.',
+  cancelUnknown:
+    'We do not know yet whether the cancellation went through. If it has begun, its credits are set aside until we do.',
   cancelAgain: 'Ask again',
   cancelRefused: 'The order could not be cancelled.',
   statuses: {
@@ -97,7 +98,7 @@ const en = {
   orderNotFound: { heading: 'Order not found', text: 'This shop has no such order.' },
   amountDiffers: {
     heading: 'The amount does not match',
-    text: 'The amount in the address is not the amount of the order. The payment was not completed.',
+    text: 'The amount in the address is not the amount of the order. This address has completed nothing: see the order.',
   },
   incomplete: {
     heading: 'Something is missing',
@@ -190,7 +191,7 @@ const ko: Texts = {
   cancelReason: '취소 사유',
   cancelButton: '주문 취소하기',
   cancelReasonProblem: '취소 사유를 1자 이상 200자 이하로 적어 주세요.',
-  cancelUnknown: '취소되었는지 아직 확인되지 않았습니다. 확인될 때까지 크레딧은 사용할 수 없도록 보류됩니다.',
+  cancelUnknown: '취소되었는지 아직 확인되지 않았습니다. 취소가 시작되었다면 확인될 때까지 크레딧이 보류됩니다.',
   cancelAgain: '다시 요청하기',
   cancelRefused: '주문을 취소하지 못했습니다.',
   statuses: {
@@ -206,7 +207,7 @@ const ko: Texts = {
   orderNotFound: { heading: '주문을 찾을 수 없습니다', text: '이 상점에 해당 주문이 없습니다.' },
   amountDiffers: {
     heading: '금액이 일치하지 않습니다',
-    text: '주소의 금액이 주문 금액과 다릅니다. 결제를 완료하지 않았습니다.',
+    text: '주소의 금액이 주문 금액과 다릅니다. 이 주소로는 아무것도 처리되지 않았습니다. 주문을 확인해 주세요.',
   },
   incomplete: { heading: '정보가 부족합니다', text: '주소나 양식이 완전하지 않습니다. 상점에서 다시 시작해 주세요.' },
   failed: { heading: '문제가 발생했습니다', text: '상점에 문제가 있습니다. 잠시 후 다시 시도해 주세요.' },

@@ -62,7 +62,7 @@ const en: Texts = {
     },
     unknown: {
       heading: 'There is no such payment',
-      text: 'The address is wrong, or the sandbox was restarted. Nothing was charged. Start again at the shop.',
+      text: 'The address is wrong, or the sandbox was restarted. The shop shows what became of the payment.',
     },
   },
   continueToShop: 'Continue to the shop',
@@ -109,7 +109,7 @@ const ko: Texts = {
     },
     unknown: {
       heading: '결제를 찾을 수 없습니다',
-      text: '주소가 잘못되었거나 샌드박스가 다시 시작되었습니다. 결제되지 않았습니다. 상점에서 다시 시작해 주세요.',
+      text: '주소가 잘못되었거나 샌드박스가 다시 시작되었습니다. 결제 결과는 상점에서 확인해 주세요.',
     },
   },
   continueToShop: '상점으로 계속하기',

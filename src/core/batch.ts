@@ -27,22 +27,28 @@ type Waiting<Input, Output> = {
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
   const { run, conflictKey, isInputError, maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
-  let queue: Waiting<Input, Output>[] = []
+  const lanes = new Map<unknown, Waiting<Input, Output>[]>()
+  let queued = 0
   let underWay = 0
 
-  /** Takes the next batch in order of arrival; an input whose key is taken already stays for a later one. */
+  /** An input without a key has a lane of its own. */
+  function enqueue(waiting: Waiting<Input, Output>): void {
+    const key = conflictKey ? conflictKey(waiting.input) : waiting
+    const lane = lanes.get(key)
+    if (lane) lane.push(waiting)
+    else lanes.set(key, [waiting])
+    queued += 1
+  }
+
+  /** The first of each lane, longest waiting first. A lane with more goes to the end: it does not hold up the others. */
   function takeNext(): Waiting<Input, Output>[] {
-    if (!conflictKey) return queue.splice(0, maxSize)
-    const keys = new Set<string>()
     const taken: Waiting<Input, Output>[] = []
-    const left: Waiting<Input, Output>[] = []
-    for (const waiting of queue) {
-      const key = conflictKey(waiting.input)
-      if (taken.length < maxSize && !keys.has(key)) taken.push(waiting)
-      else left.push(waiting)
-      keys.add(key)
+    for (const [key, lane] of [...lanes.entries().take(maxSize)]) {
+      taken.push(lane.shift() as Waiting<Input, Output>)
+      lanes.delete(key)
+      if (lane.length > 0) lanes.set(key, lane)
     }
-    queue = left
+    queued -= taken.length
     return taken
   }
 
@@ -62,7 +68,7 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
   }
 
   function startNext(): void {
-    if (queue.length === 0 || underWay >= concurrency) return
+    if (queued === 0 || underWay >= concurrency) return
     underWay += 1
     settle(takeNext()).finally(() => {
       underWay -= 1
@@ -72,8 +78,8 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
 
   return (input) =>
     new Promise((resolve, reject) => {
-      if (queue.length >= maxQueued) return reject(refuse('SVC001'))
-      queue.push({ input, resolve, reject })
+      if (queued >= maxQueued) return reject(refuse('SVC001'))
+      enqueue({ input, resolve, reject })
       startNext()
     })
 }

@@ -1,5 +1,5 @@
 // The API key of the example shop: a shop has to know its key, so it is kept in a file that only its owner can read, and
-// issued again when the file is gone or the database does not know the key.
+// issued again when the file is gone or the database does not know the key. A suspended key stays suspended.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '../db/database.ts'
@@ -31,5 +31,5 @@ async function isKnown(database: Database, peppers: Peppers, apiKey: string): Pr
     database,
     peppers.map((pepper) => hashKey(apiKey, pepper)),
   )
-  return found.some((key) => key?.status === 'ACTIVE')
+  return found.some((key) => key !== null)
 }

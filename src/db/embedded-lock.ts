@@ -66,7 +66,7 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
       )
       if (rows[0]?.locked) return client
       const holder = Number(readIfThere(join(dataDir, 'service.pid')))
-      const lives = holder > 0 && isAlive(holder)
+      const lives = holder > 0 && holder !== process.pid && isAlive(holder)
       if (lives || Date.now() > deadline) throw inUse(dataDir, lives ? holder : null)
       await sleep(lockPollMs)
     }

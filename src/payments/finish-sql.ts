@@ -152,7 +152,7 @@ export async function renewLease(database: Database, operation: Operation, lease
 const releaseLeaseStatement = statement(
   'payments.releaseLease',
   `update payment_operations
-  set lease_until = now(), gateway_code = $4, send_number = $5
+  set lease_until = now(), gateway_code = coalesce($4, gateway_code), send_number = $5
   where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'`,
 )
 
@@ -160,7 +160,7 @@ const releaseLeaseStatement = statement(
 export async function releaseLease(
   database: Database,
   operation: Operation,
-  unknown: { code: string; keySpent?: boolean },
+  unknown: { code: string | null; keySpent?: boolean },
 ): Promise<void> {
   await database.run(releaseLeaseStatement, [
     operation.customerId,

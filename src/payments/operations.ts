@@ -1,5 +1,5 @@
 // Acts two and three of every payment, for both kinds and for whoever runs them: the request that opened the operation,
-// a caller's retry, or recovery. `perform` calls the gateway and records what it said; `settle` asks the gateway what
+// or whoever comes upon it later. `perform` calls the gateway and records what it said; `settle` asks the gateway what
 // became of an earlier call and performs again only where that never arrived. Nothing is held open during a call: the
 // lease on the operation's row says that somebody is at work, and the guards of `finish` decide who was first.
 import { unreachable } from '../core/assert.ts'
@@ -88,10 +88,11 @@ function goneOutcome({ kind }: Operation): Outcome {
   return kind === 'CONFIRM' ? { kind: 'rejected', code } : { kind: 'unknown', code, discrepancy: { status: null } }
 }
 
-/** Only a payment that is seen waiting is known to be uncaptured; one that is not found may be on its way. */
+/** A payment that is seen waiting is uncaptured once the last call cannot be on its way any more; until then, unknown. */
 async function leaveUnsent(context: PaymentContext, operation: Operation, finding: Finding): Promise<Conclusion> {
-  await releaseLease(context.database, operation, { code: 'UNSENT' })
-  return { kind: finding.kind === 'unsent' ? 'unsent' : 'unknown' }
+  await releaseLease(context.database, operation, { code: null })
+  const arrived = operation.sentAgoMs >= context.settings.operationLeaseMs
+  return { kind: finding.kind === 'unsent' && arrived ? 'unsent' : 'unknown' }
 }
 
 /** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */

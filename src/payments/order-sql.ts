@@ -26,13 +26,13 @@ export type NewOrder = {
   amount: number
   credits: number
   idempotencyKey: string | null
-  /** At most so many PENDING orders for this customer; 0: no limit. */
+  /** At most so many PENDING orders of the last day for this customer; 0: no limit. */
   maxPending: number
 }
 
 // Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
 // explained. Keys are taken in their order, or two instances with the same keys could wait for each other. The open
-// orders are counted once a customer, and not past the limit.
+// orders are counted once a customer, and not past the limit; those older than a day are abandoned and do not count.
 const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
@@ -44,7 +44,9 @@ const insertOrdersStatement = statement(
   customer as materialized (
     select c.customer_id, (
       select count(*) from (
-        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit c.max_pending
+        select from orders o
+        where o.customer_id = c.customer_id and o.status = 'PENDING' and o.created_at > now() - interval '24 hours'
+        limit c.max_pending
       ) pending) as pending
     from (select distinct customer_id, max_pending from input where max_pending > 0) c
   )

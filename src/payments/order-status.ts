@@ -1,5 +1,6 @@
-// Section 3 of the specification: the states of an order and every way from one to another. A pair that is not in the
-// table is refused here; the SQL repeats the guard (`where status = …`) and a check constraint the list of states.
+// Section 3 of the specification: the states of an order and every way from one to another. Finish takes a row of the
+// table as its parameter and guards it (`where status = …`); the database refuses any other pair by a trigger, and any
+// other state by a check constraint.
 import { assert } from '../core/assert.ts'
 
 export const orderStatuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const
@@ -8,7 +9,8 @@ export type OrderStatus = (typeof orderStatuses)[number]
 /** What a transition does to the credits of the order. */
 export type CreditsEffect = 'none' | 'grant' | 'hold' | 'take-held' | 'release'
 
-// REFUNDED is a platform action (section 3, last row). The column `credits` reads as a sentence: approved confirm, grant.
+// REFUNDED is a platform action (section 3, last row). CANCEL_STARTED is what the claim of a cancel does; the other rows
+// are finished by their event.
 export const transitions = [
   { from: 'PENDING', event: 'CONFIRM_APPROVED', to: 'CONFIRMED', credits: 'grant' },
   { from: 'PENDING', event: 'CONFIRM_REJECTED', to: 'FAILED', credits: 'none' },
@@ -19,11 +21,6 @@ export const transitions = [
 
 export type Transition = (typeof transitions)[number]
 export type OrderEvent = Transition['event']
-
-/** The row of the table for a pair, or undefined: the pair is refused. */
-export function findTransition(from: OrderStatus, event: OrderEvent): Transition | undefined {
-  return transitions.find((each) => each.from === from && each.event === event)
-}
 
 /** Each event leaves one state only, so the event alone names its row. */
 export function transitionOf(event: OrderEvent): Transition {

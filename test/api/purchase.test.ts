@@ -164,6 +164,11 @@ test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; past it SV
     assert.deepEqual((await customer.purchase('BASIC', { 'x-idempotency-key': 'first' })).body.data, first.body.data)
     assertSuccess(await order.confirm(), 200)
     assertSuccess(await customer.purchase('BASIC'), 201)
+    assertRefused(await customer.purchase('BASIC'), 'SVC001')
+    // What was left behind more than a day ago does not count.
+    const text = `update orders set created_at = now() - interval '25 hours' where customer_id = $1 and status = 'PENDING'`
+    await limited.database.query(text, [customer.customerId])
+    assertSuccess(await customer.purchase('BASIC'), 201)
     assertSuccess(await (await limited.newCustomer()).purchase('BASIC'), 201)
   } finally {
     await limited.close()

@@ -51,6 +51,27 @@ test('while the gateway is down calls are held back: unknown at once, and nothin
   await opened.gateway.close()
 })
 
+test('while one call finds out, however long that takes, the others do not wait for it', async () => {
+  const control = sandboxControl(sandbox.url)
+  await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1_000 }])
+  const opened = openGateway()
+  await Promise.all(Array.from({ length: 20 }, () => opened.gateway.findConfirm(intent)))
+  await failUntilOpen(opened)
+  const before = opened.sent.count
+  await until('one is let through', () => {
+    // Not awaited: it hangs until its limit.
+    void opened.gateway.findConfirm(intent)
+    return opened.sent.count > before
+  })
+  const sent = opened.sent.count
+  for (let call = 0; call < 20; call += 1) {
+    assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
+  }
+  assert.equal(opened.sent.count, sent)
+  await control.clearFaults()
+  await opened.gateway.close()
+})
+
 test('once the gateway answers again calls go through', async () => {
   const control = sandboxControl(sandbox.url)
   await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1_000 }])

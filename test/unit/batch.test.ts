@@ -78,7 +78,7 @@ test('inputs with the same conflict key never share a batch, and keep their orde
   const outputs = items.map((item) => batch(item))
   for (let index = 0; index < 4; index += 1) await finish(index)
   const names = shares().map((inputs) => inputs.map((item) => `${item.key}${item.number}`))
-  assert.deepEqual(names, [['x0'], ['a1', 'b3', 'c5'], ['a2', 'd6', 'b7'], ['a4']])
+  assert.deepEqual(names, [['x0'], ['a1', 'b3', 'c5'], ['d6', 'a2', 'b7'], ['a4']])
   await Promise.all(outputs)
 })
 

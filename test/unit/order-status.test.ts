@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  findTransition,
   type OrderEvent,
   type OrderStatus,
   orderStatuses,
@@ -29,7 +28,10 @@ for (const [event, [from, to, credits]] of Object.entries(specified)) {
     const transition = { from, event, to, credits }
     assert.deepEqual(transitionOf(event as OrderEvent), transition)
     for (const status of orderStatuses) {
-      assert.deepEqual(findTransition(status, event as OrderEvent), status === from ? transition : undefined)
+      assert.deepEqual(
+        transitions.find((each) => each.from === status && each.event === (event as OrderEvent)),
+        status === from ? transition : undefined,
+      )
     }
   })
 }

@@ -22,6 +22,11 @@ async function openPaymentWindow() {
       failUrl,
     })
   } catch (error) {
+    // The buyer has closed the window: there is nothing to explain.
+    if (error.code === 'USER_CANCEL') {
+      button.disabled = false
+      return
+    }
     problem.querySelector('code').textContent = error.code ?? ''
     problem.hidden = false
     button.disabled = false

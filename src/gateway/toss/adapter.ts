@@ -10,6 +10,8 @@ import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
 /** What an answer says is stored and logged: printable ASCII of a sane length, or it is not an answer. */
 const Word = Type.String({ pattern: '^[\\x20-\\x7e]{0,200}$' })
 
+const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+
 /** The members of a Payment that decide something. Toss adds members without notice; they are ignored. */
 const Payment = Type.Object({
   paymentKey: Word,
@@ -18,10 +20,8 @@ const Payment = Type.Object({
   currency: Word,
   totalAmount: Type.Number(),
   balanceAmount: Type.Number(),
-  lastTransactionKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  cancels: Type.Optional(
-    Type.Union([Type.Null(), Type.Array(Type.Object({ transactionKey: Type.Optional(Type.String()) }))]),
-  ),
+  lastTransactionKey: TransactionKey,
+  cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Type.Object({ transactionKey: TransactionKey }))])),
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
@@ -80,15 +80,12 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
         return { ...ourFault(code), keySpent }
       case 'later':
         return { kind: 'unknown', code, keySpent }
-      case 'refused-unless-done': {
-        const finding = await find()
-        if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'rejected', code }
-        return finding.kind === 'unknown' ? { ...finding, keySpent } : finding
-      }
+      case 'refused-unless-done':
       case 'done-if-found': {
         const finding = await find()
-        if (finding.kind === 'unsent' || finding.kind === 'absent') return { kind: 'unknown', code, keySpent }
-        return finding.kind === 'unknown' ? { ...finding, keySpent } : finding
+        if (finding.kind === 'unknown') return { ...finding, keySpent }
+        if (finding.kind !== 'unsent' && finding.kind !== 'absent') return finding
+        return codeClass === 'refused-unless-done' ? { kind: 'rejected', code } : { kind: 'unknown', code, keySpent }
       }
       default:
         return unreachable(codeClass)

@@ -1,7 +1,7 @@
 // Spares callers the wait while the gateway is down: after enough failures calls are answered "no answer" at once, and
 // every few seconds one is let through to see. What was not sent is unknown like any other silence, and is looked up
 // and sent later; an order never fails because of it.
-import { type CircuitBreakerPolicy, circuitBreaker, handleWhenResult, SamplingBreaker } from 'cockatiel'
+import { type CircuitBreakerPolicy, CircuitState, circuitBreaker, handleWhenResult, SamplingBreaker } from 'cockatiel'
 import type { Exchange, TossClient } from './client.ts'
 
 export type BreakerSettings = {
@@ -21,6 +21,8 @@ export const defaultBreakerSettings: BreakerSettings = {
 }
 
 export type BreakerLog = { warn(fields: object, message: string): void }
+
+const heldBack: Exchange = { kind: 'none', cause: 'GATEWAY_HELD_BACK' }
 
 /** No answer, or one that says the gateway itself is in trouble. A refusal is an answer. */
 function isFailure(exchange: unknown): boolean {
@@ -43,11 +45,13 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   breaker.onReset(() => log.warn({}, 'the gateway answers again'))
 
   async function guarded(call: () => Promise<Exchange>): Promise<Exchange> {
+    // One call is finding out. The library would have the others wait for it, which is what they are to be spared.
+    if (breaker.state === CircuitState.HalfOpen) return heldBack
     try {
       return await breaker.execute(call)
     } catch {
       // The client never throws: this is the breaker's own word that nothing was sent.
-      return { kind: 'none', cause: 'GATEWAY_HELD_BACK' }
+      return heldBack
     }
   }
 
