@@ -44,7 +44,9 @@ const steps: ((story: Story, random: Random, turn: number) => Promise<void>)[] =
   async function buy({ customer, orders }, random, turn) {
     const packageType = random.pick(['BASIC', 'STANDARD'])
     const key = crypto.randomUUID()
-    const twice = await Promise.all([0, 1].map((each) => customer.at(turn + each).purchase(packageType, key)))
+    const twice = await Promise.all(
+      [0, 1].map((each) => definite(() => customer.at(turn + each).purchase(packageType, key))),
+    )
     const [orderId, again] = twice.map((answer) => answer.body.data.orderId)
     assert.ok(orderId !== undefined && orderId === again)
     const price = packageType === 'BASIC' ? { amount: 1_000, credits: 1 } : { amount: 20_000, credits: 21 }

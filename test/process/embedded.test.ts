@@ -222,7 +222,7 @@ test('the service lock is taken again when its connection breaks, and who lost i
   while (again === undefined || again.pid === first?.pid) [again] = await query(server, holder)
   assert.deepEqual(losses, [])
 
-  fs.writeFileSync(join(dataDir, 'service.pid'), `${process.pid}`)
+  fs.writeFileSync(join(dataDir, 'service.pid'), `${process.ppid}`)
   const thief = new pg.Client(server.connection)
   await thief.connect()
   const seize = `select pg_advisory_lock(hashtextextended('prepaid-credits: one service per directory', 0))`
@@ -230,7 +230,7 @@ test('the service lock is taken again when its connection breaks, and who lost i
   await query(server, `select pg_terminate_backend(pid) from (${holder}) as holder`)
   await seized
   while (!losses.length) await sleep(20)
-  assert.match(`${losses}`, new RegExp(`in use by process ${process.pid}`))
+  assert.match(`${losses}`, new RegExp(`in use by process ${process.ppid}`))
   await thief.end()
   await lock.release()
 })

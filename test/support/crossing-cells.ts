@@ -120,6 +120,8 @@ async function prepare(world: World, { given, gateway: wrap }: Scenario): Promis
     [confirmed.crossings.crossed[1], confirmed.answer?.code],
     ['gateway.confirm', lost ? 'SVC001' : 'SUCCESS'],
   )
+  // Long enough ago that the call cannot be on its way any more.
+  if (lost === 'error') await endLeases(world, paid)
   return paid
 }
 
@@ -181,7 +183,8 @@ export async function runCell(
 }
 
 async function endLeases(world: World, { customerId }: Subject): Promise<void> {
-  const text = `update payment_operations set lease_until = now() where customer_id = $1 and state = 'OPEN'`
+  const text = `update payment_operations set lease_until = now(), sent_at = sent_at - interval '1 minute'
+    where customer_id = $1 and state = 'OPEN'`
   await world.database.query(text, [customerId])
 }
 
