@@ -1,18 +1,18 @@
-// Identifiers. Order ids are generated here, sortable by time and unguessable: 48 bits of milliseconds, then 80 random
-// bits, 26 characters of Crockford's base 32 behind `ord_`. Sorting by time keeps new rows together at the right edge
-// of the primary key's index within a customer.
+// Identifiers. Order ids are generated here, sortable by time and unguessable: the milliseconds in 10 characters, then 130
+// random bits in 26, of Crockford's base 32 behind `ord_`. Sorting by time keeps new rows together at the right edge of
+// the primary key's index within a customer.
 import { randomBytes, randomUUID } from 'node:crypto'
 
 const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** What an order id of ours looks like; anything else is answered NOT000 without a look into the database. */
-export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{26}$/
+export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{36}$/
 
 export function newOrderId(now = Date.now()): string {
   let id = 'ord_'
   for (let shift = 45; shift >= 0; shift -= 5) id += base32[Math.floor(now / 2 ** shift) % 32]
-  for (const byte of randomBytes(16)) id += base32[byte % 32]
+  for (const byte of randomBytes(26)) id += base32[byte % 32]
   return id
 }
 

@@ -26,7 +26,7 @@ const base = '/public/v1/payments'
 const endpoints: { method: string; path: string; body?: unknown }[] = [
   { method: 'POST', path: '/purchase', body: { packageType: 'BASIC' } },
   { method: 'POST', path: '/confirm', body: { orderId: 'ord_1', paymentKey: 'key', amount: 1000 } },
-  { method: 'GET', path: '/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV' },
+  { method: 'GET', path: '/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789' },
   { method: 'GET', path: '/credits' },
   { method: 'GET', path: '/packages' },
   { method: 'POST', path: '/cancel', body: { paymentKey: 'key', reason: 'reason' } },

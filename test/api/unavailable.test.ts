@@ -40,9 +40,9 @@ afterEach(() => {
 const base = '/public/v1/payments'
 const requests = [
   { path: '/credits' },
-  { path: '/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV' },
+  { path: '/ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789' },
   { path: '/purchase', body: { packageType: 'BASIC' } },
-  { path: '/confirm', body: { orderId: 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV', paymentKey: 'key', amount: 1000 } },
+  { path: '/confirm', body: { orderId: 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789', paymentKey: 'key', amount: 1000 } },
   { path: '/cancel', body: { paymentKey: 'key', reason: 'reason' } },
 ]
 

@@ -49,14 +49,14 @@ test('the pattern of order ids takes nothing else', () => {
   }
 })
 
-test('the unguessable part of an order id uses all of its 80 bits', () => {
-  const seen = Array.from({ length: 16 }, () => new Set<string>())
+test('the unguessable part of an order id uses all of its 130 bits', () => {
+  const seen = Array.from({ length: 26 }, () => new Set<string>())
   for (let count = 0; count < 2_000; count += 1) {
-    for (const [index, letter] of [...newOrderId().slice(-16)].entries()) seen[index]?.add(letter)
+    for (const [index, letter] of [...newOrderId().slice(-26)].entries()) seen[index]?.add(letter)
   }
   assert.deepEqual(
     seen.map((letters) => letters.size),
-    Array.from({ length: 16 }, () => 32),
+    Array.from({ length: 26 }, () => 32),
   )
 })
 
