@@ -33,9 +33,11 @@ const candidates: Candidate[] = [
   async () => {
     if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return undefined
     process.stderr.write('Installing chromium for the browser tests (once) ...\n')
-    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: 300_000 }
-    spawnSync('apt-get', ['update', '-qq'], options)
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options)
+    // Under a lock: test files run side by side, and the second finds what the first has installed.
+    const install =
+      'test -x /usr/bin/chromium || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)'
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    spawnSync('flock', ['/tmp/prepaid-credits-chromium.lock', 'sh', '-c', install], { env, timeout: 300_000 })
     return existsSync('/usr/bin/chromium') ? { executablePath: '/usr/bin/chromium', args: quietArguments } : undefined
   },
 ]
