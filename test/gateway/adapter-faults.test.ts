@@ -24,16 +24,20 @@ import {
 } from '../support/scripted-gateway.ts'
 
 const verbs = ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const
-const limitMs = 300
+const limitMs = 1_000
 
 let server: ScriptedGateway
 let gateway: Gateway
+/** For what is not answered at all; everything else may take as long as a busy machine needs. */
+let impatient: Gateway
 before(async () => {
   server = await startScriptedGateway()
-  gateway = openPort(server.url, { callTimeoutMs: limitMs, lookupTimeoutMs: limitMs }).gateway
+  gateway = openPort(server.url, { callTimeoutMs: 20_000, lookupTimeoutMs: 20_000 }).gateway
+  impatient = openPort(server.url, { callTimeoutMs: limitMs, lookupTimeoutMs: limitMs }).gateway
 })
 after(async () => {
   await gateway.close()
+  await impatient.close()
   await server.close()
 })
 
@@ -72,21 +76,25 @@ function assertUnknown(outcome: { kind: string }, code: string | RegExp): void {
   else assert.match(actual, code)
 }
 
+function portFor(code: string | RegExp): Gateway {
+  return code === 'TimeoutError' ? impatient : gateway
+}
+
 for (const [what, script, code] of faults) {
   test(`${what} is unknown, for every call, and is sent once`, async () => {
     for (const verb of verbs) {
       server.play(script)
-      assertUnknown(await gateway[verb](intent), code)
+      assertUnknown(await portFor(code)[verb](intent), code)
       assert.equal(server.requests.length, 1, verb)
     }
   })
 }
 
 test('after every fault the next call is answered', async () => {
-  for (const [what, script] of faults) {
+  for (const [what, script, code] of faults) {
     server.play(script, answer(200, paymentObject()))
-    await gateway.confirm(intent)
-    assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey: 'transaction-1' }, what)
+    await portFor(code).confirm(intent)
+    assert.deepEqual(await portFor(code).confirm(intent), { kind: 'approved', transactionKey: 'transaction-1' }, what)
   }
 })
 

@@ -16,11 +16,11 @@ before(async () => {
 after(() => sandbox.close())
 
 const settings = { failureShare: 0.5, windowMs: 1_000, minimumCallsPerSecond: 5, probeAfterMs: 200 }
-const limits = { connectTimeoutMs: 500, callTimeoutMs: 500, lookupTimeoutMs: 500, maxConnections: 8 }
+const limits = { connectTimeoutMs: 5_000, callTimeoutMs: 20_000, maxConnections: 32 }
 const intent = { orderId: 'order-1', paymentKey: 'unknown-payment', amount: 1000, idempotencyKey: 'key-1' }
 
-function openGateway(apiUrl = sandbox.url) {
-  const client = createTossClient({ apiUrl, secretKey, ...limits })
+function openGateway(apiUrl = sandbox.url, lookupTimeoutMs = 20_000) {
+  const client = createTossClient({ apiUrl, secretKey, ...limits, lookupTimeoutMs })
   const sent = { count: 0 }
   const counting = {
     ...client,
@@ -54,7 +54,7 @@ test('while the gateway is down calls are held back: unknown at once, and nothin
 test('while one call finds out, however long that takes, the others do not wait for it', async () => {
   const control = sandboxControl(sandbox.url)
   await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1_000 }])
-  const opened = openGateway()
+  const opened = openGateway(sandbox.url, 1_000)
   await Promise.all(Array.from({ length: 20 }, () => opened.gateway.findConfirm(intent)))
   await failUntilOpen(opened)
   const before = opened.sent.count

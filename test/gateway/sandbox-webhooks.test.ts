@@ -7,7 +7,7 @@ import { startReceiver } from '../support/webhook-receiver.ts'
 
 const minute = 60_000
 const receiver = await startReceiver()
-const { url } = await start({ webhookUrl: receiver.url, webhookTimeoutMs: 300 })
+const { url } = await start({ webhookUrl: receiver.url, webhookTimeoutMs: 1_500 })
 const toss = shop(url)
 
 async function deliveriesOf(paymentKey: string, address = url): Promise<Json[]> {
