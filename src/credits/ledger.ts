@@ -4,8 +4,7 @@
 //
 // `movement` has the columns customer_id, kind, delta, held_delta, order_id, reference, and at most one row a customer:
 // an update reaches a row once. Whoever batches keeps customers apart; the constraints on orders and entries prove it.
-import type { Batch } from '../core/batch.ts'
-import { createBatch } from '../core/batch.ts'
+import { type Batch, createBatch } from '../core/batch.ts'
 import { type Database, isInputError, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 

@@ -3,8 +3,7 @@
 // became of an earlier call and performs again only where that never arrived. Nothing is held open during a call: the
 // lease on the operation's row says that somebody is at work, and the guards of `finish` decide who was first.
 import { unreachable } from '../core/assert.ts'
-import type { Deadline } from '../core/clock.ts'
-import { sleep } from '../core/clock.ts'
+import { type Deadline, sleep } from '../core/clock.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
 import type { Operation, OperationKind } from './begin-sql.ts'
@@ -62,24 +61,17 @@ async function settle(context: PaymentContext, open: Operation, settling: Settli
   const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
   if (!operation) return undefined
   const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
-  switch (advise(context, operation, finding)) {
-    case 'conclude':
-      return conclude(context, operation, finding as Outcome)
-    case 'give up':
-      return conclude(context, operation, goneOutcome(operation))
-    case 'send':
-      if (settling === 'only look') return leaveUnsent(context, operation, finding)
-      return (await renewLease(context.database, operation, leaseMs)) ? perform(context, operation) : undefined
+  if (finding.kind === 'unsent' || (finding.kind === 'absent' && maySessionLive(context, operation))) {
+    if (settling === 'only look') return leaveUnsent(context, operation, finding)
+    return (await renewLease(context.database, operation, leaseMs)) ? perform(context, operation) : undefined
   }
+  return conclude(context, operation, finding.kind === 'absent' ? goneOutcome(operation) : finding)
 }
 
-// A payment the gateway does not know proves nothing while the session behind the payment key may live: the request
-// could be on its way. Sending it again is safe, the idempotency key is the same, and its own answer decides.
-function advise(context: PaymentContext, operation: Operation, finding: Finding): 'conclude' | 'give up' | 'send' {
-  if (finding.kind === 'unsent') return 'send'
-  if (finding.kind !== 'absent') return 'conclude'
-  const sessionMayLive = operation.sentAgoMs < context.settings.paymentSessionMs
-  return operation.kind === 'CONFIRM' && sessionMayLive ? 'send' : 'give up'
+// A payment the gateway does not know proves nothing while the session behind its payment key may live: the call could be
+// on its way. Sending it again is safe, a payment key is captured once, and the answer to the call itself decides.
+function maySessionLive({ settings }: PaymentContext, { kind, sentAgoMs }: Operation): boolean {
+  return kind === 'CONFIRM' && sentAgoMs < settings.paymentSessionMs
 }
 
 /** The session of a confirm is over. A captured payment that is gone is for a person to look at. */
