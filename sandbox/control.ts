@@ -1,6 +1,8 @@
 // The control endpoints, what no payment gateway has: the buyer's part, the clock, faults, open points of the protocol,
 // webhooks. They need no authentication; a wrong body is 400 with a sentence and changes nothing.
 
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { advanceFields } from './clock.ts'
 import { announcePayment, type Delivery } from './deliveries.ts'
@@ -11,6 +13,8 @@ import { type Checkout, checkoutFields, finishCheckout, koreanLocalTime, koreanT
 import type { Sandbox } from './state.ts'
 import { webhookUrlProblem } from './webhook-request.ts'
 
+const itemsPerSlice = 200
+
 export function addControlRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   addPaymentRoutes(app, sandbox)
   addWeatherRoutes(app, sandbox)
@@ -20,6 +24,20 @@ export function addControlRoutes(app: FastifyInstance, sandbox: Sandbox): void {
 function refuse(reply: FastifyReply, message?: string, code: ErrorCode = 'INVALID_REQUEST') {
   const { status, error } = errorAnswer(code, message)
   return reply.code(status).send(error)
+}
+
+/** A list may be long: it leaves slice by slice, so that payments go on meanwhile. */
+function sendList<Item>(reply: FastifyReply, name: string, items: Item[], objectOf: (item: Item) => object) {
+  async function* slices() {
+    yield `{"${name}":[`
+    for (let start = 0; start < items.length; start += itemsPerSlice) {
+      await turn()
+      const objects = items.slice(start, start + itemsPerSlice).map((item) => JSON.stringify(objectOf(item)))
+      yield `${start === 0 ? '' : ','}${objects.join(',')}`
+    }
+    yield ']}'
+  }
+  return reply.type('application/json; charset=utf-8').send(Readable.from(slices()))
 }
 
 function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
@@ -33,9 +51,9 @@ function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     sandbox.record({ changed: [payment] })
     return reply.code(201).send({ paymentKey: payment.paymentKey })
   })
-  app.get('/sandbox/payments', async () => {
+  app.get('/sandbox/payments', async (_request, reply) => {
     sandbox.expireSessions()
-    return { payments: payments.all().map(paymentObject) }
+    return sendList(reply, 'payments', payments.all(), paymentObject)
   })
 }
 
@@ -57,6 +75,7 @@ function addWeatherRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     return problem === null ? faults.remaining() : refuse(reply, problem)
   })
   app.get('/sandbox/faults', async () => faults.remaining())
+  app.get('/sandbox/faults/fired', async () => ({ fired: faults.fired() }))
   app.delete('/sandbox/faults', async () => {
     faults.clear()
     return faults.remaining()
@@ -83,7 +102,7 @@ function addWebhookRoutes(app: FastifyInstance, sandbox: Sandbox): void {
     return { url }
   })
 
-  app.get('/sandbox/webhooks', async () => ({ webhooks: deliveries.all().map(deliveryObject) }))
+  app.get('/sandbox/webhooks', async (_request, reply) => sendList(reply, 'webhooks', deliveries.all(), deliveryObject))
   app.post('/sandbox/webhooks/resend', async (request, reply) => {
     const breach = findBreach(request.body, resendFields)
     if (breach !== null) return refuse(reply, breach)

@@ -14,6 +14,8 @@ export const errorCodes = {
   NOT_FOUND_MERCHANT: { status: 404, message: 'There is no such merchant.' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, message: 'Idempotency-Key is longer than 300 characters.' },
   IDEMPOTENT_REQUEST_PROCESSING: { status: 409, message: 'The first request with this key is still being processed.' },
+  // The status is documented, a code for it is not: this one is ours, and nobody may match on it.
+  TOO_MANY_REQUESTS: { status: 429, message: 'There are too many requests.' },
 
   // Anywhere
   DUPLICATED_REQUEST: { status: 400, message: 'The request came twice.' },

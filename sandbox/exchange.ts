@@ -5,9 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorAnswer } from './errors.ts'
-import { faultKinds, hang, type Operation } from './faults.ts'
-import { type Answered, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
-import { paymentObject } from './payment-object.ts'
+import { faultKinds, hang, type Operation, type RequestFault } from './faults.ts'
+import type { RawAnswer } from './garble.ts'
+import { type Answered, bindsKey, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
+import { bodyOf } from './payment-object.ts'
 import type { Answer, Outcome } from './payments.ts'
 import type { Sandbox } from './state.ts'
 
@@ -20,6 +21,7 @@ type Produced = { answer: Answer; silent: boolean }
 
 /** Where an answer comes from: the work of this request, or the answer another one got. */
 type Source = {
+  isReplay: boolean
   /** Does the work; `instead` is then bound to the idempotency key, not the answer of the work. */
   produce(instead: Answer | null): Produced
   /** Binds an answer without doing the work. */
@@ -33,7 +35,7 @@ export async function exchange(
   request: FastifyRequest,
   reply: FastifyReply,
   work: Work,
-): Promise<object | undefined> {
+): Promise<object | string | undefined> {
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
   if (typeof key !== 'string' || key === '') return perform(sandbox, operation, reply, first(sandbox, null, work))
   if (key.length > idempotencyKeyMaxLength) return send(reply, errorAnswer('INVALID_IDEMPOTENCY_KEY'))
@@ -57,6 +59,7 @@ function first(sandbox: Sandbox, identity: { scope: string; traceId: string } | 
   const answeredWith = (answer: Answer) =>
     identity === null ? {} : { answered: { ...identity, atMs: sandbox.clock.nowMs(), answer } }
   return {
+    isReplay: false,
     produce(instead) {
       sandbox.expireSessions()
       const { changed, answer, silent = false } = work(sandbox.clock.now())
@@ -71,32 +74,51 @@ function first(sandbox: Sandbox, identity: { scope: string; traceId: string } | 
 
 function replay(reply: FastifyReply, { answer, traceId }: Answered): Source {
   reply.header(traceHeader, `${reply.getHeader(traceHeader)}, ${traceId}`)
-  return { produce: () => ({ answer, silent: false }), bind: () => undefined }
+  return { isReplay: true, produce: () => ({ answer, silent: false }), bind: () => undefined }
 }
 
 /** Answers with what the source gives, unless a fault is due. */
 async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyReply, source: Source) {
-  const fault = sandbox.faults.take(operation)
+  const fault = sandbox.faults.take(operation, source.isReplay)
   if (fault === undefined) return sendProduced(reply, source.produce(null))
 
-  if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: sandbox.stopping })
-  const { moment, answer, strike } = faultKinds[fault.kind]
-  if (moment === 'none') return sendProduced(reply, source.produce(null))
-  const bound = sandbox.behaviour.values.replayServerErrors ? answer : null
-  if (moment === 'after') source.produce(bound)
-  else if (bound !== null) source.bind(bound)
-  strike?.(reply)
-  return answer === null ? undefined : send(reply, answer)
+  const { moment, answer, strike, garble } = faultKinds[fault.kind]
+  if (moment === 'none') {
+    await wait(sandbox, fault)
+    return sendProduced(reply, source.produce(null))
+  }
+  const bound = answer !== undefined && bindsKey(answer.status, sandbox.behaviour.values) ? answer : null
+  if (moment !== 'after') {
+    if (bound !== null) source.bind(bound)
+    return fail(reply, answer, strike)
+  }
+
+  const produced = source.produce(bound)
+  await wait(sandbox, fault)
+  if (answer !== undefined || strike !== undefined) return fail(reply, answer, strike)
+  const garbled = garble?.(produced.answer)
+  if (garbled === null) sandbox.faults.giveBack(fault)
+  return garbled ? send(reply, garbled) : sendProduced(reply, produced)
 }
 
-function sendProduced(reply: FastifyReply, { answer, silent }: Produced): object | undefined {
+async function wait(sandbox: Sandbox, { delayMs }: RequestFault): Promise<void> {
+  if (delayMs !== undefined) await sleep(delayMs, undefined, { signal: sandbox.stopping })
+}
+
+function fail(reply: FastifyReply, answer: Answer | undefined, strike: ((reply: FastifyReply) => void) | undefined) {
+  strike?.(reply)
+  return answer && send(reply, answer)
+}
+
+function sendProduced(reply: FastifyReply, { answer, silent }: Produced): object | string | undefined {
   if (!silent) return send(reply, answer)
   hang(reply)
   return undefined
 }
 
-function send(reply: FastifyReply, answer: Answer): object {
+function send(reply: FastifyReply, answer: Answer | RawAnswer): object | string {
   reply.code(answer.status)
-  if ('payment' in answer) return paymentObject(answer.payment)
-  return 'rows' in answer ? answer.rows : answer.error
+  if (!('text' in answer)) return bodyOf(answer)
+  reply.type(answer.type)
+  return answer.text
 }

@@ -1,8 +1,9 @@
 // Idempotency-Key as Toss keeps it: an answer, 4xx included, belongs to (secret key, method, path, key) for 15 days;
-// the body is not part of that. 5xx answers are kept only on demand (behaviour.ts). An answer is kept as what it was made of instead of as
-// bytes (a payment is a fifth of its JSON); payment-object.ts makes the same bytes of it every time.
+// the body is not part of that. An answer is kept as what it was made of instead of as bytes (a payment is a fifth of
+// its JSON); payment-object.ts makes the same bytes of it every time.
 
 import { hash } from 'node:crypto'
+import type { Behaviour } from './behaviour.ts'
 import type { Answer } from './payments.ts'
 
 export const idempotencyKeyMaxLength = 300
@@ -27,6 +28,12 @@ export function createIdempotency() {
     },
     running,
   }
+}
+
+/** 409 says that the first request is still running, 429 that this one was not let in: neither decides anything. */
+export function bindsKey(status: number, { replayServerErrors }: Behaviour): boolean {
+  if (status >= 500) return replayServerErrors
+  return status !== 409 && status !== 429
 }
 
 /** Hashed, so that the journal does not hold the secret key. */

@@ -57,6 +57,7 @@ What can be watched and turned, under ${url}/sandbox:
 
   GET    payments            all payments
   PUT    faults              what goes wrong next: [{ "on": "confirm", "kind": "reset-after", "times": 1 }]
+  GET    faults/fired        how often each has struck since this process started
   POST   clock               time passes: { "advanceMs": 600000 }
   PUT    behaviour           open points of the protocol; GET shows them
   GET    webhooks            deliveries and their attempts; POST webhooks/resend { "paymentKey": "..." }

@@ -2,7 +2,12 @@
 // unused, Korean literals where Toss has them. A pure function of the payment: an idempotent replay renders the
 // stored payment again and must come out byte for byte the same, so nothing here may read a clock or an address.
 
-import { balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
+import { type Answer, balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
+
+export function bodyOf(answer: Answer): object {
+  if ('payment' in answer) return paymentObject(answer.payment)
+  return 'rows' in answer ? answer.rows : answer.error
+}
 
 export function paymentObject(payment: Payment) {
   const balanceAmount = balanceOf(payment)

@@ -7,13 +7,14 @@ export function banner(service: Service, pid: number): string {
 }
 
 function addresses(service: Service, pid: number): string[] {
-  const { publicUrl, internalUrl, sandboxUrl, storefrontUrl, databasePlace } = service
+  const { publicUrl, internalUrl, webhookUrl, sandboxUrl, storefrontUrl, databasePlace } = service
   return [
     `Ready (process ${pid}).`,
     '',
     ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
     `  health     ${internalUrl}/readyz`,
+    `  webhooks   ${webhookUrl}   (for the gateway alone)`,
     ...(sandboxUrl
       ? [`  sandbox    ${sandboxUrl}/sandbox/payments   (stands in for Toss Payments: no money moves)`]
       : []),

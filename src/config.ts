@@ -9,6 +9,9 @@ export type Config = {
   port: number
   internalHost: string
   internalPort: number
+  webhookPort: number
+  /** Undefined: made up and kept in dataDir. */
+  webhookToken: string | undefined
   dataDir: string
   /** Undefined: the embedded PostgreSQL in dataDir. */
   databaseUrl: string | undefined
@@ -19,15 +22,21 @@ export type Config = {
   gatewayConnectTimeoutMs: number
   gatewayTimeoutMs: number
   gatewayLookupTimeoutMs: number
+  gatewayListTimeoutMs: number
   operationLeaseMs: number
   operationWaitMs: number
+  operationRetryMaxMs: number
+  operationFlagAttempts: number
   pendingOrdersPerCustomer: number
+  pendingOrderLifetimeMs: number
   successUrl: string
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
   storefront: { port: number; hasOwnUrls: boolean } | undefined
   bodyLimitBytes: number
   shutdownTimeoutMs: number
+  /** Whether this process settles, expires and reconciles. */
+  worker: boolean
   logLevel: string
 }
 
@@ -104,6 +113,8 @@ export function readConfig(environment: Environment = process.env): Config {
     port: read.integer('PORT', 8080, 0, 65_535),
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
+    webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
+    webhookToken: readWebhookToken(read),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
     databaseUrl: readDatabaseUrl(read),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
@@ -112,12 +123,17 @@ export function readConfig(environment: Environment = process.env): Config {
     gatewayConnectTimeoutMs: read.integer('GATEWAY_CONNECT_TIMEOUT_MS', 2_000, 1, hour),
     gatewayTimeoutMs: read.integer('GATEWAY_TIMEOUT_MS', 30_000, 1, hour),
     gatewayLookupTimeoutMs: read.integer('GATEWAY_LOOKUP_TIMEOUT_MS', 5_000, 1, hour),
+    gatewayListTimeoutMs: read.integer('GATEWAY_LIST_TIMEOUT_MS', 60_000, 1, hour),
     operationLeaseMs: read.integer('OPERATION_LEASE_MS', 40_000, 1, hour),
     operationWaitMs: read.integer('OPERATION_WAIT_MS', 5_000, 1, hour),
+    operationRetryMaxMs: read.integer('OPERATION_RETRY_MAX_MS', 300_000, 1_000, 24 * hour),
+    operationFlagAttempts: read.integer('OPERATION_FLAG_ATTEMPTS', 20, 1, 10_000),
     pendingOrdersPerCustomer: read.integer('PENDING_ORDERS_PER_CUSTOMER', 1_000, 0, 1_000_000),
+    pendingOrderLifetimeMs: read.integer('PENDING_ORDER_LIFETIME_MS', 24 * hour, 1_000, 365 * 24 * hour),
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
+    worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
@@ -136,6 +152,15 @@ function readDatabaseUrl(read: Reader): string | undefined {
   const url = read.raw('DATABASE_URL')
   if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault('DATABASE_URL', 'postgres://user:password@host:port/database')
   return url
+}
+
+/** It is a segment of a path, and whoever knows it may send notifications. */
+function readWebhookToken(read: Reader): string | undefined {
+  const token = read.raw('WEBHOOK_TOKEN')
+  if (token && !/^[A-Za-z0-9_-]{16,200}$/.test(token)) {
+    read.fault('WEBHOOK_TOKEN', '16 to 200 letters, digits, - and _')
+  }
+  return token
 }
 
 /** A shop without a login is for trying things out: with the sandbox, or with the gateway's own test keys. */

@@ -41,7 +41,11 @@ async function main(config: Config): Promise<void> {
 
   const service = await starting
   if (stopping) return
-  if (config.production) log.info({ ...service, close: undefined, demoKey: undefined }, 'ready')
+  if (config.production)
+    log.info(
+      { ...service, webhookUrl: new URL(service.webhookUrl).origin, close: undefined, demoKey: undefined },
+      'ready',
+    )
   else process.stdout.write(banner(service, process.pid))
 }
 

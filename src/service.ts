@@ -1,12 +1,11 @@
-// Puts the parts together: database, gateway, listeners, in the order in which they need each other, and takes them down
-// in the reverse order. What fails to start leaves nothing running.
-import type { AddressInfo } from 'node:net'
+// Puts the parts together: database, gateway, listeners, worker, in the order in which they need each other, and takes
+// them down in the reverse order. What fails to start leaves nothing running.
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { startStorefront } from '../examples/storefront/server.ts'
-import { startSandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
+import { readOrMakeSecret } from './core/secret-file.ts'
 import { createLedger } from './credits/ledger.ts'
 import { type IssuedKey, issueKey, type Peppers } from './customers/api-keys.ts'
 import { createAuthenticate } from './customers/authenticate.ts'
@@ -15,17 +14,21 @@ import { readOrMakePepper } from './customers/pepper-file.ts'
 import { countKeys } from './customers/sql.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
-import { createTossGateway } from './gateway/toss/adapter.ts'
-import { defaultBreakerSettings, withBreaker } from './gateway/toss/breaker.ts'
-import { createTossClient } from './gateway/toss/client.ts'
 import { buildInternalListener } from './internal-listener.ts'
-import { createPaymentContext, type PaymentSettings } from './payments/context.ts'
+import { explainListen, listen } from './listen.ts'
+import { openGateway } from './open-gateway.ts'
+import { paymentSettings } from './payment-settings.ts'
+import { createPaymentContext } from './payments/context.ts'
 import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
+import { buildWebhookListener, webhookPath } from './webhook-listener.ts'
+import { notificationsJob, paymentJobs } from './worker/jobs.ts'
+import { startWorker, type Worker } from './worker/worker.ts'
 
 export type Service = {
   publicUrl: string
   internalUrl: string
+  webhookUrl: string
   /** Undefined when the gateway is the real one. */
   sandboxUrl: string | undefined
   storefrontUrl: string | undefined
@@ -35,50 +38,62 @@ export type Service = {
   close(): Promise<void>
 }
 
-/** How long a payment may still be confirmed at the gateway after the buyer has authenticated. */
-const gatewaySessionMs = 600_000
-
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const parts = new AsyncDisposableStack()
+  async function listenAt(app: FastifyInstance, setting: string, host: string, port: number): Promise<string> {
+    parts.defer(() => app.close())
+    return listen(app, setting, host, port)
+  }
   try {
-    const { dataDir, databaseUrl, databaseConnections } = config
+    const { dataDir, databaseUrl, databaseConnections, internalHost } = config
     const opened = await openDatabase({ dataDir, databaseUrl, databaseConnections, use: 'service', log })
     parts.defer(() => opened.close())
     const { database } = opened
     const peppers = config.keyPeppers ?? readOrMakePepper(dataDir)
+    const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
 
-    const sandbox = await startSandboxOf(config)
-    parts.defer(async () => sandbox?.close())
-    const client = createTossClient(tossSettings(config, sandbox?.url))
-    const gateway = createTossGateway(withBreaker(client, defaultBreakerSettings, log), log)
-    parts.defer(() => gateway.close())
+    const token = config.webhookToken ?? readOrMakeSecret(dataDir, 'webhook-token')
+    let worker: Worker | undefined
+    const onStored = () => worker?.wake(notificationsJob)
+    const webhooks = buildWebhookListener({ database, token, onStored, log: quiet })
+    const webhookBase = await listenAt(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
+    const webhookUrl = `${webhookBase}${webhookPath(token)}`
+
+    const { gateway, sandboxUrl, close } = await openGateway(config, {
+      use: 'service',
+      webhookUrl: onThisMachine(webhookUrl),
+      log,
+    })
+    parts.defer(close)
 
     const settings = paymentSettings(config)
     const payments = createPaymentContext({ database, gateway, ledger: createLedger(database), settings, log })
     const authenticate = createAuthenticate(database, peppers)
     const { bodyLimitBytes } = config
-    const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
-    const publicUrl = await listen(listener, 'PORT', config.host, config.port, parts)
-    const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl: sandbox?.url })
+    const publicUrl = await listenAt(listener, 'PORT', config.host, config.port)
+    const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl })
     parts.defer(async () => shop?.close())
     // A shop on a free port is known only now; nobody has been told where we listen yet.
     if (shop && config.storefront?.hasOwnUrls) {
       Object.assign(settings, { successUrl: `${shop.url}/success`, failUrl: `${shop.url}/fail` })
     }
+    if (config.worker) worker = startWorker(paymentJobs(payments), log)
+    parts.defer(async () => worker?.stop())
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
     // Last of all: whoever is told that we are ready finds everything in its place.
     const internal = buildInternalListener({ database, gateway, log: quiet })
-    const internalUrl = await listen(internal, 'INTERNAL_PORT', config.internalHost, config.internalPort, parts)
+    const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
 
     return {
       publicUrl,
       internalUrl,
-      sandboxUrl: sandbox?.url,
+      webhookUrl,
+      sandboxUrl,
       storefrontUrl: shop?.url,
       databasePlace: opened.place,
-      demoKey: shop && sandbox && (await issueDemoKey(database, peppers)),
+      demoKey: shop && sandboxUrl ? await issueDemoKey(database, peppers) : undefined,
       close: () => parts.disposeAsync(),
     }
   } catch (error) {
@@ -87,14 +102,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
-async function startSandboxOf({ gateway, internalHost: host, dataDir }: Config) {
-  if (gateway.kind !== 'sandbox') return undefined
-  const { clientKey, secretKey, port, strict } = gateway
-  return startSandbox({ host, port, clientKey, secretKey, strict, dataDir: join(dataDir, 'sandbox') }).catch(
-    (error) => {
-      throw explainListen(error, 'SANDBOX_PORT', host, port)
-    },
-  )
+/** The sandbox notifies this machine only; of an address of another kind it is told nothing. */
+function onThisMachine(url: string): string | undefined {
+  const local = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  return /^http:\/\/(127\.[\d.]+|\[::1\]):/.test(local) ? local : undefined
 }
 
 type ShopParts = { database: Database; peppers: Peppers; publicUrl: string; sandboxUrl: string | undefined }
@@ -109,56 +120,6 @@ async function startStorefrontOf(config: Config, { database, peppers, publicUrl,
   return startStorefront(options).catch((error) => {
     throw explainListen(error, 'STOREFRONT_PORT', host, storefront.port)
   })
-}
-
-function tossSettings(config: Config, sandboxUrl: string | undefined) {
-  return {
-    apiUrl: config.gateway.kind === 'toss' ? config.gateway.apiUrl : (sandboxUrl ?? ''),
-    secretKey: config.gateway.secretKey,
-    connectTimeoutMs: config.gatewayConnectTimeoutMs,
-    callTimeoutMs: config.gatewayTimeoutMs,
-    lookupTimeoutMs: config.gatewayLookupTimeoutMs,
-    maxConnections: 256,
-  }
-}
-
-function paymentSettings(config: Config): PaymentSettings {
-  const { operationLeaseMs, operationWaitMs, pendingOrdersPerCustomer, successUrl, failUrl } = config
-  const { clientKey } = config.gateway
-  // A request may be on its way for as long as its time limit, and find a session that is as old as one can be.
-  const paymentSessionMs = gatewaySessionMs + config.gatewayTimeoutMs
-  const limits = { operationLeaseMs, operationWaitMs, paymentSessionMs, pendingOrdersPerCustomer }
-  return { ...limits, clientKey, successUrl, failUrl }
-}
-
-async function listen(
-  app: FastifyInstance,
-  setting: string,
-  host: string,
-  port: number,
-  parts: AsyncDisposableStack,
-): Promise<string> {
-  parts.defer(() => app.close())
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    throw explainListen(error, setting, host, port)
-  }
-  const bound = app.server.address() as AddressInfo
-  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
-}
-
-function explainListen(error: unknown, setting: string, host: string, port: number): unknown {
-  const notHere = `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set ${setting} to another.`,
-    EADDRNOTAVAIL: notHere,
-    ENOTFOUND: notHere,
-    EAI_AGAIN: notHere,
-    EACCES: `Port ${port} needs more rights than this user has: set ${setting} to one above 1023.`,
-  }
-  const reason = reasons[(error as { code?: string }).code ?? '']
-  return reason ? new Error(reason) : error
 }
 
 /** On the first start that comes this far: the only key there is the shop's own. */

@@ -1,6 +1,7 @@
 // The only way credits move. Every movement is a row of a CTE called `movement`; the fragments here lock its accounts in
 // key order, change them, and write the ledger entry, all in the statement that has the reason for it. So an account and
-// its ledger cannot disagree, and nothing that moves credits can leave out the entry.
+// its ledger cannot disagree, and nothing that moves credits can leave out the entry. Entries are chained by a hash; the
+// account carries the last one, so a chain continues without another look.
 //
 // `movement` has the columns customer_id, kind, delta, held_delta, order_id, reference, and at most one row a customer:
 // an update reaches a row once. Whoever batches keeps customers apart; the constraints on orders and entries prove it.
@@ -15,7 +16,7 @@ import { columns } from '../db/set-wise.ts'
 export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   return `
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.balance - a.held as available
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.balance - a.held as available
     from accounts a
     join ${source} using (customer_id)
     order by a.customer_id
@@ -33,17 +34,21 @@ export const applyMovements = `
     update accounts a
     set balance = locked.balance + m.delta,
         held = locked.held + m.held_delta,
-        last_entry = locked.last_entry + (m.delta <> 0)::int
+        last_entry = locked.last_entry + (m.delta <> 0)::int,
+        last_hash = case when m.delta = 0 then locked.last_hash else ledger_entry_hash(
+          locked.last_hash, m.customer_id, locked.last_entry + 1, m.kind, m.delta, locked.balance + m.delta, m.order_id,
+          m.reference, now()) end
     from account locked
     join movement m using (customer_id)
     where a.customer_id = locked.customer_id
       and locked.available + m.delta - m.held_delta >= 0
     returning a.customer_id, m.kind, m.delta, m.order_id, m.reference, a.balance, a.last_entry,
-              a.balance - a.held as available
+              a.last_hash, a.balance - a.held as available
   ),
   entry as (
-    insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference)
-    select customer_id, last_entry, kind, delta, balance, order_id, reference
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, entry_hash)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, now(), last_hash
     from moved
     where delta <> 0
     returning customer_id, entry_number, kind, order_id

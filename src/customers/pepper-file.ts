@@ -1,16 +1,7 @@
-// The pepper that sandbox mode makes up for itself: in DATA_DIR, readable by its owner alone, made once by whoever comes
-// first, the service or the command line. The directory is there: whoever opened the database has made it.
-import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// The pepper that sandbox mode makes up for itself.
+import { readOrMakeSecret } from '../core/secret-file.ts'
 import type { Peppers } from './api-keys.ts'
 
 export function readOrMakePepper(dataDir: string): Peppers {
-  const file = join(dataDir, 'key-pepper')
-  try {
-    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error
-  }
-  return [{ version: 1, secret: readFileSync(file, 'utf8') }]
+  return [{ version: 1, secret: readOrMakeSecret(dataDir, 'key-pepper') }]
 }

@@ -12,7 +12,12 @@ export type ConfirmIntent = {
 
 export type CancelIntent = ConfirmIntent & { reason: string }
 
-export type Approved = { kind: 'approved'; transactionKey: string | null }
+export type Approved = {
+  kind: 'approved'
+  transactionKey: string | null
+  /** It has happened, and something has happened to it since that a person has to look at. */
+  discrepancy?: Detail
+}
 export type Rejected = { kind: 'rejected'; code: string }
 export type Unknown = {
   kind: 'unknown'
@@ -21,8 +26,11 @@ export type Unknown = {
   /** The gateway gave an answer it will repeat for this idempotency key: the next send needs another one. */
   keySpent?: boolean
   /** The gateway speaks of another order or amount: something a person has to look at. */
-  discrepancy?: Record<string, string | number | null>
+  discrepancy?: Detail
 }
+
+/** What the gateway says of the payment, for a person. */
+export type Detail = Record<string, string | number | null>
 
 export type Outcome = Approved | Rejected | Unknown
 
@@ -31,6 +39,47 @@ export type Outcome = Approved | Rejected | Unknown
  * does not know the payment, which proves nothing while a request may still be on its way.
  */
 export type Finding = Outcome | { kind: 'unsent' } | { kind: 'absent' }
+
+/**
+ * A payment as the gateway has it. `money` is what became of the amount: `none` was taken, all of it is `kept`, part or
+ * all of it was given back.
+ */
+export type Payment = {
+  kind: 'payment'
+  paymentKey: string
+  orderId: string
+  amount: number
+  currency: string
+  money: 'none' | 'kept' | 'partly returned' | 'returned'
+  status: string
+  balance: number
+  /** Of the last movement. */
+  transactionKey: string | null
+}
+
+/** What a look at a payment, without an intent, shows. */
+export type Sighting = Payment | { kind: 'absent' } | Unknown
+
+/** Money that the gateway has moved. */
+export type Movement = {
+  transactionKey: string
+  paymentKey: string
+  orderId: string
+  direction: 'CAPTURE' | 'CANCEL'
+  amount: number
+  movedAt: Date
+}
+
+export type MovementQuery = {
+  /** Both included, to the second. */
+  from: Date
+  to: Date
+  /** The transaction key the page before ended with. */
+  after: string | null
+}
+
+/** `next` is where the following page begins; null when this was the last. */
+export type MovementPage = { kind: 'page'; movements: Movement[]; next: string | null }
 
 export type GatewayState = {
   /** `untried` until the first call; then what the last call showed. */
@@ -43,6 +92,9 @@ export type Gateway = {
   cancel(intent: CancelIntent): Promise<Outcome>
   findConfirm(intent: ConfirmIntent): Promise<Finding>
   findCancel(intent: CancelIntent): Promise<Finding>
+  look(paymentKey: string): Promise<Sighting>
+  /** In the order of time. */
+  listMovements(query: MovementQuery): Promise<MovementPage | Unknown>
   state(): GatewayState
   close(): Promise<void>
 }

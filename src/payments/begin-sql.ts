@@ -6,7 +6,11 @@ import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
 import { type Order, type OrderKey, orderColumns } from './order-sql.ts'
 
-export type OperationKind = 'CONFIRM' | 'CANCEL'
+/**
+ * REFUND is the platform's, and takes back what is left of the credits; RETURN gives money back that was captured for an
+ * order that FAILED.
+ */
+export type OperationKind = 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
 export type OperationState = 'OPEN' | 'APPROVED' | 'REJECTED'
 
 /** An intent at the gateway. `leased`: its holder is working on it now. Who opens an operation is its first holder. */
@@ -23,6 +27,8 @@ export type Operation = {
   sentAgoMs: number
   leased: boolean
   holderId: string
+  /** How often the worker has taken it up. */
+  attempts: number
   totalCredits: number | null
 }
 
@@ -33,7 +39,7 @@ export const operationJson = (alias: string) => `
     'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
     'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
     'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
-    'holderId', ${alias}.holder_id, 'totalCredits', ${alias}.total_credits) end`
+    'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits) end`
 
 /** Writes answer by the operation's id: it is new with each intent. */
 export function byOperation<Row extends { operationId: string }>(
@@ -67,9 +73,10 @@ const claimConfirmsStatement = statement(
     order by o.customer_id, o.order_id
     for no key update of o
   )
-  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until)
+  insert into payment_operations
+    (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at)
   select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
-         now() + lease_ms * interval '1 ms'
+         now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms'
   from locked_order
   order by customer_id, payment_key
   on conflict do nothing
@@ -118,6 +125,8 @@ export async function findConfirmSubjects(
 export type CancelClaim = {
   customerId: string
   operationId: string
+  /** A cancel needs all the credits of the order, a refund takes what is left. */
+  kind: 'CANCEL' | 'REFUND'
   paymentKey: string
   reason: string
   leaseMs: number
@@ -128,8 +137,8 @@ export type CancelClaim = {
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[])
-      as i (customer_id, operation_id, payment_key, reason, lease_ms)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[])
+      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms)
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits
@@ -143,12 +152,13 @@ const claimCancelsStatement = statement(
   ),${lockAccountsOf('locked_order')},
   claimed as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until)
-    select customer_id, operation_id, order_id, 'CANCEL', payment_key, amount, reason, credits, operation_id,
-           now() + lease_ms * interval '1 ms'
+      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until,
+       settle_at)
+    select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
+           operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms'
     from locked_order
     join account using (customer_id)
-    where account.available >= locked_order.credits
+    where account.available >= locked_order.credits or kind = 'REFUND'
     on conflict do nothing
     returning customer_id, operation_id, order_id, amount, credits_held
   ),
@@ -161,11 +171,11 @@ const claimCancelsStatement = statement(
 
 export type CancelClaimed = { operationId: string; orderId: string; amount: number }
 
-/** Opens the operations and sets the credits aside; null where the order is not CONFIRMED, busy, or its credits spent. */
+/** Opens the operations and sets credits aside; null where the order is not CONFIRMED, busy, or too much is spent. */
 export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
   const rows = await database.run<CancelClaimed>(
     claimCancelsStatement,
-    columns(inputs, 'customerId', 'operationId', 'paymentKey', 'reason', 'leaseMs'),
+    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs'),
   )
   return byOperation(inputs, rows)
 }
@@ -180,7 +190,8 @@ const findCancelSubjectStatement = statement(
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
   left join payment_operations c
-    on c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CANCEL' and c.state <> 'REJECTED'
+    on c.customer_id = o.customer_id and c.order_id = o.order_id
+      and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
   where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1`,

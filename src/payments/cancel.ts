@@ -1,12 +1,15 @@
 // Section 4.6, in three acts. The credits are set aside before the gateway is asked and given back if it refuses, so
-// nobody can spend them and be refunded. A payment whose confirm has no known outcome is settled first. The request that
-// finishes a cancellation gets the 200; every later one is told that the order is closed.
+// nobody can spend them and be refunded. A payment whose confirm has no known outcome is settled first. One request is
+// told of a cancellation: the one that finishes it, or the first that comes after the background has finished it. Every
+// other is told that the order is closed.
 import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import { type CancelSubject, findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { type Concluded, createPauses, type Opening, openedOperation, proceed } from './operations.ts'
+import { claimAnswer } from './lease-sql.ts'
+import { type Concluded, type Opening, openedOperation, proceed } from './operations.ts'
+import { createPauses } from './pauses.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
@@ -14,6 +17,7 @@ export async function cancel(context: PaymentContext, customerId: string, reques
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   for (;;) {
     const met = await begin(context, customerId, request)
+    if (met.kind === 'cancelled') return
     // A cancel does not capture what it would have to give back: a confirm that never arrived stays unsent.
     const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
@@ -24,14 +28,24 @@ export async function cancel(context: PaymentContext, customerId: string, reques
   }
 }
 
-type Intent = CancelRequest & { customerId: string; operationId: string }
+type Intent = CancelRequest & { customerId: string; operationId: string; kind: 'CANCEL' }
+type Met = Opening | { kind: 'cancelled' }
 
-async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Opening> {
+async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Met> {
   const leaseMs = context.settings.operationLeaseMs
-  const intent = { ...request, customerId, operationId: newOperationId() }
+  const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL' }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
-  if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed, kind: 'CANCEL' }) }
-  return judge(await findCancelSubject(context.database, intent), intent)
+  if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
+  const subject = await findCancelSubject(context.database, intent)
+  if (subject && (await isFirstToHear(context, subject, intent))) return { kind: 'cancelled' }
+  return judge(subject, intent)
+}
+
+/** The background has finished a cancellation and nobody has been told yet. */
+async function isFirstToHear(context: PaymentContext, subject: CancelSubject, intent: Intent): Promise<boolean> {
+  const { order, cancel: done } = subject
+  if (order.status !== 'CANCELLED' || done?.kind !== 'CANCEL') return false
+  return claimAnswer(context.database, done, intent.operationId)
 }
 
 /** Why the claim failed. Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */

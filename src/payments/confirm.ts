@@ -7,7 +7,8 @@ import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import type { ConfirmSubject, Operation } from './begin-sql.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
-import { type Concluded, createPauses, type Opening, openedOperation, proceed } from './operations.ts'
+import { type Concluded, type Opening, openedOperation, proceed } from './operations.ts'
+import { createPauses } from './pauses.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 

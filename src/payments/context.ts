@@ -32,7 +32,15 @@ export type PaymentSettings = {
   operationWaitMs: number
   /** From the last send on, until a payment the gateway does not know cannot come to life any more. */
   paymentSessionMs: number
+  /** A settling that found nothing out is tried again after this, then after twice as long, and so on ... */
+  settleFirstPauseMs: number
+  /** ... up to this. */
+  settleLongestPauseMs: number
+  /** After so many attempts an operation is shown to a person. */
+  stuckAfterAttempts: number
   pendingOrdersPerCustomer: number
+  /** A PENDING order that nobody has begun to confirm by then is FAILED. */
+  pendingOrderLifetimeMs: number
   clientKey: string
   successUrl: string
   failUrl: string

@@ -1,15 +1,16 @@
-// Acts two and three of every payment, for both kinds and for whoever runs them: the request that opened the operation,
+// Acts two and three of every payment, for all kinds and for whoever runs them: the request that opened the operation,
 // or whoever comes upon it later. `perform` calls the gateway and records what it said; `settle` asks the gateway what
 // became of an earlier call and performs again only where that never arrived. Nothing is held open during a call: the
 // lease on the operation's row says that somebody is at work, and the guards of `finish` decide who was first.
 import { unreachable } from '../core/assert.ts'
-import { type Deadline, sleep } from '../core/clock.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
 import type { Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { claimLease, type Finish, type Finished, insertDiscrepancy, releaseLease, renewLease } from './finish-sql.ts'
-import { type OrderEvent, transitionOf } from './order-status.ts'
+import { insertDiscrepancyOfOperation, resolveDiscrepancies } from './discrepancy-sql.ts'
+import type { Finish, Finished } from './finish-sql.ts'
+import { claimLease, releaseLease, renewLease } from './lease-sql.ts'
+import { transitionOf } from './order-status.ts'
 
 /** What begin has come upon: the way is free, or an operation is open, or neither any more. */
 export type Opening =
@@ -21,51 +22,92 @@ export type Opening =
 export type Concluded = { kind: 'approved' | 'rejected'; finished: Finished | null }
 
 /** `unsent`: the gateway waits for the call, and this time it was not to be made. */
-export type Conclusion = Concluded | { kind: 'unknown' } | { kind: 'unsent' }
+export type Conclusion = Concluded | { kind: 'unknown'; code: string } | { kind: 'unsent' }
 
-export type Settling = 'send again' | 'only look'
+/** For whom an operation is settled: whether a call that never arrived is made again, and whether a caller is told. */
+export const errands = {
+  'send again': { sends: true, answers: true },
+  'only look': { sends: false, answers: true },
+  'in the background': { sends: true, answers: false },
+} as const
+export type Errand = keyof typeof errands
 
 const verbs = {
   CONFIRM: { call: 'confirm', find: 'findConfirm', approved: 'CONFIRM_APPROVED', rejected: 'CONFIRM_REJECTED' },
   CANCEL: { call: 'cancel', find: 'findCancel', approved: 'CANCEL_APPROVED', rejected: 'CANCEL_REJECTED' },
+  REFUND: { call: 'cancel', find: 'findCancel', approved: 'PLATFORM_REFUNDED', rejected: 'REFUND_REJECTED' },
+  RETURN: { call: 'cancel', find: 'findCancel', approved: 'RETURN_APPROVED', rejected: 'RETURN_REJECTED' },
 } as const satisfies Record<OperationKind, Record<string, string>>
+
+/**
+ * From this attempt of the worker on every send has an idempotency key of its own. Whether the gateway repeats a stored
+ * 5xx is not known; if it does, the old key never gets anything done. A new one cannot do it twice: a payment key is
+ * captured once, a whole cancel happens once.
+ */
+const newKeyFromAttempt = 4
+
+/** The kind of a discrepancy that says: the worker has tried often enough for a person to look. */
+export const stuckKind = 'OPERATION_STUCK'
 
 /** A new operation as its claim has just written it. */
 export function openedOperation(
   claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'>,
 ): Operation {
   const holderId = claim.operationId
-  return { ...claim, state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, holderId, totalCredits: null }
+  const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
+  return { ...claim, ...fresh, holderId }
 }
 
 /** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
 export async function proceed(
   context: PaymentContext,
   opening: Opening,
-  settling: Settling,
+  errand: Errand,
 ): Promise<Conclusion | undefined> {
-  if (opening.kind === 'begun') return perform(context, opening.operation)
-  if (opening.kind === 'open' && !opening.operation.leased) return settle(context, opening.operation, settling)
+  if (opening.kind === 'begun') return perform(context, opening.operation, errand)
+  if (opening.kind === 'open' && !opening.operation.leased) return takeOver(context, opening.operation, errand)
   return undefined
 }
 
-/** Acts two and three, by the holder. */
-async function perform(context: PaymentContext, operation: Operation): Promise<Conclusion> {
-  const outcome = await context.gateway[verbs[operation.kind].call](intentOf(operation))
-  return conclude(context, operation, outcome)
-}
-
-/** Finds out what became of an operation and finishes it. Undefined when somebody else took or closed it meanwhile. */
-async function settle(context: PaymentContext, open: Operation, settling: Settling): Promise<Conclusion | undefined> {
+/** Settles an operation that nobody works on. Undefined when somebody else took or closed it meanwhile. */
+export async function takeOver(
+  context: PaymentContext,
+  open: Operation,
+  errand: Errand,
+): Promise<Conclusion | undefined> {
   const leaseMs = context.settings.operationLeaseMs
   const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
-  if (!operation) return undefined
+  return operation ? settle(context, operation, errand) : undefined
+}
+
+/** Finds out what became of an operation and finishes it, by its holder. Undefined when somebody else has it now. */
+export async function settle(
+  context: PaymentContext,
+  operation: Operation,
+  errand: Errand,
+): Promise<Conclusion | undefined> {
   const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
   if (finding.kind === 'unsent' || (finding.kind === 'absent' && maySessionLive(context, operation))) {
-    if (settling === 'only look') return leaveUnsent(context, operation, finding)
-    return (await renewLease(context.database, operation, leaseMs)) ? perform(context, operation) : undefined
+    return errands[errand].sends ? sendAgain(context, operation, errand) : leaveUnsent(context, operation, finding)
   }
-  return conclude(context, operation, finding.kind === 'absent' ? goneOutcome(operation) : finding)
+  return conclude(context, operation, finding.kind === 'absent' ? goneOutcome(operation) : finding, errand)
+}
+
+/** Acts two and three, by the holder. */
+async function perform(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion> {
+  const outcome = await context.gateway[verbs[operation.kind].call](intentOf(operation))
+  return conclude(context, operation, outcome, errand)
+}
+
+async function sendAgain(
+  context: PaymentContext,
+  operation: Operation,
+  errand: Errand,
+): Promise<Conclusion | undefined> {
+  const sendNumber = operation.sendNumber + (operation.attempts >= newKeyFromAttempt ? 1 : 0)
+  const resent = { ...operation, sendNumber }
+  const renewed = await renewLease(context.database, resent, context.settings.operationLeaseMs)
+  return renewed ? perform(context, resent, errand) : undefined
 }
 
 // A payment the gateway does not know proves nothing while the session behind its payment key may live: the call could be
@@ -82,49 +124,72 @@ function goneOutcome({ kind }: Operation): Outcome {
 
 /** A payment that is seen waiting is uncaptured once the last call cannot be on its way any more; until then, unknown. */
 async function leaveUnsent(context: PaymentContext, operation: Operation, finding: Finding): Promise<Conclusion> {
-  await releaseLease(context.database, operation, { code: null })
+  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
   const arrived = operation.sentAgoMs >= context.settings.operationLeaseMs
-  return { kind: finding.kind === 'unsent' && arrived ? 'unsent' : 'unknown' }
+  return finding.kind === 'unsent' && arrived ? { kind: 'unsent' } : { kind: 'unknown', code: 'NOT_ARRIVED_YET' }
 }
 
 /** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */
-async function conclude(context: PaymentContext, operation: Operation, outcome: Outcome): Promise<Conclusion> {
-  const { approved, rejected } = verbs[operation.kind]
+export async function conclude(
+  context: PaymentContext,
+  operation: Operation,
+  outcome: Outcome,
+  errand: Errand,
+): Promise<Conclusion> {
+  const answered = errands[errand].answers
   switch (outcome.kind) {
     case 'approved': {
-      const heard = { state: 'APPROVED', gatewayCode: null, transactionKey: outcome.transactionKey } as const
-      return { kind: 'approved', finished: await finish(context, operation, approved, heard) }
+      const { transactionKey, discrepancy } = outcome
+      const heard = { state: 'APPROVED', gatewayCode: null, transactionKey, answered } as const
+      const finished = await finish(context, operation, heard)
+      if (discrepancy) await report(context, operation, 'APPROVED', 'PARTLY_CANCELLED_AT_GATEWAY', discrepancy)
+      return { kind: 'approved', finished }
     }
     case 'rejected': {
-      const heard = { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null } as const
-      return { kind: 'rejected', finished: await finish(context, operation, rejected, heard) }
+      const heard = { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, answered } as const
+      return { kind: 'rejected', finished: await finish(context, operation, heard) }
     }
     case 'unknown':
       await leaveOpen(context, operation, outcome)
-      return { kind: 'unknown' }
+      return { kind: 'unknown', code: outcome.code }
     default:
       return unreachable(outcome)
   }
 }
 
-type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey'>
+type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | 'answered'>
 
-async function finish(context: PaymentContext, operation: Operation, event: OrderEvent, heard: Heard) {
-  const { customerId, operationId, holderId, orderId } = operation
+async function finish(context: PaymentContext, operation: Operation, heard: Heard): Promise<Finished | null> {
+  const { customerId, operationId, holderId, orderId, kind } = operation
+  const event = heard.state === 'APPROVED' ? verbs[kind].approved : verbs[kind].rejected
   const { from, to, credits } = transitionOf(event)
   const input = { customerId, operationId, holderId, orderId, from, to, credits, ...heard }
   const finished = await context.batches.finishOperation(input)
   // Whoever was first has heard the same from the gateway, or one of the two answers was wrong.
   const opposite = heard.state === 'APPROVED' ? 'REJECTED' : 'APPROVED'
   if (!finished) await report(context, operation, opposite, 'CONTRADICTING_OUTCOMES', { heard: heard.state })
+  else if (isStuck(context, operation)) {
+    await resolveDiscrepancies(context.database, operation, 'the operation was settled', { only: stuckKind })
+  }
   return finished
 }
 
+function isStuck({ settings }: PaymentContext, { attempts }: Operation): boolean {
+  return attempts >= settings.stuckAfterAttempts
+}
+
 async function leaveOpen(context: PaymentContext, operation: Operation, unknown: Unknown): Promise<void> {
-  const { customerId, operationId, orderId, kind } = operation
-  context.log.warn({ customerId, orderId, operationId, kind, code: unknown.code }, 'gateway outcome unknown')
-  if (unknown.discrepancy) await report(context, operation, 'OPEN', unknown.code, unknown.discrepancy)
-  await releaseLease(context.database, operation, unknown)
+  const { customerId, operationId, orderId, kind, attempts } = operation
+  const { code } = unknown
+  context.log.warn({ customerId, orderId, operationId, kind, attempts, code }, 'gateway outcome unknown')
+  if (unknown.discrepancy) await report(context, operation, 'OPEN', code, unknown.discrepancy)
+  await reportIfStuck(context, operation, code)
+  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, unknown)
+}
+
+/** Tried often enough: from here on a person can see it. It is still tried, as seldom as anything is. */
+export async function reportIfStuck(context: PaymentContext, operation: Operation, code: string): Promise<void> {
+  if (isStuck(context, operation)) await report(context, operation, 'OPEN', stuckKind, { code })
 }
 
 /** A discrepancy for a person, if the operation is in the state that makes it one. */
@@ -135,7 +200,7 @@ async function report(
   code: string,
   detail: object,
 ): Promise<void> {
-  if (!(await insertDiscrepancy(context.database, operation, state, code, detail))) return
+  if (!(await insertDiscrepancyOfOperation(context.database, operation, state, code, detail))) return
   const { customerId, orderId, operationId, kind } = operation
   context.log.error({ customerId, orderId, operationId, kind, code, detail }, 'the gateway and our books disagree')
 }
@@ -143,18 +208,4 @@ async function report(
 function intentOf(operation: Operation): CancelIntent {
   const { orderId, paymentKey, amount, reason, operationId, sendNumber } = operation
   return { orderId, paymentKey, amount, idempotencyKey: `${operationId}-${sendNumber}`, reason: reason ?? '' }
-}
-
-const firstPauseMs = 20
-const longestPauseMs = 250
-
-/** Pauses between two looks at an operation somebody else is working on: longer each time, never past the deadline. */
-export function createPauses(deadline: Deadline): () => Promise<boolean> {
-  let pauseMs = firstPauseMs
-  return async () => {
-    if (deadline.remainingMs() === 0) return false
-    await sleep(Math.min(pauseMs, deadline.remainingMs()))
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-    return true
-  }
 }

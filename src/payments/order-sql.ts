@@ -1,4 +1,5 @@
-// The statements on orders alone: purchase and status. Set-wise: they take arrays and give one row per input.
+// The statements on orders alone: purchase, status, and whose an order is. Set-wise: they take arrays and give one row
+// per input.
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
 import type { OrderStatus } from './order-status.ts'
@@ -26,13 +27,13 @@ export type NewOrder = {
   amount: number
   credits: number
   idempotencyKey: string | null
-  /** At most so many PENDING orders of the last day for this customer; 0: no limit. */
+  /** At most so many PENDING orders for this customer; 0: no limit. */
   maxPending: number
 }
 
 // Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
 // explained. Keys are taken in their order, or two instances with the same keys could wait for each other. The open
-// orders are counted once a customer, and not past the limit; those older than a day are abandoned and do not count.
+// orders are counted once a customer, and not past the limit.
 const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
@@ -45,7 +46,7 @@ const insertOrdersStatement = statement(
     select c.customer_id, (
       select count(*) from (
         select from orders o
-        where o.customer_id = c.customer_id and o.status = 'PENDING' and o.created_at > now() - interval '24 hours'
+        where o.customer_id = c.customer_id and o.status = 'PENDING'
         limit c.max_pending
       ) pending) as pending
     from (select distinct customer_id, max_pending from input where max_pending > 0) c
@@ -113,4 +114,15 @@ export async function findOrders(database: Database, inputs: OrderKey[]): Promis
     columns(inputs, 'customerId', 'orderId'),
   )
   return byOrdinal(inputs, rows)
+}
+
+const findOrderKeysStatement = statement(
+  'payments.findOrderKeys',
+  `select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[])`,
+)
+
+/** Whose the orders are that somebody outside has named by their id alone; by order id, none where there is no such. */
+export async function findOrderKeys(database: Database, orderIds: string[]): Promise<Map<string, OrderKey>> {
+  const rows = await database.run<OrderKey>(findOrderKeysStatement, [orderIds])
+  return new Map(rows.map((row) => [row.orderId, row]))
 }

@@ -168,7 +168,13 @@ for (const [status, code] of [
 }
 
 test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and all is well with the right one', async () => {
-  const limits = { connectTimeoutMs: 1_000, callTimeoutMs: 2_000, lookupTimeoutMs: 2_000, maxConnections: 4 }
+  const limits = {
+    connectTimeoutMs: 1_000,
+    callTimeoutMs: 2_000,
+    lookupTimeoutMs: 2_000,
+    listTimeoutMs: 5_000,
+    maxConnections: 4,
+  }
   const client = createTossClient({ apiUrl: service.sandboxUrl, secretKey: 'test_sk_wrong', ...limits })
   const refused = createTossGateway(client, silentLog)
   let right: Gateway = refused

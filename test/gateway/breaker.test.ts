@@ -20,7 +20,7 @@ const limits = { connectTimeoutMs: 5_000, callTimeoutMs: 20_000, maxConnections:
 const intent = { orderId: 'order-1', paymentKey: 'unknown-payment', amount: 1000, idempotencyKey: 'key-1' }
 
 function openGateway(apiUrl = sandbox.url, lookupTimeoutMs = 20_000) {
-  const client = createTossClient({ apiUrl, secretKey, ...limits, lookupTimeoutMs })
+  const client = createTossClient({ apiUrl, secretKey, ...limits, lookupTimeoutMs, listTimeoutMs: 5_000 })
   const sent = { count: 0 }
   const counting = {
     ...client,

@@ -116,6 +116,19 @@ describe('checkout', () => {
     const listed = (reply.body.payments as Json[]).find((payment) => payment.paymentKey === paymentKey)
     assert.equal(listed?.status, 'IN_PROGRESS')
   })
+
+  test('a list is whole and in the order of the checkouts, however long it is', async () => {
+    const own = await start({ name: 'long' })
+    const list = async () => (await call(`${own.url}/sandbox/payments`, 'GET')).body
+    assert.deepEqual(await list(), { payments: [] })
+    const paymentKeys: string[] = []
+    for (let count = 0; count < 405; count += 1) paymentKeys.push((await shop(own.url).checkout()).paymentKey)
+    const { payments } = await list()
+    assert.deepEqual(
+      (payments as Json[]).map(({ paymentKey }) => paymentKey),
+      paymentKeys,
+    )
+  })
 })
 
 describe('TossPayments-Test-Code', () => {

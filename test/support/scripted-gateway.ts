@@ -126,7 +126,13 @@ export function openPort(
   settings: Partial<TossClientSettings> = {},
 ): { gateway: Gateway; logged: LoggedLine[] } {
   const logged: LoggedLine[] = []
-  const limits = { connectTimeoutMs: 2_000, callTimeoutMs: 5_000, lookupTimeoutMs: 5_000, maxConnections: 8 }
+  const limits = {
+    connectTimeoutMs: 2_000,
+    callTimeoutMs: 5_000,
+    lookupTimeoutMs: 5_000,
+    listTimeoutMs: 5_000,
+    maxConnections: 8,
+  }
   const client = createTossClient({ apiUrl, secretKey: scriptedSecretKey, ...limits, ...settings })
   const log = { error: (fields: object, message: string) => logged.push({ fields: { ...fields }, message }) }
   return { gateway: createTossGateway(client, log), logged }

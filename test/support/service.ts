@@ -45,7 +45,11 @@ export const testSettings: PaymentSettings = {
   operationLeaseMs: 4_000,
   operationWaitMs: 3_000,
   paymentSessionMs: 600_000,
+  settleFirstPauseMs: 50,
+  settleLongestPauseMs: 200,
+  stuckAfterAttempts: 20,
   pendingOrdersPerCustomer: 1_000,
+  pendingOrderLifetimeMs: 86_400_000,
   clientKey: 'test_ck_of_the_tests',
   successUrl: 'https://shop.example/success',
   failUrl: 'https://shop.example/fail?from=checkout',
@@ -66,7 +70,13 @@ export type TestServiceOptions = {
 
 /** The gateway port over a sandbox, as the service has it. */
 export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
-  const limits = { connectTimeoutMs: 1_000, callTimeoutMs, lookupTimeoutMs: callTimeoutMs, maxConnections: 64 }
+  const limits = {
+    connectTimeoutMs: 1_000,
+    callTimeoutMs,
+    lookupTimeoutMs: callTimeoutMs,
+    listTimeoutMs: 10_000,
+    maxConnections: 64,
+  }
   return createTossGateway(createTossClient({ apiUrl, secretKey, ...limits }), silentLog)
 }
 

@@ -3,12 +3,21 @@
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { unreachable } from '../../core/assert.ts'
-import type { CancelIntent, ConfirmIntent, Finding, Gateway, GatewayState, Outcome, Unknown } from '../gateway.ts'
+import type {
+  CancelIntent,
+  ConfirmIntent,
+  Detail,
+  Finding,
+  Gateway,
+  GatewayState,
+  Outcome,
+  Sighting,
+  Unknown,
+} from '../gateway.ts'
 import type { Exchange, TossClient } from './client.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
-
-/** What an answer says is stored and logged: printable ASCII of a sane length, or it is not an answer. */
-const Word = Type.String({ pattern: '^[\\x20-\\x7e]{0,200}$' })
+import { movementQuery, readMovements } from './transactions.ts'
+import { Word } from './word.ts'
 
 const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
@@ -46,8 +55,8 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     current = { state, since: new Date().toISOString() }
   }
 
-  /** What was answered: a payment, a code, or nothing that can be read. */
-  function read(exchange: Exchange): { payment: Payment } | Failure | { unreadable: string } {
+  /** What was answered: something with status 200, a code, or nothing that can be read. */
+  function readAnswer(exchange: Exchange): { body: unknown } | Failure | { unreadable: string } {
     if (exchange.kind === 'none') {
       note('failing')
       return { unreadable: exchange.cause }
@@ -56,9 +65,16 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     const failure = status !== 200 && failureShape.Check(body) ? body : undefined
     const ours = failure && confirmCodes.get(failure.code) === 'ours'
     note(ours ? 'refusing our credentials' : status >= 500 ? 'failing' : 'answering')
-    if (status === 200 && paymentShape.Check(body)) return { payment: body as Payment }
+    if (status === 200) return { body }
     if (failure) return { code: failure.code, keySpent: bindsKey(status) }
     return { unreadable: `HTTP_${status}` }
+  }
+
+  /** The same where the answer is a payment. */
+  function read(exchange: Exchange): { payment: Payment } | Failure | { unreadable: string } {
+    const answer = readAnswer(exchange)
+    if (!('body' in answer)) return answer
+    return paymentShape.Check(answer.body) ? { payment: answer.body as Payment } : { unreadable: 'HTTP_200' }
   }
 
   function ourFault(code: string): Unknown {
@@ -109,8 +125,10 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
         case 'ABORTED':
         case 'EXPIRED':
           return { kind: 'rejected', code: payment.status }
+        case 'CANCELED':
+        case 'PARTIAL_CANCELED':
+          return capturedAndCancelled(payment)
         default:
-          // Captured and given back, wholly or in part, by somebody else: no rule says what the order should be.
           return unknownPayment(`PAYMENT_${payment.status}`, payment)
       }
     })
@@ -128,8 +146,13 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   }
 
   async function lookUp(intent: ConfirmIntent, judgePayment: (payment: Payment) => Finding): Promise<Finding> {
-    const answer = read(await client.get([intent.paymentKey]))
-    if ('payment' in answer) return judgePayment(answer.payment)
+    const sighted = await sight(intent.paymentKey)
+    return 'payment' in sighted ? judgePayment(sighted.payment) : sighted
+  }
+
+  async function sight(paymentKey: string): Promise<{ payment: Payment } | { kind: 'absent' } | Unknown> {
+    const answer = read(await client.get([paymentKey]))
+    if ('payment' in answer) return answer
     if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
     if (answer.code === 'NOT_FOUND_PAYMENT') return { kind: 'absent' }
     if (confirmCodes.get(answer.code) === 'ours') return ourFault(answer.code)
@@ -139,6 +162,18 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   return {
     findConfirm,
     findCancel,
+    async look(paymentKey) {
+      const sighted = await sight(paymentKey)
+      return 'payment' in sighted ? sightingOf(sighted.payment) : sighted
+    },
+
+    async listMovements(query) {
+      const answer = readAnswer(await client.transactions(movementQuery(query)))
+      if ('body' in answer) return readMovements(answer.body)
+      if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+      return confirmCodes.get(answer.code) === 'ours' ? ourFault(answer.code) : { kind: 'unknown', code: answer.code }
+    },
+
     state: () => current,
     close: () => client.close(),
 
@@ -173,6 +208,32 @@ function isFullyCancelled(payment: Payment): boolean {
   return payment.balanceAmount === 0 && (payment.cancels?.length ?? 0) > 0
 }
 
+/**
+ * Captured, and cancelled by somebody else before we knew. Nothing is left: there is nothing to grant credits for. Part
+ * of it is left: it was captured for us all the same, and what was given back is for a person to look at.
+ */
+function capturedAndCancelled(payment: Payment): Finding {
+  if (isFullyCancelled(payment)) return { kind: 'rejected', code: payment.status }
+  return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey), discrepancy: detailOf(payment) }
+}
+
+const moneyByStatus: Record<string, 'none' | 'kept'> = {
+  READY: 'none',
+  IN_PROGRESS: 'none',
+  ABORTED: 'none',
+  EXPIRED: 'none',
+  DONE: 'kept',
+}
+
+function sightingOf(payment: Payment): Sighting {
+  const { paymentKey, orderId, totalAmount: amount, balanceAmount: balance, currency, status } = payment
+  const cancelled = status === 'CANCELED' || status === 'PARTIAL_CANCELED'
+  const money = cancelled ? (isFullyCancelled(payment) ? 'returned' : 'partly returned') : moneyByStatus[status]
+  if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
+  const transactionKey = wordOrNull(payment.lastTransactionKey)
+  return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }
+}
+
 function cancelTransactionKey(payment: Payment): string | null {
   return wordOrNull(payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey)
 }
@@ -191,6 +252,9 @@ function contradiction(payment: Payment, intent: ConfirmIntent): Unknown | undef
 }
 
 function unknownPayment(code: string, payment: Payment): Unknown {
-  const { orderId, status, totalAmount, balanceAmount, currency } = payment
-  return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } }
+  return { kind: 'unknown', code, discrepancy: detailOf(payment) }
+}
+
+function detailOf({ orderId, status, totalAmount, balanceAmount, currency }: Payment): Detail {
+  return { orderId, status, totalAmount, balanceAmount, currency }
 }

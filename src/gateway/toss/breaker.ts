@@ -58,6 +58,7 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   return {
     post: (segments, body, idempotencyKey) => guarded(() => client.post(segments, body, idempotencyKey)),
     get: (segments) => guarded(() => client.get(segments)),
+    transactions: (query) => guarded(() => client.transactions(query)),
     close: () => client.close(),
   }
 }

@@ -10,20 +10,23 @@ export type TossClientSettings = {
   /** For confirm and cancel: card issuers are slow. */
   callTimeoutMs: number
   lookupTimeoutMs: number
+  /** For lists of transactions, which may take a minute. */
+  listTimeoutMs: number
   maxConnections: number
 }
 
 /** `body` is parsed JSON, whatever its shape, or undefined when it is none; `cause` is a word for the log. */
 export type Exchange = { kind: 'answer'; status: number; body: unknown } | { kind: 'none'; cause: string }
 
-/** Segments of the path behind /v1/payments, encoded here. */
+/** Segments of the path behind /v1/payments, and the query of /v1/transactions; encoded here. */
 export type TossClient = {
   post(segments: string[], body: object, idempotencyKey: string): Promise<Exchange>
   get(segments: string[]): Promise<Exchange>
+  transactions(query: Record<string, string>): Promise<Exchange>
   close(): Promise<void>
 }
 
-/** A Payment is about 2 KB; more than this is not one. */
+/** A Payment is about 2 KB, a page of a thousand transactions about 500; more than this is neither. */
 const maxAnswerBytes = 1024 * 1024
 
 export function createTossClient(settings: TossClientSettings): TossClient {
@@ -37,12 +40,12 @@ export function createTossClient(settings: TossClientSettings): TossClient {
 
   async function exchange(
     method: 'GET' | 'POST',
-    segments: string[],
+    address: () => string,
     totalMs: number,
     rest: object,
   ): Promise<Exchange> {
     try {
-      const { statusCode, body } = await request(`${settings.apiUrl}${pathOf(segments)}`, {
+      const { statusCode, body } = await request(`${settings.apiUrl}${address()}`, {
         dispatcher: agent,
         method,
         signal: AbortSignal.timeout(totalMs),
@@ -57,11 +60,16 @@ export function createTossClient(settings: TossClientSettings): TossClient {
 
   return {
     post: (segments, body, idempotencyKey) =>
-      exchange('POST', segments, settings.callTimeoutMs, {
+      exchange('POST', () => pathOf(segments), settings.callTimeoutMs, {
         headers: { authorization, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
         body: JSON.stringify(body),
       }),
-    get: (segments) => exchange('GET', segments, settings.lookupTimeoutMs, { headers: { authorization } }),
+    get: (segments) =>
+      exchange('GET', () => pathOf(segments), settings.lookupTimeoutMs, { headers: { authorization } }),
+    transactions: (query) =>
+      exchange('GET', () => `/v1/transactions?${new URLSearchParams(query)}`, settings.listTimeoutMs, {
+        headers: { authorization },
+      }),
     close: () => agent.destroy(),
   }
 }

@@ -1,0 +1,211 @@
+// A campaign from start to verdict: warm up, let everything go wrong at once, let it clear up, wait until nothing is left
+// to do, read everything once more, and hold all that was ever said against the books and the gateway.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../test/support/random.ts'
+import { checkAnswers } from './checks/answers.ts'
+import { checkBalances } from './checks/balances.ts'
+import { checkBooks } from './checks/books.ts'
+import { type Check, gatherEvidence } from './checks/evidence.ts'
+import { checkGateway } from './checks/gateway.ts'
+import { checkOrders } from './checks/orders.ts'
+import { checkPurchases } from './checks/purchases.ts'
+import { checkSecrets } from './checks/secrets.ts'
+import { createClient } from './client.ts'
+import { type Driver, startDriver } from './driver.ts'
+import { createExchanger, type Exchanger } from './exchange.ts'
+import { countFigures } from './figures.ts'
+import { createHistory, type History } from './history.ts'
+import { createNemesis, type Nemesis, planStrikes } from './nemesis.ts'
+import { type Operator, startOperator } from './operator.ts'
+import { openPlatform, type Platform } from './platform.ts'
+import { awaitQuiet, type Quiet } from './quiet.ts'
+import { reconcileAll } from './reconciliation.ts'
+import { findMissing, judge, type Report } from './report.ts'
+import { openShop, type Shop } from './shop.ts'
+import { startWatch, type Watch } from './watch.ts'
+import { createWeather, type Weather } from './weather.ts'
+import { startWorld, type World } from './world.ts'
+
+export type CampaignOptions = {
+  seed: number
+  minutes: number
+  keep: boolean
+  say(line: string): void
+  stopped: AbortSignal
+}
+
+const customers = 60
+const clients = 28
+const pauseMs = 90
+const maxConnections = 400
+/** The share of the load that comes before the first fault. */
+const warmShare = 0.08
+const sayEveryMs = 5_000
+
+type Stage = {
+  options: CampaignOptions
+  world: World
+  shop: Shop
+  platform: Platform
+  history: History
+  exchanger: Exchanger
+  nemesis: Nemesis
+  weather: Weather
+}
+
+export async function runCampaign(options: CampaignOptions): Promise<Report> {
+  const { say } = options
+  say(`seed ${options.seed}: starting a database, the gateway and two services`)
+  const world = await startWorld()
+  let passed = false
+  try {
+    const report = await runIn(world, options)
+    passed = report.verdict === 'PASSED'
+    return { ...report, directory: passed && !options.keep ? null : world.directory }
+  } finally {
+    await world.stopProcesses()
+    // What was stopped by hand leaves nothing to look at.
+    if ((passed && !options.keep) || options.stopped.aborted) world.removeDirectory()
+  }
+}
+
+async function runIn(world: World, options: CampaignOptions): Promise<Report> {
+  await using parts = new AsyncDisposableStack()
+  const shop = await openShop(world, customers)
+  parts.defer(() => shop.close())
+  const platform = await openPlatform(world, shop)
+  parts.defer(() => platform.close())
+  const history = createHistory(world.historyFile)
+  parts.defer(() => history.close())
+  const exchanger = createExchanger(maxConnections)
+  parts.defer(async () => exchanger.close())
+  const weather = createWeather(world.gateway, options.seed * 31 + 7)
+  const nemesis = createNemesis(world, weather, history)
+  const stage = { options, world, shop, platform, history, exchanger, nemesis, weather }
+  const watch = startWatch(world.books)
+  const { driver, operator } = await load(stage)
+  const quiet = await settleDown(stage)
+  await readEverything(stage)
+  await watch.finish()
+  return conclude(stage, driver, operator, watch, quiet)
+}
+
+/** Everything at once, for as long as was asked for. */
+async function load(stage: Stage): Promise<{ driver: Driver; operator: Operator }> {
+  const { options, history, shop, nemesis, weather } = stage
+  const durationMs = options.minutes * 60_000
+  const warmMs = Math.round(durationMs * warmShare)
+  let faulty = false
+  const progress = startProgress(stage)
+  const driver = startDriver({ ...stage, ...options, clients, pauseMs, mayDrop: () => faulty })
+  await sleep(warmMs, undefined, { signal: options.stopped })
+  faulty = true
+  const operator = startOperator({ ...stage, seed: options.seed * 17 + 3, count: nemesis.count })
+  const blowing = weather.blow()
+  const plan = planStrikes(options.seed, durationMs - warmMs)
+  await nemesis.rage(plan, durationMs - warmMs, options.stopped)
+  faulty = false
+  await weather.clearUp()
+  await blowing
+  options.say(`faults off after ${history.calls.length} calls and ${shop.orders.size} orders: waiting for quiet`)
+  await Promise.all([driver.finish(), operator.finish()])
+  progress.stop()
+  return { driver, operator }
+}
+
+/** The gateway is asked for its own list at the end: what no notification told of is found by that. */
+async function settleDown({ world, platform, options, history }: Stage): Promise<Quiet> {
+  const first = await awaitQuiet(world)
+  history.note('quiet', first)
+  if (first.stranded.length > 0) return first
+  await reconcileAll(platform)
+  const second = await awaitQuiet(world)
+  options.say(`quiet after ${Math.round(first.tookMs / 1_000)} s, reconciled: reading everything once more`)
+  return { tookMs: first.tookMs, stranded: second.stranded }
+}
+
+/** Every order and every balance, over HTTP. */
+async function readEverything(stage: Stage): Promise<void> {
+  const { shop, world, options } = stage
+  const rows = await world.books.query<{ orderId: string; customerId: string }>(
+    `select order_id as "orderId", customer_id as "customerId" from orders`,
+  )
+  const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
+  const client = createClient({ ...stage, random: createRandom(options.seed), mayDrop: () => false })
+  const queue = rows.values()
+  async function work(): Promise<void> {
+    for (const { orderId, customerId } of queue) {
+      await client.askUntilAnswered({ op: 'status', customer: places.get(customerId) ?? 0, orderId, foreign: false })
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, work))
+  for (const { index } of shop.customers) await client.askUntilAnswered({ op: 'balance', customer: index })
+}
+
+async function conclude(
+  { options, world, shop, history, nemesis, weather }: Stage,
+  driver: Driver,
+  operator: Operator,
+  watch: Watch,
+  quiet: Quiet,
+): Promise<Report> {
+  const { seed, minutes } = options
+  const { spends, wrong } = driver.spender
+  const evidence = await gatherEvidence(world, shop, { calls: history.calls, spends, deeds: operator.deeds })
+  const checks: Check[] = [
+    { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
+    ...(await checkBooks(world.books, watch)),
+    ...checkGateway(evidence),
+    ...checkPurchases(evidence),
+    ...checkOrders(evidence),
+    ...checkBalances(evidence),
+    ...checkAnswers(evidence),
+    checkSecrets(world),
+    {
+      id: 'C-30',
+      title: 'no process ended by itself, and SIGTERM ends with 0 in time',
+      violations: [...world.services.flatMap(({ endedByItself }) => endedByItself), ...nemesis.wrong],
+    },
+    {
+      id: 'W-4',
+      title: 'refunds, spends and forged notifications are answered as they must be',
+      violations: [...operator.wrong, ...wrong, ...driver.failures],
+    },
+  ]
+  const figures = await countFigures(world, evidence, driver.spender)
+  const gatewayFaults = weather.fired()
+  const fired = { ...Object.fromEntries(nemesis.counts), ...totals(gatewayFaults) }
+  const missing = findMissing(minutes, fired, figures)
+  const quietSeconds = Math.round(quiet.tookMs / 100) / 10
+  return {
+    ...{ seed, minutes, fired, gatewayFaults, checks, missing, directory: null, verdict: judge(checks, missing) },
+    figures: {
+      ...figures,
+      'quiet after the faults in seconds': quietSeconds,
+      'looks at the books': watch.counts.looks,
+    },
+  }
+}
+
+function totals(gatewayFaults: { on: string; kind: string; times: number }[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const { on, kind, times } of gatewayFaults) {
+    const name = `${on === 'webhook' ? 'webhook' : 'gateway'} ${kind}`
+    sums[name] = (sums[name] ?? 0) + times
+  }
+  return sums
+}
+
+function startProgress({ options, history, shop, nemesis }: Stage): { stop(): void } {
+  const startedAt = performance.now()
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - startedAt) / 1_000)
+    const { counts } = nemesis
+    const killed = counts.get('service killed') ?? 0
+    const crashed = counts.get('database crashed') ?? 0
+    options.say(
+      `${seconds} s: ${history.calls.length} calls, ${shop.orders.size} orders, ${killed} kills, ${crashed} database crashes`,
+    )
+  }, sayEveryMs)
+  return { stop: () => clearInterval(timer) }
+}

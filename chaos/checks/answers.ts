@@ -1,0 +1,66 @@
+// Every answer by itself: the envelope with a listed code and its status, no unexpected error, nothing of another
+// customer, and for reads the truth about whom was asked.
+import { packages } from '../../src/payments/packages.ts'
+import type { Call } from '../history.ts'
+import { at, type Check, type Evidence } from './evidence.ts'
+
+export function checkAnswers(evidence: Evidence): Check[] {
+  const { calls, callsOf } = evidence
+  const breaches = calls.filter(({ breach }) => breach !== null)
+  const unexpected = breaches.filter(({ breach }) => breach?.startsWith('an unexpected error'))
+  return [
+    {
+      id: 'I-26',
+      title: 'every answer is the envelope, with a listed code and the status of that code',
+      violations: breaches.filter((call) => !unexpected.includes(call)).map((call) => `${at(call)}: ${call.breach}`),
+    },
+    {
+      id: 'I-27',
+      title: 'no unexpected error',
+      violations: unexpected.map((call) => `${at(call)} ${call.request.op}: ${call.breach}`),
+    },
+    { id: 'I-25', title: 'no answer shows anything of another customer', violations: isolation(evidence) },
+    { id: 'I-23', title: 'reads, packages and garbage are answered as they must be', violations: reads(callsOf) },
+  ]
+}
+
+function isolation({ calls, orders, shop }: Evidence): string[] {
+  return calls.flatMap((call) => {
+    const { request, outcome } = call
+    if (outcome.kind !== 'ok' || Array.isArray(outcome.data)) return []
+    const { orderId, customerId } = outcome.data
+    const own = shop.customers[request.customer]?.customerId
+    if (customerId !== undefined && customerId !== own) return [`${at(call)}: the balance of ${customerId}`]
+    const owner = orderId === undefined ? request.customer : orders.get(String(orderId))?.customer
+    return owner === request.customer ? [] : [`${at(call)}: customer ${request.customer} was shown ${orderId}`]
+  })
+}
+
+const catalogueText = JSON.stringify(packages)
+
+function reads(callsOf: Evidence['callsOf']): string[] {
+  const status = callsOf.status.flatMap((call) => {
+    const { request, outcome } = call
+    if (outcome.kind === 'info') return []
+    if (request.foreign) return refusedWith(call, ['NOT000'])
+    const same = outcome.kind === 'ok' && !Array.isArray(outcome.data) && outcome.data.orderId === request.orderId
+    return same ? [] : [`${at(call)}: the status of ${request.orderId} was answered ${JSON.stringify(outcome)}`]
+  })
+  const balance = callsOf.balance.filter(({ outcome }) => outcome.kind === 'fail')
+  const catalogue = callsOf.packages.filter(
+    ({ outcome }) =>
+      outcome.kind === 'fail' || (outcome.kind === 'ok' && JSON.stringify(outcome.data) !== catalogueText),
+  )
+  return [
+    ...status,
+    ...balance.map((call) => `${at(call)}: a balance was refused`),
+    ...catalogue.map((call) => `${at(call)}: not the catalogue`),
+    ...callsOf.garbage.flatMap((call) => refusedWith(call, call.request.codes)),
+  ]
+}
+
+function refusedWith(call: Call, codes: string[]): string[] {
+  const { outcome } = call
+  if (outcome.kind === 'info' || (outcome.kind === 'fail' && codes.includes(outcome.code))) return []
+  return [`${at(call)}: expected ${codes.join(' or ')}, got ${outcome.kind === 'fail' ? outcome.code : 'a success'}`]
+}

@@ -1,0 +1,111 @@
+// Everything a check may look at: what the clients were told, what the books and the gateway say at the end, what was
+// sampled on the way, what the logs hold. Gathered once, when nothing moves any more.
+import { readMovements } from '../../sandbox/journal.ts'
+import type { Movement } from '../../sandbox/movements.ts'
+import type { OrderStatus } from '../../src/payments/order-status.ts'
+import type { PackageType } from '../../src/payments/packages.ts'
+import type { Call, Request } from '../history.ts'
+import type { Deed } from '../operator.ts'
+import type { Books } from '../postgres.ts'
+import type { Shop } from '../shop.ts'
+import type { Spend } from '../spender.ts'
+import type { World } from '../world.ts'
+
+/** What a check is called, which invariant it keeps, and what breaks it. */
+export type Check = { id: string; title: string; violations: string[] }
+
+export type BookedOrder = {
+  customer: number
+  orderId: string
+  packageType: PackageType
+  amount: number
+  credits: number
+  status: OrderStatus
+  idempotencyKey: string | null
+  refundShortfall: number | null
+  /** Of the approved confirm; null when the order was never confirmed. */
+  paymentKey: string | null
+  totalCredits: number | null
+  balanceAfterGrant: number | null
+}
+
+export type BookedSpend = { customer: number; reference: string; credits: number }
+export type OpenDiscrepancy = { kind: string; subject: string; orderId: string | null }
+
+export type Evidence = {
+  shop: Shop
+  calls: Call[]
+  callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
+  spends: Spend[]
+  deeds: Deed[]
+  orders: Map<string, BookedOrder>
+  bookedSpends: Map<string, BookedSpend>
+  /** Available credits, by customer. */
+  available: number[]
+  discrepancies: OpenDiscrepancy[]
+  movements: Movement[]
+}
+
+export type Told = { calls: Call[]; spends: Spend[]; deeds: Deed[] }
+
+export async function gatherEvidence(world: World, shop: Shop, told: Told): Promise<Evidence> {
+  const { books, gateway } = world
+  const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
+  const of = <Op extends Request['op']>(op: Op) =>
+    told.calls.filter(({ request }) => request.op === op) as Call<Extract<Request, { op: Op }>>[]
+  const accounts = await books.query<{ customerId: string; available: number }>(
+    `select customer_id as "customerId", (balance - held)::float8 as available from accounts`,
+  )
+  const available = new Map(accounts.map((account) => [account.customerId, account.available]))
+  return {
+    shop,
+    ...told,
+    callsOf: {
+      purchase: of('purchase'),
+      confirm: of('confirm'),
+      cancel: of('cancel'),
+      status: of('status'),
+      balance: of('balance'),
+      packages: of('packages'),
+      garbage: of('garbage'),
+    },
+    orders: await readOrders(books, places),
+    bookedSpends: await readSpends(books, places),
+    available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
+    discrepancies: await books.query<OpenDiscrepancy>(
+      `select kind, subject, order_id as "orderId" from discrepancies where resolved_at is null order by found_at`,
+    ),
+    movements: readMovements(gateway.journalFile),
+  }
+}
+
+async function readOrders(books: Books, places: Map<string, number>): Promise<Map<string, BookedOrder>> {
+  const rows = await books.query<Omit<BookedOrder, 'customer'> & { customerId: string }>(
+    `select o.customer_id as "customerId", o.order_id as "orderId", o.package_type as "packageType",
+      o.amount::float8 as amount, o.credits::float8 as credits, o.status, o.idempotency_key as "idempotencyKey",
+      o.refund_shortfall::float8 as "refundShortfall", p.payment_key as "paymentKey",
+      p.total_credits::float8 as "totalCredits", e.balance_after::float8 as "balanceAfterGrant"
+    from orders o
+    left join payment_operations p
+      on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    left join ledger_entries e on e.customer_id = o.customer_id and e.entry_number = o.grant_entry`,
+  )
+  return new Map(rows.map((row) => [row.orderId, { ...row, customer: places.get(row.customerId) ?? -1 }]))
+}
+
+async function readSpends(books: Books, places: Map<string, number>): Promise<Map<string, BookedSpend>> {
+  const rows = await books.query<{ customerId: string; reference: string; credits: number }>(
+    `select customer_id as "customerId", reference, (-delta)::float8 as credits from ledger_entries where kind = 'SPEND'`,
+  )
+  return new Map(rows.map((row) => [row.reference, { ...row, customer: places.get(row.customerId) ?? -1 }]))
+}
+
+/** Ever confirmed: granted, whatever came later. */
+export function wasConfirmed({ status }: BookedOrder): boolean {
+  return status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
+}
+
+/** Where it happened, for whoever looks it up in the history. */
+export function at({ number }: { number: number }): string {
+  return `call ${number}`
+}

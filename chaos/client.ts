@@ -1,0 +1,117 @@
+// A customer's program: it sends a request, and when it is not told how that ended it asks again, as callers do: with
+// the same values, at either service, waiting longer each time. One in ten does not bother and never asks again; what
+// it has started must be finished without it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../test/support/random.ts'
+import { drops, type Exchanger } from './exchange.ts'
+import { garbage, type Message } from './garbage.ts'
+import { type Call, type History, judgeAnswer, type Request } from './history.ts'
+import type { Shop } from './shop.ts'
+import type { World } from './world.ts'
+
+const answerLimitMs = 15_000
+const askAgainForMs = 30_000
+const firstPauseMs = 50
+const longestPauseMs = 800
+const lastTurns = 20
+const giveUpShare = 0.1
+const dropShare = 0.03
+
+export type Client = ReturnType<typeof createClient>
+
+export type ClientParts = {
+  world: World
+  shop: Shop
+  history: History
+  exchanger: Exchanger
+  random: Random
+  /** Dropped connections are a fault like any other: none before the faults begin, none after their end. */
+  mayDrop(): boolean
+}
+
+export function createClient({ world, shop, history, exchanger, random, mayDrop }: ClientParts) {
+  /** One attempt at one service. */
+  async function send<Of extends Request>(turn: number, request: Of): Promise<Call<Of>> {
+    const service = world.services[turn % 2 === 0 ? 0 : 1]
+    const { method, path, body, headers } = messageOf(request)
+    const customer = shop.customers[request.customer]
+    const drop =
+      mayDrop() && random.chance(dropShare) ? { kind: random.pick(drops), afterMs: random.integer(0, 40) } : undefined
+    const invoked = history.invoke(service.name, request)
+    const answer = await exchanger.exchange({
+      url: `${service.publicUrl}${path}`,
+      method,
+      headers: {
+        'service-api-key': customer?.apiKey ?? '',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body,
+      timeoutMs: answerLimitMs,
+      drop,
+    })
+    const judged = judgeAnswer(request.op, answer)
+    const dropped = answer.kind === 'none' && answer.cause.startsWith('DROPPED')
+    return history.complete({ ...invoked, service: service.name, request, ...judged, dropped }) as Call<Of>
+  }
+
+  /** Asks until there is a definite answer, or it has been long enough, or the client is one of those who give up. */
+  async function ask<Of extends Request>(request: Of, firstTurn = random.integer(0, 1)): Promise<Call<Of>> {
+    const givesUp = random.chance(giveUpShare)
+    const limit = performance.now() + askAgainForMs
+    let pauseMs = firstPauseMs
+    for (let turn = firstTurn; ; turn += 1) {
+      const call = await send(turn, request)
+      if (call.outcome.kind !== 'info' || givesUp || performance.now() > limit) return call
+      await sleep(pauseMs * (0.5 + random.integer(0, 100) / 100))
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    }
+  }
+
+  /** For the last reads, when nothing fails any more. */
+  async function askUntilAnswered<Of extends Request>(request: Of): Promise<Call<Of>> {
+    for (let turn = random.integer(0, 1); ; turn += 1) {
+      const call = await send(turn, request)
+      if (call.outcome.kind !== 'info' || turn > lastTurns) return call
+      await sleep(longestPauseMs)
+    }
+  }
+
+  return {
+    ask,
+    askUntilAnswered,
+    /** The same request several times at once, over both services. */
+    askAtOnce: <Of extends Request>(request: Of, copies: number) =>
+      Promise.all(Array.from({ length: copies }, (_, copy) => ask(request, copy))),
+  }
+}
+
+function messageOf(request: Request): Message {
+  const base = '/public/v1/payments'
+  const post = (path: string, body: object, headers = {}): Message => ({
+    method: 'POST',
+    path: `${base}/${path}`,
+    body: JSON.stringify(body),
+    headers,
+  })
+  switch (request.op) {
+    case 'purchase': {
+      const { packageType, idempotencyKey } = request
+      return post('purchase', { packageType }, idempotencyKey === null ? {} : { 'x-idempotency-key': idempotencyKey })
+    }
+    case 'confirm': {
+      const { orderId, paymentKey, amount } = request
+      return post('confirm', { orderId, paymentKey, amount })
+    }
+    case 'cancel':
+      return post('cancel', { paymentKey: request.paymentKey, reason: request.reason })
+    case 'status':
+      return { method: 'GET', path: `${base}/${request.orderId}` }
+    case 'balance':
+      return { method: 'GET', path: `${base}/credits` }
+    case 'packages':
+      return { method: 'GET', path: `${base}/packages` }
+    case 'garbage':
+      return garbage[request.what]?.message ?? post('purchase', {})
+  }
+}

@@ -1,0 +1,85 @@
+// One HTTP exchange of a client that may be as rude as a real one: it gives up after a while, or drops its connection in
+// the middle of its request, before the answer, or in the middle of the answer. Never throws: an exchange ends with an
+// answer, or without one and a cause.
+import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
+
+export const drops = ['mid-request', 'before-answer', 'mid-answer'] as const
+export type Drop = (typeof drops)[number]
+
+export type Exchange = {
+  url: string
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  headers: Record<string, string>
+  body?: string | undefined
+  timeoutMs: number
+  /** `afterMs` counts from the whole request being sent. */
+  drop?: { kind: Drop; afterMs: number } | undefined
+}
+
+export type Answer =
+  | { kind: 'answer'; status: number; contentType: string; text: string }
+  | { kind: 'none'; cause: string }
+
+export type Exchanger = ReturnType<typeof createExchanger>
+
+/** Connections are kept, so that those of a killed process are met again. */
+export function createExchanger(maxConnections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: maxConnections, scheduling: 'fifo' })
+  return {
+    exchange: (exchange: Exchange) => run(agent, exchange),
+    close: () => agent.destroy(),
+  }
+}
+
+function run(agent: Agent, { url, method, headers, body, timeoutMs, drop }: Exchange): Promise<Answer> {
+  return new Promise((resolve) => {
+    const request = openRequest(url, { agent, method, headers: withLength(headers, body) })
+    const limit = setTimeout(() => end('TIMED_OUT'), timeoutMs)
+    let ended = false
+
+    function end(cause: string): void {
+      finish({ kind: 'none', cause })
+      request.destroy()
+    }
+    function finish(answer: Answer): void {
+      if (ended) return
+      ended = true
+      clearTimeout(limit)
+      resolve(answer)
+    }
+    request.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'none', cause: error.code ?? error.message }))
+    request.on('response', (response) => {
+      if (drop?.kind === 'mid-answer') end('DROPPED_MID_ANSWER')
+      else read(response, finish)
+    })
+    if (drop?.kind === 'mid-request') sendHalf(request, body ?? '', () => end('DROPPED_MID_REQUEST'))
+    else request.end(body)
+    if (drop?.kind === 'before-answer') {
+      request.on('finish', () => setTimeout(() => end('DROPPED_BEFORE_ANSWER'), drop.afterMs))
+    }
+  })
+}
+
+/** The length is announced, so that the server waits for the second half. */
+function withLength(headers: Record<string, string>, body: string | undefined): Record<string, string> {
+  return body === undefined ? headers : { ...headers, 'content-length': `${Buffer.byteLength(body)}` }
+}
+
+function sendHalf(request: ClientRequest, body: string, then: () => void): void {
+  if (body === '') request.flushHeaders()
+  else request.write(body.slice(0, body.length / 2))
+  // Long enough for the bytes to leave.
+  setTimeout(then, 5)
+}
+
+function read(response: IncomingMessage, finish: (answer: Answer) => void): void {
+  const chunks: Buffer[] = []
+  response.on('data', (chunk) => chunks.push(chunk))
+  response.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'none', cause: error.code ?? error.message }))
+  response.on('close', () => {
+    if (!response.complete) return finish({ kind: 'none', cause: 'TRUNCATED' })
+    const text = Buffer.concat(chunks).toString('utf8')
+    const contentType = response.headers['content-type'] ?? ''
+    finish({ kind: 'answer', status: response.statusCode ?? 0, contentType, text })
+  })
+}

@@ -1,0 +1,169 @@
+// What the nemesis can do to the processes, as a table: how often, and how. Each kind is counted when it has really
+// happened; what finds its victim busy with another fault takes the other one, or is left out.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../test/support/random.ts'
+import type { Service } from './service.ts'
+import type { Weather } from './weather.ts'
+import { limits, type World } from './world.ts'
+
+export type Struck = {
+  world: World
+  weather: Weather
+  random: Random
+  count(name: string, times?: number): void
+  /** What a fault has shown to be wrong. */
+  wrong: string[]
+}
+
+export type Fault = {
+  name: string
+  /** Between two of them, in seconds. */
+  every: [number, number]
+  /** What must have fired in a minute, or the run proves nothing. */
+  leastPerMinute: number
+  strike(struck: Struck): Promise<void>
+}
+
+export const faults: Fault[] = [
+  { name: 'service killed', every: [4, 8], leastPerMinute: 4, strike: killServices },
+  { name: 'service paused past its lease', every: [16, 24], leastPerMinute: 1, strike: pauseService },
+  { name: 'service stopped gracefully', every: [20, 32], leastPerMinute: 1, strike: stopService },
+  { name: 'database crashed', every: [9, 15], leastPerMinute: 2, strike: crashDatabase },
+  { name: 'database session ended', every: [1.5, 3], leastPerMinute: 8, strike: endSession },
+  { name: 'accounts locked', every: [14, 22], leastPerMinute: 1, strike: lockAccounts },
+  { name: 'gateway killed', every: [24, 36], leastPerMinute: 1, strike: killGateway },
+  { name: 'gateway frozen', every: [20, 34], leastPerMinute: 1, strike: freezeGateway },
+  { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 5, strike: turnWebhooks },
+]
+
+const killLimitMs = 10_000
+const bothShare = 0.15
+const clockShiftShare = 0.2
+const clockShiftMs = 30 * 60_000
+
+type Busy = { busy: boolean }
+
+/** False when the victim is under another fault. */
+async function alone(victim: Busy, body: () => Promise<void>): Promise<boolean> {
+  if (victim.busy) return false
+  victim.busy = true
+  try {
+    await body()
+  } finally {
+    victim.busy = false
+  }
+  return true
+}
+
+function freeService({ world, random }: Struck): Service | undefined {
+  return random.shuffled(world.services).find((service) => !service.busy)
+}
+
+/** Some come back with a clock that is half an hour off. */
+async function startAgain({ random, count }: Struck, service: Service): Promise<void> {
+  const shifted = random.chance(clockShiftShare)
+  const sign = random.pick([-1, 1])
+  await service.start(shifted ? sign * clockShiftMs : 0)
+  if (shifted) count('clock shifted at a start')
+}
+
+async function killServices(struck: Struck): Promise<void> {
+  const first = freeService(struck)
+  const victims = struck.random.chance(bothShare) ? struck.world.services : [first].filter((each) => each !== undefined)
+  const kill = (service: Service) =>
+    alone(service, async () => {
+      await service.end('SIGKILL', killLimitMs)
+      struck.count('service killed')
+      await startAgain(struck, service)
+    })
+  await Promise.all(victims.map(kill))
+}
+
+async function pauseService(struck: Struck): Promise<void> {
+  const service = freeService(struck)
+  if (!service) return
+  await alone(service, async () => {
+    service.signal('SIGSTOP')
+    await sleep(limits.operationLeaseMs + struck.random.integer(500, 3_000))
+    service.signal('SIGCONT')
+    struck.count('service paused past its lease')
+  })
+}
+
+/** It finishes what is under way and says 0, within its limit. */
+async function stopService(struck: Struck): Promise<void> {
+  const service = freeService(struck)
+  if (!service) return
+  await alone(service, async () => {
+    const startedAt = performance.now()
+    const ended = await service.end('SIGTERM', limits.shutdownTimeoutMs + 5_000)
+    struck.count('service stopped gracefully')
+    const how = ended === null ? 'did not end' : `ended with ${ended.signal ?? `code ${ended.code}`}`
+    const took = `${Math.round(performance.now() - startedAt)} ms after SIGTERM`
+    if (ended?.code !== 0) struck.wrong.push(`service ${service.name} ${how}, ${took}`)
+    await startAgain(struck, service)
+  })
+}
+
+async function crashDatabase({ world, count }: Struck): Promise<void> {
+  await alone(world.postgres, async () => {
+    await world.postgres.crash()
+    count('database crashed')
+  })
+}
+
+/** Of the services only: the campaign needs its own. */
+async function endSession({ world, random, count }: Struck): Promise<void> {
+  try {
+    const sessions = await world.books.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'service' order by pid`,
+    )
+    const victim = sessions[random.integer(0, sessions.length - 1)]
+    if (!victim) return
+    const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1) as ended', [victim.pid])
+    if (row?.ended) count('database session ended')
+  } catch {
+    // The database is away itself.
+  }
+}
+
+async function lockAccounts({ world, count }: Struck): Promise<void> {
+  const client = await world.books.pool.connect().catch(() => undefined)
+  // Without a listener a lost connection would end the campaign.
+  client?.on('error', () => undefined)
+  try {
+    await client?.query('begin')
+    await client?.query(`set local lock_timeout = '3s'`)
+    await client?.query('lock table accounts in access exclusive mode')
+    await client?.query('select pg_sleep(1)')
+    await client?.query('commit')
+    if (client) count('accounts locked')
+    client?.release()
+  } catch (error) {
+    client?.release(error as Error)
+  }
+}
+
+async function killGateway({ world, weather, random, count }: Struck): Promise<void> {
+  await alone(world.gateway, async () => {
+    await weather.remember()
+    await world.gateway.kill()
+    count('gateway killed')
+    await sleep(random.integer(2_000, 8_000))
+    await world.gateway.start()
+  })
+}
+
+async function freezeGateway({ world, random, count }: Struck): Promise<void> {
+  await alone(world.gateway, async () => {
+    world.gateway.signal('SIGSTOP')
+    await sleep(random.integer(1_000, 4_000))
+    world.gateway.signal('SIGCONT')
+    count('gateway frozen')
+  })
+}
+
+async function turnWebhooks({ world, random, count }: Struck): Promise<void> {
+  const { webhookUrl: url } = world.services[random.integer(0, 1) as 0 | 1]
+  if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks to the other service')
+}

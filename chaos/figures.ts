@@ -1,0 +1,81 @@
+// What a run amounts to, in numbers: what was asked and answered, what happened to the money, what the services went
+// through. Gathered at the end, from the history, the books, the journal and the logs.
+import { readFileSync } from 'node:fs'
+import { type Evidence, wasConfirmed } from './checks/evidence.ts'
+import type { Call } from './history.ts'
+import type { Service } from './service.ts'
+import type { Spender } from './spender.ts'
+import type { World } from './world.ts'
+
+export type Figures = Record<string, number>
+
+export async function countFigures(world: World, evidence: Evidence, spender: Spender): Promise<Figures> {
+  const { calls, orders, movements } = evidence
+  const all = [...orders.values()]
+  const of = (status: string) => all.filter((order) => order.status === status).length
+  const answered = calls.filter(({ dropped }) => !dropped)
+  const served = answered.filter(({ outcome }) => outcome.kind !== 'info')
+  const operations = await countOperations(world)
+  const log = world.services.map(readLog).reduce((sum, each) => ({
+    ambiguous: sum.ambiguous + each.ambiguous,
+    recovered: sum.recovered + each.recovered,
+  }))
+  return {
+    'API calls': calls.length,
+    'connections dropped by clients': calls.length - answered.length,
+    'without a definite answer': answered.length - served.length,
+    'availability in percent': percent(served.length, answered.length),
+    'slowest answer in ms': Math.round(slowest(answered)),
+    orders: all.length,
+    'orders confirmed': all.filter(wasConfirmed).length,
+    'orders failed': of('FAILED'),
+    'orders cancelled': of('CANCELLED'),
+    'orders refunded': of('REFUNDED'),
+    'orders pending': of('PENDING'),
+    'payments captured': movements.filter(({ kind }) => kind === 'capture').length,
+    'payments cancelled': movements.filter(({ kind }) => kind === 'cancel').length,
+    'won kept at the gateway': movements.reduce(
+      (sum, { kind, amount }) => sum + (kind === 'capture' ? amount : -amount),
+      0,
+    ),
+    spends: spender.spends.length,
+    'spends that went through': evidence.bookedSpends.size,
+    ...operations,
+    'recovered by the worker (log)': log.recovered,
+    'commits in doubt (log)': log.ambiguous,
+    'open discrepancies': evidence.discrepancies.length,
+    'service starts': starts(world.services, 'starts'),
+    'service starts refused': starts(world.services, 'refusedStarts'),
+  }
+}
+
+async function countOperations({ books }: World): Promise<Figures> {
+  const [row] = await books.query<Figures>(
+    `select count(*) filter (where attempts > 0 and state <> 'OPEN')::int as "recoveries",
+      count(*) filter (where state = 'EXPIRED')::int as "orders expired by the clock",
+      count(*) filter (where kind = 'RETURN' and state = 'APPROVED')::int as "payments returned",
+      (select count(*)::int from webhook_notifications) as "notifications"
+    from payment_operations`,
+  )
+  return row ?? {}
+}
+
+function starts(services: readonly Service[], of: 'starts' | 'refusedStarts'): number {
+  return services.reduce((sum, { counts }) => sum + counts[of], 0)
+}
+
+/** A statement whose connection died: whether its commit happened was not known. */
+function readLog({ logFile }: Service): { ambiguous: number; recovered: number } {
+  const lines = readFileSync(logFile, 'utf8').split('\n')
+  const has = (text: string) => lines.filter((line) => line.includes(text))
+  const away = has('"msg":"statement failed"').filter((line) => line.includes('"kind":"away"'))
+  return { ambiguous: away.length, recovered: has('"msg":"recovered"').length }
+}
+
+function slowest(calls: Call[]): number {
+  return calls.reduce((longest, { invokedAtMs, endedAtMs }) => Math.max(longest, endedAtMs - invokedAtMs), 0)
+}
+
+function percent(part: number, whole: number): number {
+  return Math.round((part / Math.max(1, whole)) * 10_000) / 100
+}

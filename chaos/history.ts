@@ -1,0 +1,114 @@
+// What every client asked and was told, with the times of a clock that nobody sets: `invoke` when a request leaves, then
+// `ok` (a success), `fail` (a definite refusal) or `info` (no answer, or "unavailable": it may or may not have
+// happened). Kept in memory for the checks and written down as JSON lines for whoever has to understand a failure.
+import { createWriteStream } from 'node:fs'
+import { catalogue, type ErrorCode } from '../src/core/errors.ts'
+import type { PackageType } from '../src/payments/packages.ts'
+import type { Answer } from './exchange.ts'
+
+export type ServiceName = 'a' | 'b'
+
+/** `customer` is the place of the customer in the campaign's list. */
+export type Request =
+  | { op: 'purchase'; customer: number; packageType: PackageType; idempotencyKey: string | null }
+  | { op: 'confirm'; customer: number; orderId: string; paymentKey: string; amount: number; as: ConfirmVariant }
+  | { op: 'cancel'; customer: number; orderId: string; paymentKey: string; reason: string; foreign: boolean }
+  | { op: 'status'; customer: number; orderId: string; foreign: boolean }
+  | { op: 'balance'; customer: number }
+  | { op: 'packages'; customer: number }
+  | { op: 'garbage'; customer: number; what: string; codes: string[] }
+
+export type ConfirmVariant = 'right' | 'wrong amount' | 'wrong key' | 'foreign order'
+
+export type Data = Record<string, unknown>
+
+export type Outcome =
+  | { kind: 'ok'; status: number; data: Data | unknown[]; message: string | null }
+  | { kind: 'fail'; status: number; code: string; message: string; metadata: Data | null }
+  | { kind: 'info'; cause: string }
+
+export type Call<Of extends Request = Request> = {
+  number: number
+  service: ServiceName
+  request: Of
+  invokedAtMs: number
+  endedAtMs: number
+  outcome: Outcome
+  /** What is wrong with the shape of the answer, or null. */
+  breach: string | null
+  /** The client itself cut the connection: the lack of an answer is not the service's. */
+  dropped: boolean
+}
+
+export type History = ReturnType<typeof createHistory>
+
+export function createHistory(file: string) {
+  const stream = createWriteStream(file)
+  const calls: Call[] = []
+  let started = 0
+  const write = (line: object) => stream.write(`${JSON.stringify(line)}\n`)
+
+  return {
+    calls,
+    nowMs: () => Math.round(performance.now() * 1_000) / 1_000,
+    invoke(service: ServiceName, request: Request): { number: number; invokedAtMs: number } {
+      const invoked = { number: ++started, invokedAtMs: this.nowMs() }
+      write({ type: 'invoke', at: invoked.invokedAtMs, number: invoked.number, service, ...request })
+      return invoked
+    },
+    /** Completes a call; the time of the end is now. */
+    complete(call: Omit<Call, 'endedAtMs'>): Call {
+      const whole = { ...call, endedAtMs: this.nowMs() }
+      calls.push(whole)
+      const { outcome, breach, dropped } = call
+      const { kind: type, ...rest } = outcome
+      write({ type, at: whole.endedAtMs, number: call.number, ...rest, ...(breach && { breach }), dropped })
+      return whole
+    },
+    /** What is no call: faults, spends, refunds, notifications. */
+    note(event: string, fields: object = {}): void {
+      write({ type: 'event', at: this.nowMs(), event, ...fields })
+    },
+    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+  }
+}
+
+/** The five fields, for as long as nobody has looked at them. */
+type Body = { success: unknown; data: Data; message: string; code: string; metadata: Data | null }
+
+const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201 }
+const fields = ['success', 'data', 'message', 'code', 'metadata']
+
+/** Section 1 and section 7: the five fields, a code of the catalogue, its status. */
+export function judgeAnswer(op: Request['op'], answer: Answer): { outcome: Outcome; breach: string | null } {
+  if (answer.kind === 'none') return { outcome: { kind: 'info', cause: answer.cause }, breach: null }
+  const { status, text } = answer
+  const breach = (what: string) => ({
+    outcome: { kind: 'info', cause: `HTTP ${status}` } as const,
+    breach: `${what}: HTTP ${status} ${text.slice(0, 200)}`,
+  })
+  const body = parse(text)
+  if (!body || Object.keys(body).join() !== fields.join()) return breach('not the envelope')
+  if (!answer.contentType.startsWith('application/json')) return breach(`content type ${answer.contentType}`)
+  const { success, data, message, code, metadata } = body as Body
+  if (code === 'SUCCESS') {
+    if (status !== (successStatus[op] ?? 200)) return breach('a success with another status')
+    if (success !== true || metadata !== null || data === null) return breach('a success that is not one')
+    if ((message === null) !== (op === 'cancel')) return breach('the message of a success')
+    return { outcome: { kind: 'ok', status, data, message }, breach: null }
+  }
+  if (catalogue[code as ErrorCode]?.status !== status) return breach('a code with another status')
+  if (success !== false || data !== null || typeof message !== 'string') return breach('an error that is not one')
+  if (code === 'INT001') return breach('an unexpected error')
+  if (code === 'SVC001') return { outcome: { kind: 'info', cause: code }, breach: null }
+  return { outcome: { kind: 'fail', status, code, message, metadata }, breach: null }
+}
+
+function parse(text: string): object | null {
+  try {
+    const body = JSON.parse(text)
+    return typeof body === 'object' ? body : null
+  } catch {
+    return null
+  }
+}

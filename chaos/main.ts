@@ -1,0 +1,31 @@
+// `npm run chaos`: runs a campaign, says on stderr how it goes, prints the report. Exit code 0: passed; 1: failed or
+// proved nothing; 2: wrong arguments. Ctrl-C ends everything that was started.
+import { randomInt } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { runCampaign } from './campaign.ts'
+import { readOptions, WrongArguments } from './options.ts'
+import { renderReport } from './report.ts'
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  try {
+    const say = (line: string) => process.stderr.write(`${line}\n`)
+    const report = await runCampaign({ ...options, say, stopped: stopping.signal })
+    if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+    process.stdout.write(renderReport(report))
+    return report.verdict === 'PASSED' ? 0 : 1
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error
+    process.stderr.write(`stopped (seed ${options.seed})\n`)
+    return 130
+  }
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = error instanceof WrongArguments ? 2 : 1
+}

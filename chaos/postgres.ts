@@ -1,0 +1,80 @@
+// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It can
+// be crashed (an immediate shutdown: no checkpoint, no goodbye to anybody) and started again at the same address.
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
+import { findPostmaster, isAlive, stopPostmaster } from '../src/db/embedded-postmaster.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { clusterOf, databaseUrl } from '../test/support/processes.ts'
+import { until } from '../test/support/until.ts'
+
+const crashLimitMs = 20_000
+
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+
+export async function startPostgres(directory: string) {
+  const dataDir = join(directory, 'postgres')
+  const server = await startEmbedded({ dataDir })
+  const postmasterId = () => findPostmaster(server.dataDirectory)?.pid
+
+  return {
+    busy: false,
+    /** For a pool of this name: the server's list of sessions tells the campaign's own from the services'. */
+    urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
+    password: server.connection.password,
+    applyMigrations: () => applyMigrations(server),
+    /** Returns when it serves again; how long it was away. */
+    async crash(): Promise<number> {
+      const startedAt = performance.now()
+      const pid = postmasterId()
+      if (pid !== undefined) {
+        process.kill(pid, 'SIGQUIT')
+        await until('the database server is gone', () => !isAlive(pid), crashLimitMs)
+      }
+      await startEmbedded({ dataDir })
+      return performance.now() - startedAt
+    },
+    async stop(): Promise<void> {
+      await stopPostmaster(server.dataDirectory)
+    },
+    /** For a process that is about to exit. */
+    endNow(): void {
+      const pid = postmasterId()
+      if (pid !== undefined) process.kill(pid, 'SIGQUIT')
+    },
+    /** As root the cluster may lie outside of the campaign's directory. */
+    remove(): void {
+      const home = dirname(clusterOf(dataDir))
+      if (home !== dataDir) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+async function applyMigrations({ connection }: EmbeddedServer): Promise<void> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  await migrate(client)
+  await client.end()
+}
+
+export type Books = Awaited<ReturnType<typeof openBooks>>
+
+/** The campaign's own look into the database. A lost connection is an error of the query, never of the process. */
+export function openBooks(postgres: Postgres) {
+  const pool = new pg.Pool({
+    connectionString: postgres.urlFor('chaos'),
+    max: 4,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 60_000,
+  })
+  pool.on('error', () => undefined)
+  return {
+    pool,
+    async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      const { rows } = await pool.query(text, values)
+      return rows
+    },
+    close: () => pool.end(),
+  }
+}

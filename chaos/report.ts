@@ -1,0 +1,101 @@
+// The verdict and what it stands on. PASSED: every check holds and everything that was to happen has happened. FAILED: a
+// check does not hold. INVALID: nothing was found, but too little happened for that to mean anything.
+import type { Check } from './checks/evidence.ts'
+import { faults } from './faults.ts'
+import type { Figures } from './figures.ts'
+import type { Fired } from './gateway.ts'
+import { deedTable } from './operator.ts'
+import { gatewayFaultNames } from './weather.ts'
+
+export type Verdict = 'PASSED' | 'FAILED' | 'INVALID'
+
+export type Report = {
+  verdict: Verdict
+  seed: number
+  minutes: number
+  fired: Record<string, number>
+  gatewayFaults: Fired[]
+  figures: Figures
+  checks: Check[]
+  /** What did not happen often enough. */
+  missing: string[]
+  directory: string | null
+}
+
+/** In a minute of load, on two cores that others use too; a run that is quicker loses nothing. */
+const leastPerMinute: Record<string, number> = {
+  'API calls': 900,
+  orders: 100,
+  'payments captured': 60,
+  'orders cancelled': 6,
+  'orders expired by the clock': 3,
+  spends: 100,
+  recoveries: 8,
+  'commits in doubt (log)': 4,
+  'connections dropped by clients': 10,
+}
+
+/** Below a minute only what the table asks for in that time; from a minute on nothing may be missing altogether. */
+export function findMissing(minutes: number, fired: Record<string, number>, figures: Figures): string[] {
+  const least = (perMinute: number) => Math.max(Math.floor(perMinute * minutes), minutes >= 1 ? 1 : 0)
+  const wanted = [
+    ...[...faults, ...deedTable].map((row) => ({
+      name: row.name,
+      times: least(row.leastPerMinute),
+      got: fired[row.name],
+    })),
+    ...gatewayFaultNames.map((name) => ({ name, times: least(0), got: fired[name] })),
+    ...Object.entries(leastPerMinute).map(([name, each]) => ({ name, times: least(each), got: figures[name] })),
+  ]
+  return wanted
+    .filter(({ times, got = 0 }) => got < times)
+    .map(({ name, times, got = 0 }) => `${name}: ${got} of at least ${times}`)
+}
+
+export function judge(checks: Check[], missing: string[]): Verdict {
+  if (checks.some(({ violations }) => violations.length > 0)) return 'FAILED'
+  return missing.length > 0 ? 'INVALID' : 'PASSED'
+}
+
+const shownViolations = 5
+
+export function renderReport(report: Report): string {
+  const { seed, minutes, fired, gatewayFaults, figures, checks, missing, directory, verdict } = report
+  const width = Math.max(...Object.keys({ ...fired, ...figures }).map((name) => name.length))
+  const rows = (values: Record<string, number>) =>
+    Object.entries(values).map(([name, value]) => `  ${name.padEnd(width)}  ${value.toLocaleString('en-US')}`)
+  return [
+    `Fault campaign, seed ${seed}, ${minutes} minutes under load.`,
+    'The plan of the faults and of each client follows from the seed; how they interleave does not.',
+    '',
+    'What fired:',
+    ...rows(fired),
+    '',
+    'At the gateway, by call:',
+    ...byCall(gatewayFaults),
+    '',
+    'What happened:',
+    ...rows(figures),
+    '',
+    'Checks:',
+    ...checks.flatMap(checkLines),
+    '',
+    ...(missing.length > 0 ? ['Too little of:', ...missing.map((each) => `  ${each}`), ''] : []),
+    ...(directory === null ? [] : [`History, logs and journal: ${directory}`]),
+    `${verdict} (seed ${seed})`,
+    '',
+  ].join('\n')
+}
+
+function byCall(gatewayFaults: Fired[]): string[] {
+  return [...Map.groupBy(gatewayFaults, ({ on }) => on)].map(([on, ofCall]) => {
+    const kinds = ofCall.toSorted((one, other) => other.times - one.times)
+    return `  ${on}: ${kinds.map(({ kind, times }) => `${kind} ${times}`).join(', ')}`
+  })
+}
+
+function checkLines({ id, title, violations }: Check): string[] {
+  const result = violations.length === 0 ? 'pass' : `${violations.length} VIOLATIONS`
+  const shown = violations.slice(0, shownViolations).map((each) => `           ${each}`)
+  return [`  ${result.padEnd(4)}  ${id.padEnd(6)}  ${title}`, ...shown]
+}

@@ -1,0 +1,91 @@
+// What the campaign's customers know: who they are, which orders they were told of, who paid what. The clients choose
+// their next request from it, and the checks hold it against the books. A few customers are hot: they take part in
+// most of what happens (Zipf), so that their accounts are fought over.
+import { createLedger } from '../src/credits/ledger.ts'
+import { type IssuedKey, issueKey } from '../src/customers/api-keys.ts'
+import { createDatabase, createPool, type Database } from '../src/db/database.ts'
+import { type PackageType, packageOf } from '../src/payments/packages.ts'
+import { silentLog } from '../test/support/database.ts'
+import type { Random } from '../test/support/random.ts'
+import type { World } from './world.ts'
+
+export type Checkout = { paymentKey: string; result: string }
+
+export type KnownOrder = {
+  customer: number
+  orderId: string
+  packageType: PackageType
+  amount: number
+  credits: number
+  checkouts: Checkout[]
+  /** A client was told so. */
+  confirmed: boolean
+  cancelled: boolean
+}
+
+export type Customer = IssuedKey & { index: number }
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
+
+export async function openShop({ postgres, peppers }: World, size: number) {
+  const pool = createPool({
+    connection: { connectionString: postgres.urlFor('chaos-ledger') },
+    maxConnections: 6,
+    log: silentLog,
+  })
+  const database: Database = createDatabase(pool, silentLog)
+  const customers: Customer[] = []
+  for (let index = 0; index < size; index += 1) {
+    customers.push({ ...(await issueKey(database, peppers, `customer ${index}`)), index })
+  }
+  const weights = customers.map((_, index) => 1 / (index + 1))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const orders = new Map<string, KnownOrder>()
+
+  return {
+    customers,
+    orders,
+    /** Paid and not asked to be confirmed yet. */
+    payable: [] as KnownOrder[],
+    /** Told confirmed, and not asked to be cancelled by a customer yet. */
+    cancellable: [] as KnownOrder[],
+    ledger: createLedger(database),
+    database,
+    anyCustomer(random: Random): Customer {
+      let left = (random.integer(0, 999_999) / 1_000_000) * total
+      const found = customers.find((_, index) => {
+        left -= weights[index] ?? 0
+        return left < 0
+      })
+      return found ?? (customers[0] as Customer)
+    },
+    anyOrder: (random: Random): KnownOrder | undefined => anyOf(random, [...orders.values()]),
+    /** A client was told of it; several may be told of the same. */
+    learn(customer: number, orderId: string, packageType: PackageType): KnownOrder {
+      const { price: amount, credits } = packageOf(packageType)
+      const fresh = {
+        customer,
+        orderId,
+        packageType,
+        amount,
+        credits,
+        checkouts: [],
+        confirmed: false,
+        cancelled: false,
+      }
+      const known = orders.get(orderId) ?? fresh
+      orders.set(orderId, known)
+      return known
+    },
+    close: () => pool.end(),
+  }
+}
+
+export function anyOf<Value>(random: Random, values: readonly Value[]): Value | undefined {
+  return values[random.integer(0, values.length - 1)]
+}
+
+/** Takes one out, so that nobody else takes it. */
+export function takeAny<Value>(random: Random, values: Value[]): Value | undefined {
+  return values.splice(random.integer(0, values.length - 1), 1)[0]
+}

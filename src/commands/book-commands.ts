@@ -1,0 +1,61 @@
+// Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
+import { audit } from '../payments/audit.ts'
+import { listOpenDiscrepancies } from '../payments/discrepancy-sql.ts'
+import { reconcile } from '../payments/reconcile.ts'
+import { type Command, needsNothing, type Values } from './command.ts'
+
+const listLimit = 1_000
+const koreanOffset = '+09:00'
+const timePattern = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/
+const dateFormat = '2026-01-31 (a Korean day) or 2026-01-31T09:00:00+09:00'
+
+/** A day is Korean, as the gateway's are: from its first second to its last. */
+function readTime(text: string | undefined, timeOfDay: string): Date | undefined {
+  const [, date, rest = `T${timeOfDay}${koreanOffset}`] = timePattern.exec(text ?? '') ?? []
+  const day = new Date(`${date}T00:00:00Z`)
+  const time = new Date(`${date}${rest}`)
+  if (Number.isNaN(day.getTime()) || Number.isNaN(time.getTime())) return undefined
+  // 30 February parses, as 2 March.
+  return day.toISOString().startsWith(`${date}`) ? time : undefined
+}
+
+const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), to: readTime(to, '23:59:59') })
+
+export const bookCommands: Command[] = [
+  {
+    name: 'audit',
+    takes: '',
+    does: 'Checks every rule the books must keep, beside running traffic. Exit code 1 when one is broken.',
+    check: needsNothing,
+    run: ({ database, onProgress }) => audit(database, { onProgress }),
+    failed: (result) => !(result as { ok: boolean }).ok,
+  },
+  {
+    name: 'reconcile',
+    takes: '--from DATE --to DATE',
+    does: `Compares the gateway's transactions with the books, both ways, and repairs what is certain.`,
+    check: ({ positionals, values }) => {
+      const fault = needsNothing({ positionals })
+      if (fault) return fault
+      const { from, to } = readSpan(values)
+      if (!from || !to) return `--from DATE and --to DATE are needed, as ${dateFormat}`
+      if (from >= to) return '--to must be after --from'
+    },
+    async run({ payments, values, onProgress }) {
+      const { from, to } = readSpan(values)
+      if (!from || !to) throw new Error('no dates')
+      return reconcile(await payments(), { from, to }, onProgress)
+    },
+    failed: (result) => {
+      const { reviewed } = result as { reviewed: Record<string, number> }
+      return (reviewed.disagrees ?? 0) > 0 || (reviewed.unknown ?? 0) > 0
+    },
+  },
+  {
+    name: 'discrepancies list',
+    takes: '',
+    does: `Lists what a person has to look at, oldest first, ${listLimit} at most.`,
+    check: needsNothing,
+    run: ({ database }) => listOpenDiscrepancies(database, listLimit),
+  },
+]

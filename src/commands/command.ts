@@ -1,0 +1,37 @@
+// What a command of the operator is: its words, what it takes, and what it does with the parts it asks for. Parts are
+// opened when they are asked for, so a command that needs no gateway starts none.
+import type { Peppers } from '../customers/api-keys.ts'
+import type { Database } from '../db/database.ts'
+import type { PaymentContext } from '../payments/context.ts'
+import type { Progress } from '../payments/reconcile.ts'
+
+export type Values = { customer?: string; reason?: string; from?: string; to?: string; json?: boolean; help?: boolean }
+export type Words = { positionals: string[]; values: Values }
+
+export type Call = Words & {
+  database: Database
+  peppers(): Peppers
+  payments(): Promise<PaymentContext>
+  /** Shows how far a long run has come. */
+  onProgress: Progress
+}
+
+export type Command = {
+  name: string
+  takes: string
+  does: string
+  /** What is missing or wrong in the call, if anything. */
+  check(words: Words): string | undefined
+  run(call: Call): Promise<object | object[]>
+  /** Whether what was found is a failure: exit code 1. */
+  failed?(result: object): boolean
+}
+
+/** For the commands that are about one thing. */
+export function needsOne(what: string, hint: string): (words: Pick<Words, 'positionals'>) => string | undefined {
+  return ({ positionals }) => (positionals.length === 1 ? undefined : `exactly one ${what} is needed${hint}`)
+}
+
+export function needsNothing({ positionals }: Pick<Words, 'positionals'>): string | undefined {
+  return positionals.length === 0 ? undefined : `"${positionals[0]}" is one word too many`
+}

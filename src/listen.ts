@@ -1,0 +1,27 @@
+// Starting to listen, with an error that says what is in the way and which setting changes it.
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+/** The address it listens on, as a URL. The caller closes it. */
+export async function listen(app: FastifyInstance, setting: string, host: string, port: number): Promise<string> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    throw explainListen(error, setting, host, port)
+  }
+  const bound = app.server.address() as AddressInfo
+  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
+}
+
+export function explainListen(error: unknown, setting: string, host: string, port: number): unknown {
+  const notHere = `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set ${setting} to another.`,
+    EADDRNOTAVAIL: notHere,
+    ENOTFOUND: notHere,
+    EAI_AGAIN: notHere,
+    EACCES: `Port ${port} needs more rights than this user has: set ${setting} to one above 1023.`,
+  }
+  const reason = reasons[(error as { code?: string }).code ?? '']
+  return reason ? new Error(reason) : error
+}

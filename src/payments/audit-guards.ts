@@ -1,0 +1,97 @@
+// The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the four tables that money
+// moves through. Somebody may have dropped or disabled one by hand, to get something done, and forgotten it. A test
+// holds the list against the schema, so that a new guard cannot be left out.
+import { type Database, statement } from '../db/database.ts'
+
+type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; name: string }
+
+const constraints: Record<string, string[]> = {
+  accounts: ['pkey', 'customer_id_fkey', 'balance_is_exact_in_json', 'held_is_covered'],
+  ledger_entries: [
+    ...['pkey', 'customer_id_fkey', 'number_from_one', 'kind', 'sign', 'never_negative', 'cause', 'hash_is_sha256'],
+  ],
+  orders: [
+    ...['pkey', 'customer_id_fkey', 'customer_id_grant_entry_fkey', 'customer_id_rollback_entry_fkey'],
+    ...['customer_id_refund_entry_fkey', 'status', 'package_type', 'payment_method', 'sells_something'],
+    ...['confirmed_means_granted', 'cancelled_means_rolled_back', 'refunded_means_accounted_for'],
+  ],
+  payment_operations: [
+    ...['pkey', 'customer_id_order_id_fkey', 'kind', 'state', 'open_is_not_closed', 'holds_by_kind'],
+    ...['expired_without_payment', 'attempts_counted'],
+  ],
+}
+
+const uniqueIndexes: Record<string, string[]> = {
+  ledger_entries: ['once_per_order', 'once_per_reference'],
+  orders: ['once_per_idempotency_key'],
+  payment_operations: ['one_open', 'one_success', 'payment_key'],
+}
+
+const triggers: Record<string, string[]> = { ledger_entries: ['append_only'], orders: ['transitions'] }
+
+const named = (kind: Guard['kind'], names: Record<string, string[]>): Guard[] =>
+  Object.entries(names).flatMap(([table, ends]) => ends.map((end) => ({ kind, table, name: `${table}_${end}` })))
+
+export const guards: Guard[] = [
+  ...named('constraint', constraints),
+  ...named('unique index', uniqueIndexes),
+  ...named('trigger', triggers),
+]
+
+/** A hash that was computed once: a function that gives another has been changed, and no chain can be trusted. */
+const knownHash = {
+  values: `'\\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'GRANT', 21, 42, 'ord_1', null,
+    '2026-01-02 03:04:05.678901+00'`,
+  hash: '58c6b2d3d1e7bd6b2da45ac5d3ba0d8b8e2ac2ff46c8dc4fb6d8fd8a5b0c39aa',
+}
+
+// A foreign key works by triggers of its own, which can be disabled too; they count by the name of their constraint.
+// `conenforced` is there from PostgreSQL 18 on, hence the look through jsonb.
+const findBrokenGuardsStatement = statement(
+  'payments.findBrokenGuards',
+  `with guard as (
+    select g.*, to_regclass(g.table_name) as relation
+    from unnest($1::text[], $2::text[], $3::text[]) as g (kind, table_name, name)
+  ),
+  state as (
+    select g.kind, g.table_name, g.name, case g.kind
+      when 'constraint' then (
+        select case when not c.convalidated then 'is not validated'
+                    when to_jsonb(c) ->> 'conenforced' = 'false' then 'is not enforced' else '' end
+        from pg_constraint c where c.conrelid = g.relation and c.conname = g.name)
+      when 'unique index' then (
+        select case when not i.indisunique then 'is not unique'
+                    when not (i.indisvalid and i.indisready and i.indislive) then 'is not valid' else '' end
+        from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = g.relation and c.relname = g.name)
+      else (
+        select '' from pg_trigger t where t.tgrelid = g.relation and t.tgname = g.name and not t.tgisinternal)
+      end as fault
+    from guard g
+  )
+  select kind, table_name as "table", name, coalesce(fault, 'is missing') as "fault"
+  from state where fault is distinct from ''
+  union all
+  select distinct 'trigger', r.table_name, coalesce(c.conname, t.tgname), 'is disabled'
+  from (select distinct table_name, relation from guard) r
+  join pg_trigger t on t.tgrelid = r.relation
+  left join pg_constraint c on c.oid = t.tgconstraint
+  where t.tgenabled not in ('O', 'A')
+  union all
+  select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
+  where current_setting('session_replication_role') <> 'origin'
+  union all
+  select 'function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'
+  where ledger_entry_hash(${knownHash.values}) <> decode($4, 'hex')
+  order by 1, 2, 3`,
+)
+
+export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
+
+export function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
+  return database.run<BrokenGuard>(findBrokenGuardsStatement, [
+    guards.map(({ kind }) => kind),
+    guards.map(({ table }) => table),
+    guards.map(({ name }) => name),
+    knownHash.hash,
+  ])
+}

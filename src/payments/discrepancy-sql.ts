@@ -1,0 +1,101 @@
+// What a person has to look at: the gateway and our books do not agree, and no rule says which of them is right. One is
+// open at a time for each kind and subject; it is closed by hand, or by itself once the two agree again.
+import { type Database, statement } from '../db/database.ts'
+import type { Operation } from './begin-sql.ts'
+import type { OrderKey } from './order-sql.ts'
+
+const insertOfOperationStatement = statement(
+  'payments.insertDiscrepancyOfOperation',
+  `insert into discrepancies (customer_id, order_id, subject, kind, detail)
+  select customer_id, order_id, order_id, $4, $5::jsonb
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and state = $3
+  on conflict do nothing
+  returning order_id`,
+)
+
+/** Whether it is new: the operation is in that state, and nobody has reported it before. */
+export async function insertDiscrepancyOfOperation(
+  database: Database,
+  { customerId, operationId, kind: operationKind }: Operation,
+  state: Operation['state'],
+  kind: string,
+  detail: object,
+): Promise<boolean> {
+  const text = JSON.stringify({ operationId, operationKind, ...detail })
+  const rows = await database.run(insertOfOperationStatement, [customerId, operationId, state, kind, text])
+  return rows.length > 0
+}
+
+export type Discrepancy = {
+  kind: string
+  /** An order id of ours, or a payment key of the gateway's. */
+  subject: string
+  order: OrderKey | null
+  detail: object
+}
+
+const saveStatement = statement(
+  'payments.saveDiscrepancy',
+  `insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
+  values ($1, $2, $3, $4, $5::jsonb)
+  on conflict (kind, subject) where resolved_at is null
+  do update set last_seen_at = now(), detail = excluded.detail
+  returning d.found_at = now() as "isNew"`,
+)
+
+/** Whether it is new; one that is open already has been seen once more. */
+export async function saveDiscrepancy(database: Database, discrepancy: Discrepancy): Promise<boolean> {
+  const { kind, subject, order, detail } = discrepancy
+  const values = [order?.customerId ?? null, order?.orderId ?? null, subject, kind, JSON.stringify(detail)]
+  const [row] = await database.run<{ isNew: boolean }>(saveStatement, values)
+  return row?.isNew ?? false
+}
+
+const resolveStatement = statement(
+  'payments.resolveDiscrepancies',
+  `update discrepancies
+  set resolved_at = now(), resolution = $3
+  where customer_id = $1 and order_id = $2 and resolved_at is null
+    and ($4::text is null or kind = $4) and kind is distinct from $5
+  returning kind`,
+)
+
+/** Closes what is open about an order, of one kind, or of all but one; the kinds that were open. */
+export async function resolveDiscrepancies(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+  resolution: string,
+  { only = null, except = null }: { only?: string | null; except?: string | null },
+): Promise<string[]> {
+  const rows = await database.run<{ kind: string }>(resolveStatement, [customerId, orderId, resolution, only, except])
+  return rows.map((row) => row.kind)
+}
+
+export type OpenDiscrepancy = {
+  discrepancyId: string
+  kind: string
+  subject: string
+  customerId: string | null
+  orderId: string | null
+  foundAt: Date
+  lastSeenAt: Date
+  ageSeconds: number
+  detail: object
+}
+
+const listOpenStatement = statement(
+  'payments.listOpenDiscrepancies',
+  `select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
+    found_at as "foundAt", last_seen_at as "lastSeenAt",
+    floor(extract(epoch from now() - found_at))::int as "ageSeconds", detail
+  from discrepancies
+  where resolved_at is null
+  order by found_at
+  limit $1`,
+)
+
+/** The oldest first. */
+export function listOpenDiscrepancies(database: Database, limit: number): Promise<OpenDiscrepancy[]> {
+  return database.run<OpenDiscrepancy>(listOpenStatement, [limit])
+}

@@ -1,0 +1,54 @@
+// An order with everything that happened to it, for people: read in one statement, so that its parts fit together.
+import { type Database, statement } from '../db/database.ts'
+
+export type OrderStory = {
+  orderId: string
+  customerId: string
+  status: string
+  packageType: string
+  amount: number
+  credits: number
+  createdAt: string
+  confirmedAt: string | null
+  /** Credits that a refund could not take back; null unless REFUNDED. */
+  refundShortfall: number | null
+  operations: object[]
+  entries: object[]
+  discrepancies: object[]
+  notifications: object[]
+}
+
+const findOrderStoryStatement = statement(
+  'payments.findOrderStory',
+  `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
+    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key,
+       'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
+       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'closedAt', p.closed_at,
+       'nextAttemptAt', case p.state when 'OPEN' then p.settle_at end) order by p.opened_at), '[]')
+     from payment_operations p
+     where p.customer_id = o.customer_id and p.order_id = o.order_id) as "operations",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after,
+       'createdAt', e.created_at) order by e.entry_number), '[]')
+     from ledger_entries e
+     where e.customer_id = o.customer_id and e.order_id = o.order_id) as "entries",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'kind', d.kind, 'detail', d.detail, 'foundAt', d.found_at, 'lastSeenAt', d.last_seen_at,
+       'resolvedAt', d.resolved_at, 'resolution', d.resolution) order by d.found_at), '[]')
+     from discrepancies d
+     where d.customer_id = o.customer_id and d.order_id = o.order_id) as "discrepancies",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', n.received_at,
+       'processedAt', n.processed_at, 'outcome', n.outcome) order by n.received_at), '[]')
+     from (select * from webhook_notifications where order_id = o.order_id order by received_at limit 100) n
+    ) as "notifications"
+  from orders o
+  where o.order_id = $1`,
+)
+
+export async function findOrderStory(database: Database, orderId: string): Promise<OrderStory | null> {
+  const [row] = await database.run<OrderStory>(findOrderStoryStatement, [orderId])
+  return row ?? null
+}

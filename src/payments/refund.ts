@@ -1,0 +1,76 @@
+// The platform refunds an order (section 3, CONFIRMED to REFUNDED), in three acts like a cancel. What is left of its
+// credits is set aside before the gateway is asked; what was spent already cannot be taken back, and is recorded on the
+// order as its shortfall. A refund that has happened gives the same answer again.
+import { assert } from '../core/assert.ts'
+import { deadlineIn } from '../core/clock.ts'
+import { type Refusal, refuse } from '../core/errors.ts'
+import { newOperationId } from '../core/ids.ts'
+import type { PaymentContext } from './context.ts'
+import { type Opening, openedOperation, proceed } from './operations.ts'
+import { findOrderKeys, type OrderKey } from './order-sql.ts'
+import { createPauses } from './pauses.ts'
+import { findReviewSubject, type ReviewSubject } from './review-sql.ts'
+
+export type RefundRequest = { orderId: string; reason: string }
+export type RefundAnswer = {
+  orderId: string
+  status: 'REFUNDED'
+  creditsTakenBack: number
+  /** What was spent before the refund. */
+  shortfall: number
+}
+
+export async function refund(context: PaymentContext, { orderId, reason }: RefundRequest): Promise<RefundAnswer> {
+  const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
+  if (!key) throw refuse('NOT000', { message: `There is no order ${orderId}.` })
+  const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
+  for (;;) {
+    const subject = await findReviewSubject(context.database, key)
+    assert(subject, 'an order that was found by its id is gone')
+    const answer = answerOf(subject)
+    if (answer) return answer
+    const met = await begin(context, subject, key, reason)
+    // A refund does not capture what it would have to give back.
+    const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
+    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code)
+    if (conclusion?.kind === 'unsent') throw refuseRefund('the payment is not captured')
+    if (conclusion?.kind === 'rejected' && met.operation?.kind === 'REFUND')
+      throw refuseRefund('the gateway refused it')
+    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it')
+  }
+}
+
+async function begin(
+  context: PaymentContext,
+  { open, paymentKey }: ReviewSubject,
+  { customerId }: OrderKey,
+  reason: string,
+): Promise<Opening> {
+  if (open) return { kind: 'open', operation: open }
+  assert(paymentKey, 'a confirmed order without the payment key of its confirm')
+  const intent = { customerId, operationId: newOperationId(), kind: 'REFUND' as const, paymentKey, reason }
+  const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
+  if (!claimed) return { kind: 'race', operation: null }
+  return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
+}
+
+/** The order as it is after its refund; undefined when it can be refunded, or when something on it is open. */
+function answerOf({ order, open }: ReviewSubject): RefundAnswer | undefined {
+  const { orderId, status, credits, refundShortfall: shortfall } = order
+  if (status === 'REFUNDED') {
+    assert(shortfall !== null, 'a refunded order without its shortfall')
+    return { orderId, status, creditsTakenBack: credits - shortfall, shortfall }
+  }
+  if (status === 'CONFIRMED' || open) return undefined
+  throw refuseRefund(`the order is ${status}, not CONFIRMED`)
+}
+
+function refuseRefund(why: string): Refusal {
+  return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.` })
+}
+
+function stillOpen(why: string): Refusal {
+  return refuse('SVC001', {
+    message: `Not known yet (${why}). The credits are set aside, and the refund goes on in the background.`,
+  })
+}

@@ -1,0 +1,20 @@
+// What the worker does, as a table.
+import type { PaymentContext } from '../payments/context.ts'
+import { expireOrders } from '../payments/expire.ts'
+import { forgetNotifications, processNotifications } from '../payments/notifications.ts'
+import { reconcileYesterday } from '../payments/reconcile.ts'
+import { recover } from '../payments/recover.ts'
+import type { Job } from './worker.ts'
+
+export const notificationsJob = 'notifications'
+
+export function paymentJobs(context: PaymentContext): Job[] {
+  const { database, settings } = context
+  return [
+    { name: 'recover', everyMs: 1_000, run: () => recover(context) },
+    { name: notificationsJob, everyMs: 1_000, run: () => processNotifications(context) },
+    { name: 'expire', everyMs: 10_000, run: () => expireOrders(database, settings.pendingOrderLifetimeMs) },
+    { name: 'reconcile', everyMs: 60_000, run: (stopping) => reconcileYesterday(context, stopping) },
+    { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
+  ]
+}
