@@ -9,7 +9,8 @@ import { type Call, type History, judgeAnswer, type Request } from './history.ts
 import type { Shop } from './shop.ts'
 import type { World } from './world.ts'
 
-const answerLimitMs = 15_000
+/** Some are less patient than a paused service is slow. */
+const answerLimitsMs = [2_000, 6_000, 15_000] as const
 const askAgainForMs = 30_000
 const firstPauseMs = 50
 const longestPauseMs = 800
@@ -27,9 +28,10 @@ export type ClientParts = {
   random: Random
   /** Dropped connections are a fault like any other: none before the faults begin, none after their end. */
   mayDrop(): boolean
+  stopped: AbortSignal
 }
 
-export function createClient({ world, shop, history, exchanger, random, mayDrop }: ClientParts) {
+export function createClient({ world, shop, history, exchanger, random, mayDrop, stopped }: ClientParts) {
   /** One attempt at one service. */
   async function send<Of extends Request>(turn: number, request: Of): Promise<Call<Of>> {
     const service = world.services[turn % 2 === 0 ? 0 : 1]
@@ -47,7 +49,7 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop 
         ...headers,
       },
       body,
-      timeoutMs: answerLimitMs,
+      timeoutMs: random.pick(answerLimitsMs),
       drop,
     })
     const judged = judgeAnswer(request.op, answer)
@@ -62,7 +64,7 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop 
     let pauseMs = firstPauseMs
     for (let turn = firstTurn; ; turn += 1) {
       const call = await send(turn, request)
-      if (call.outcome.kind !== 'info' || givesUp || performance.now() > limit) return call
+      if (call.outcome.kind !== 'info' || givesUp || performance.now() > limit || stopped.aborted) return call
       await sleep(pauseMs * (0.5 + random.integer(0, 100) / 100))
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
@@ -72,7 +74,7 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop 
   async function askUntilAnswered<Of extends Request>(request: Of): Promise<Call<Of>> {
     for (let turn = random.integer(0, 1); ; turn += 1) {
       const call = await send(turn, request)
-      if (call.outcome.kind !== 'info' || turn > lastTurns) return call
+      if (call.outcome.kind !== 'info' || turn > lastTurns || stopped.aborted) return call
       await sleep(longestPauseMs)
     }
   }

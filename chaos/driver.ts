@@ -16,15 +16,15 @@ type Turn = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; 
 export type Driver = ReturnType<typeof startDriver>
 
 export function startDriver(parts: DriverParts) {
-  const { seed, clients, pauseMs } = parts
+  const { seed, clients, pauseMs, stopped } = parts
   let over = false
-  const spender = createSpender(parts.shop, parts.history)
+  const spender = createSpender(parts.shop, parts.history, stopped)
   const failures: string[] = []
 
   async function work(number: number): Promise<void> {
     const random = createRandom(seed * 1_000 + number)
     const turn = { ...parts, random, spender, client: createClient({ ...parts, random }) }
-    while (!over) {
+    while (!over && !stopped.aborted) {
       await chooseAction(random)(turn).catch((error) => failures.push(`client ${number}: ${(error as Error).stack}`))
       await sleep(random.integer(0, 2 * pauseMs))
     }

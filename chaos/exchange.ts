@@ -6,6 +6,14 @@ import { Agent, type ClientRequest, type IncomingMessage, request as openRequest
 export const drops = ['mid-request', 'before-answer', 'mid-answer'] as const
 export type Drop = (typeof drops)[number]
 
+/** The cause of an exchange that was ended by ourselves. */
+export const dropCauses: Record<Drop, string> = {
+  'mid-request': 'DROPPED_MID_REQUEST',
+  'before-answer': 'DROPPED_BEFORE_ANSWER',
+  'mid-answer': 'DROPPED_MID_ANSWER',
+}
+export const dropNames = drops.map((kind) => `connection dropped ${kind}`)
+
 export type Exchange = {
   url: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -49,13 +57,13 @@ function run(agent: Agent, { url, method, headers, body, timeoutMs, drop }: Exch
     }
     request.on('error', (error: NodeJS.ErrnoException) => finish({ kind: 'none', cause: error.code ?? error.message }))
     request.on('response', (response) => {
-      if (drop?.kind === 'mid-answer') end('DROPPED_MID_ANSWER')
+      if (drop?.kind === 'mid-answer') end(dropCauses['mid-answer'])
       else read(response, finish)
     })
-    if (drop?.kind === 'mid-request') sendHalf(request, body ?? '', () => end('DROPPED_MID_REQUEST'))
+    if (drop?.kind === 'mid-request') sendHalf(request, body ?? '', () => end(dropCauses['mid-request']))
     else request.end(body)
     if (drop?.kind === 'before-answer') {
-      request.on('finish', () => setTimeout(() => end('DROPPED_BEFORE_ANSWER'), drop.afterMs))
+      request.on('finish', () => setTimeout(() => end(dropCauses['before-answer']), drop.afterMs))
     }
   })
 }

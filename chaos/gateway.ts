@@ -60,7 +60,6 @@ export function createGateway(settings: GatewaySettings) {
       const limit = performance.now() + startLimitMs
       while (performance.now() < limit) {
         const starting = startProgram({
-          name: 'gateway',
           args: ['sandbox/main.ts'],
           environment,
           logFile: settings.logFile,

@@ -6,10 +6,15 @@ import { runCampaign } from './campaign.ts'
 import { readOptions, WrongArguments } from './options.ts'
 import { renderReport } from './report.ts'
 
+const stoppedCode = 130
+
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
   const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  // The first asks to stop; a second does not wait: what runs is killed on the way out.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => (stopping.signal.aborted ? process.exit(stoppedCode) : stopping.abort()))
+  }
   try {
     const say = (line: string) => process.stderr.write(`${line}\n`)
     const report = await runCampaign({ ...options, say, stopped: stopping.signal })
@@ -19,7 +24,7 @@ async function main(): Promise<number> {
   } catch (error) {
     if (!stopping.signal.aborted) throw error
     process.stderr.write(`stopped (seed ${options.seed})\n`)
-    return 130
+    return stoppedCode
   }
 }
 

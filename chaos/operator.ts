@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../src/core/errors.ts'
 import { refund } from '../src/payments/refund.ts'
 import { createRandom, type Random } from '../test/support/random.ts'
+import { type CommandResult, reconcileArguments, runCommand } from './commands.ts'
 import type { Exchanger } from './exchange.ts'
 import { forgeries } from './forgeries.ts'
 import type { History } from './history.ts'
@@ -23,6 +24,7 @@ export type OperatorParts = {
   exchanger: Exchanger
   platform: Platform
   seed: number
+  stopped: AbortSignal
   count(name: string, times?: number): void
 }
 
@@ -32,10 +34,12 @@ const rhythmMs = 350
 
 /** How often each is chosen, and what must have happened in a minute. */
 export const deedTable: { name: string; weight: number; leastPerMinute: number; act(turn: Turn): Promise<void> }[] = [
-  { name: 'platform refund', weight: 3, leastPerMinute: 4, act: refundOne },
-  { name: 'dashboard cancel', weight: 2, leastPerMinute: 2, act: cancelInDashboard },
-  { name: 'partial cancel', weight: 1, leastPerMinute: 1, act: cancelInPart },
-  { name: 'forged notification', weight: 5, leastPerMinute: 8, act: forge },
+  { name: 'platform refund', weight: 6, leastPerMinute: 4, act: refundOne },
+  { name: 'refund by command', weight: 1, leastPerMinute: 1, act: refundByCommand },
+  { name: 'reconciliation by command', weight: 1, leastPerMinute: 1, act: reconcileByCommand },
+  { name: 'dashboard cancel', weight: 4, leastPerMinute: 2, act: cancelInDashboard },
+  { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
+  { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
 ]
 const lots = deedTable.flatMap((row) => Array(row.weight).fill(row) as typeof deedTable)
 
@@ -49,7 +53,7 @@ export function startOperator(parts: OperatorParts) {
   let over = false
 
   async function work(): Promise<void> {
-    while (!over) {
+    while (!over && !parts.stopped.aborted) {
       await sleep(random.integer(rhythmMs / 2, rhythmMs * 1.5))
       const row = anyOf(random, lots)
       const doing = row?.act({ ...parts, random, deeds, wrong }).catch((error) => {
@@ -111,6 +115,43 @@ async function refundOne(turn: Turn): Promise<void> {
     await sleep(refundPauseMs)
   }
   count('platform refund')
+}
+
+/** As the operator does it; every other one is killed, early or late. */
+async function refundByCommand(turn: Turn): Promise<void> {
+  const { world, random, count, wrong } = turn
+  const order = confirmedOrder(turn)
+  if (!order || commandsUnderWay.has(world)) return
+  note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  const killAfterMs = random.chance(0.5) ? random.integer(300, 1_500) : undefined
+  const { code, stderr } = await oneAtATime(
+    world,
+    ['orders', 'refund', order.orderId, '--reason', 'goodwill'],
+    killAfterMs,
+  )
+  count('refund by command')
+  // 1: refused, or not known yet.
+  if (code !== null && code > 1) wrong.push(`orders refund ended with ${code}: ${stderr}`)
+}
+
+/** Beside everything else, with the gateway in whatever state it is: it may say that it could not conclude. */
+async function reconcileByCommand({ world, count, wrong }: Turn): Promise<void> {
+  if (commandsUnderWay.has(world)) return
+  const { code, stderr } = await oneAtATime(world, reconcileArguments())
+  count('reconciliation by command')
+  if (code !== null && code > 1) wrong.push(`reconcile ended with ${code}: ${stderr}`)
+}
+
+const commandsUnderWay = new WeakSet<World>()
+
+/** A command costs a start of a process: on two cores one at a time is enough. */
+async function oneAtATime(world: World, args: string[], killAfterMs?: number): Promise<CommandResult> {
+  commandsUnderWay.add(world)
+  try {
+    return await runCommand(world, args, killAfterMs)
+  } finally {
+    commandsUnderWay.delete(world)
+  }
 }
 
 /** Any payment that was captured, also one of which our books do not know yet. */

@@ -69,6 +69,8 @@ export function openBooks(postgres: Postgres) {
     statement_timeout: 60_000,
   })
   pool.on('error', () => undefined)
+  // While it is lent out, a connection that dies would end the campaign without a listener of its own.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     pool,
     async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -6,11 +6,12 @@ import { closeSync, openSync } from 'node:fs'
 import { bareEnvironment, repository } from '../test/support/processes.ts'
 
 export type ProgramSettings = {
-  name: string
   /** What follows `node`. */
   args: string[]
   environment: Record<string, string>
   logFile: string
+  /** For what it prints, if that is to be told from what it logs. */
+  outputFile?: string
 }
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
@@ -25,14 +26,16 @@ export type Program = {
 
 const running = new Set<ChildProcess>()
 
-export function startProgram({ args, environment, logFile }: ProgramSettings): Program {
+export function startProgram({ args, environment, logFile, outputFile }: ProgramSettings): Program {
   const log = openSync(logFile, 'a', 0o600)
+  const output = openSync(outputFile ?? logFile, 'a', 0o600)
   const child = spawn(process.execPath, args, {
     cwd: repository,
     env: bareEnvironment(environment),
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', output, log],
   })
   closeSync(log)
+  closeSync(output)
   running.add(child)
   const gone = { yet: false }
   const ended = once(child, 'exit').then(([code, signal]) => {

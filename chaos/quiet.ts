@@ -12,7 +12,7 @@ type Unsettled = { open: string[]; notifications: string[]; overdue: string[] }
 
 export type Quiet = { tookMs: number; stranded: string[] }
 
-export async function awaitQuiet(world: World): Promise<Quiet> {
+export async function awaitQuiet(world: World, stopped: AbortSignal): Promise<Quiet> {
   const startedAt = performance.now()
   let unsettled: Unsettled = { open: [], notifications: [], overdue: [] }
   let stood = 0
@@ -24,7 +24,7 @@ export async function awaitQuiet(world: World): Promise<Quiet> {
     stood = isQuiet && now === before ? stood + 1 : 0
     before = now
     if (stood >= stillLooks) return { tookMs: performance.now() - startedAt, stranded: [] }
-    await sleep(pauseMs)
+    await sleep(pauseMs, undefined, { signal: stopped })
   }
   const stranded = Object.values(unsettled).flat()
   if (stranded.length === 0) stranded.push('the balances do not stand still')

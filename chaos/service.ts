@@ -46,7 +46,7 @@ export function createService(settings: ServiceSettings) {
     while (wanted) {
       expectedEnd = false
       counts.starts += 1
-      const starting = startProgram({ name, args: [...shift, 'src/main.ts'], environment, logFile })
+      const starting = startProgram({ args: [...shift, 'src/main.ts'], environment, logFile })
       program = starting
       if (await isReady(starting)) {
         starting.ended.then((ended) => restartUnlessExpected(starting, ended))

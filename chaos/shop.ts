@@ -41,6 +41,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
   const weights = customers.map((_, index) => 1 / (index + 1))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const orders = new Map<string, KnownOrder>()
+  const inOrder: KnownOrder[] = []
 
   return {
     customers,
@@ -59,11 +60,11 @@ export async function openShop({ postgres, peppers }: World, size: number) {
       })
       return found ?? (customers[0] as Customer)
     },
-    anyOrder: (random: Random): KnownOrder | undefined => anyOf(random, [...orders.values()]),
+    anyOrder: (random: Random): KnownOrder | undefined => anyOf(random, inOrder),
     /** A client was told of it; several may be told of the same. */
     learn(customer: number, orderId: string, packageType: PackageType): KnownOrder {
       const { price: amount, credits } = packageOf(packageType)
-      const fresh = {
+      const fresh: KnownOrder = {
         customer,
         orderId,
         packageType,
@@ -73,9 +74,11 @@ export async function openShop({ postgres, peppers }: World, size: number) {
         confirmed: false,
         cancelled: false,
       }
-      const known = orders.get(orderId) ?? fresh
-      orders.set(orderId, known)
-      return known
+      const known = orders.get(orderId)
+      if (known) return known
+      orders.set(orderId, fresh)
+      inOrder.push(fresh)
+      return fresh
     },
     close: () => pool.end(),
   }

@@ -21,7 +21,7 @@ const pauseMs = 250
 
 export type Spender = ReturnType<typeof createSpender>
 
-export function createSpender(shop: Shop, history: History) {
+export function createSpender(shop: Shop, history: History, stopped: AbortSignal) {
   const spends: Spend[] = []
   const wrong: string[] = []
   const underWay = new Set<Promise<void>>()
@@ -34,7 +34,7 @@ export function createSpender(shop: Shop, history: History) {
   }
 
   async function untilDefinite(spend: Spend, input: SpendInput): Promise<void> {
-    for (;;) {
+    while (!stopped.aborted) {
       try {
         const { spent } = await spendOnce(input)
         spend.answers.push(spent)

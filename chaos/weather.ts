@@ -8,7 +8,7 @@ import type { Fired, GatewayFault, GatewayProcess } from './gateway.ts'
 
 type Target = { on: string; kinds: string[]; share: number; atMost: number }
 
-const struck = ['confirm', 'cancel', 'lookup'] as const
+const struck = ['confirm', 'cancel', 'lookup', 'transactions'] as const
 const kindsOn = (on: (typeof struck)[number]) =>
   Object.entries(faultKinds)
     .filter(([, effect]) => effect.on.includes(on))
@@ -19,6 +19,7 @@ const targets: Target[] = [
   { on: 'confirm', kinds: kindsOn('confirm'), share: 1, atMost: 3 },
   { on: 'cancel', kinds: kindsOn('cancel'), share: 0.5, atMost: 1 },
   { on: 'lookup', kinds: kindsOn('lookup'), share: 0.6, atMost: 2 },
+  { on: 'transactions', kinds: kindsOn('transactions'), share: 0.2, atMost: 1 },
   { on: 'webhook', kinds: [...webhookFaultKinds], share: 1, atMost: 3 },
 ]
 
@@ -32,7 +33,7 @@ const topUpMs = 400
 
 export type Weather = ReturnType<typeof createWeather>
 
-export function createWeather(gateway: GatewayProcess, seed: number) {
+export function createWeather(gateway: GatewayProcess, seed: number, stopped: AbortSignal) {
   const random = createRandom(seed)
   const decks = targets.map((target) => ({ target, left: [] as string[] }))
   let bad = false
@@ -65,7 +66,7 @@ export function createWeather(gateway: GatewayProcess, seed: number) {
     /** Until it is told to clear up. */
     async blow(): Promise<void> {
       bad = true
-      while (bad) {
+      while (bad && !stopped.aborted) {
         await topUp()
         await collect()
         await sleep(topUpMs)

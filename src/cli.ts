@@ -15,7 +15,7 @@ import { openDatabase } from './db/open.ts'
 import { openGateway } from './open-gateway.ts'
 import { paymentSettings } from './payment-settings.ts'
 import { createPaymentContext } from './payments/context.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, type Progress } from './progress.ts'
 
 const commands: Command[] = [...keyCommands, ...orderCommands, ...bookCommands]
 
@@ -46,7 +46,7 @@ async function execute(command: Command, words: Words): Promise<number> {
   try {
     const { database, close } = await openDatabase({ ...config, use: 'command', log })
     parts.defer(close)
-    const progress = createProgress(process.stderr)
+    const progress = showPhases()
     parts.defer(async () => progress.end())
     const call: Call = {
       ...words,
@@ -61,6 +61,23 @@ async function execute(command: Command, words: Words): Promise<number> {
     return command.failed?.(result) ? 1 : 0
   } finally {
     await parts.disposeAsync()
+  }
+}
+
+/** A bar for each phase of a long run. */
+function showPhases() {
+  let phase: string | undefined
+  let bar: Progress | undefined
+  return {
+    show(name: string, done: number, total: number): void {
+      if (name !== phase) {
+        bar?.end()
+        bar = createProgress(name)
+      }
+      phase = name
+      bar?.update(done, total)
+    },
+    end: () => bar?.end(),
   }
 }
 

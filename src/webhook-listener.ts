@@ -3,6 +3,7 @@
 // in the path is what the gateway was given with the address; without it there is nothing here.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { deadlineIn, within } from './core/clock.ts'
 import { refuse } from './core/errors.ts'
 import type { Database } from './db/database.ts'
 import { readNotification } from './gateway/toss/webhook.ts'
@@ -23,6 +24,9 @@ export type WebhookListenerParts = {
 /** A notification carries a whole payment: about 2 KB, and more with many cancels. */
 const bodyLimitBytes = 64 * 1024
 
+/** The gateway waits ten seconds for its answer, and tells again what was not answered with 200. */
+const storeLimitMs = 8_000
+
 export function webhookPath(token: string): string {
   return `/webhooks/toss/${token}`
 }
@@ -33,7 +37,6 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
-    // The gateway waits ten seconds for its answer.
     requestTimeout: 8_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
@@ -60,7 +63,8 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
     const read = readNotification(transmissionId?.toString(), request.body)
     if (read.kind === 'unreadable') throw refuse('VAL001', { message: 'This is not a notification of the gateway.' })
     if (read.kind === 'payment') {
-      await insertNotification(database, read.notification)
+      const stored = insertNotification(database, read.notification).then(() => true)
+      if (!(await within(deadlineIn(storeLimitMs), stored, false))) throw refuse('SVC001')
       onStored()
     }
     return success(null, null)

@@ -1,12 +1,21 @@
 // The books by themselves: what the watch has seen on the way, a last look, and that no entry of the ledger has changed
 // since it was first seen.
+import { runCommand } from '../commands.ts'
 import type { Books } from '../postgres.ts'
 import type { Watch } from '../watch.ts'
+import type { World } from '../world.ts'
 import type { Check } from './evidence.ts'
 
-export async function checkBooks(books: Books, watch: Watch): Promise<Check[]> {
-  const invariants = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…12', title, violations }))
-  return [...invariants, await appendOnly(books, watch)]
+export async function checkBooks(world: World, watch: Watch): Promise<Check[]> {
+  const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…12', title, violations }))
+  return [...watched, await auditByCommand(world), await appendOnly(world.books, watch)]
+}
+
+/** The last word is the operator's own command. */
+async function auditByCommand(world: World): Promise<Check> {
+  const { code, stdout, stderr } = await runCommand(world, ['audit', '--json'])
+  const violations = code === 0 ? [] : [`it ended with ${code}: ${stdout.slice(0, 2_000)}${stderr.slice(0, 2_000)}`]
+  return { id: 'I-1…21', title: '`credits audit` passes at the end', violations }
 }
 
 async function appendOnly(books: Books, { digests }: Watch): Promise<Check> {

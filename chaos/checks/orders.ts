@@ -26,7 +26,7 @@ export function checkOrders(evidence: Evidence): Check[] {
     {
       id: 'I-23',
       title: 'a cancel is refused for a reason, with what was sent in metadata',
-      violations: callsOf.cancel.flatMap((call) => refusedCancel(evidence, call)),
+      violations: refusedCancels(evidence),
     },
   ]
 }
@@ -156,28 +156,25 @@ function acknowledgedCancels({ orders, callsOf }: Evidence): string[] {
   })
 }
 
-function refusedCancel({ orders, callsOf }: Evidence, call: Cancel): string[] {
-  const { request, outcome } = call
-  if (outcome.kind !== 'fail') return []
-  const booked = orders.get(request.orderId)
-  const isOwn = booked?.customer === request.customer
-  if (outcome.code === 'NOT000') {
-    const known = isOwn && booked.paymentKey === request.paymentKey
-    const acknowledged = callsOf.confirm.some(
-      (confirm) =>
-        confirm.outcome.kind === 'ok' &&
-        confirm.request.orderId === request.orderId &&
-        confirm.endedAtMs < call.invokedAtMs,
-    )
-    return known && acknowledged ? [`${at(call)}: ${request.orderId} was confirmed, and its cancel told NOT000`] : []
-  }
-  if (outcome.code !== 'PAYMENT_CANCEL_FAILED') return [`${at(call)}: a cancel was refused with ${outcome.code}`]
-  const { paymentKey, reason } = outcome.metadata ?? {}
-  if (paymentKey !== request.paymentKey || reason !== request.reason)
-    return [`${at(call)}: metadata is not what was sent`]
-  // A stranger who tried that key on an order of its own is told about that order.
-  const tried = callsOf.confirm.some(
-    (confirm) => confirm.request.customer === request.customer && confirm.request.paymentKey === request.paymentKey,
-  )
-  return isOwn || tried ? [] : [`${at(call)}: a foreign payment key was answered PAYMENT_CANCEL_FAILED`]
+function refusedCancels({ orders, callsOf }: Evidence): string[] {
+  const confirmsOf = Map.groupBy(callsOf.confirm, ({ request }) => request.orderId)
+  const triedBy = new Set(callsOf.confirm.map(({ request }) => `${request.customer}/${request.paymentKey}`))
+  const wasAcknowledged = ({ request, invokedAtMs }: Cancel) =>
+    confirmsOf.get(request.orderId)?.some((call) => call.outcome.kind === 'ok' && call.endedAtMs < invokedAtMs)
+  return callsOf.cancel.flatMap((call) => {
+    const { request, outcome } = call
+    if (outcome.kind !== 'fail') return []
+    const booked = orders.get(request.orderId)
+    const isOwn = booked?.customer === request.customer
+    if (outcome.code === 'NOT000') {
+      const known = isOwn && booked.paymentKey === request.paymentKey && wasAcknowledged(call)
+      return known ? [`${at(call)}: ${request.orderId} was confirmed, and its cancel told NOT000`] : []
+    }
+    if (outcome.code !== 'PAYMENT_CANCEL_FAILED') return [`${at(call)}: a cancel was refused with ${outcome.code}`]
+    const { paymentKey, reason } = outcome.metadata ?? {}
+    if (paymentKey !== request.paymentKey || reason !== request.reason) return [`${at(call)}: not what was sent`]
+    // A stranger who tried that key on an order of its own is told about that order.
+    if (isOwn || triedBy.has(`${request.customer}/${request.paymentKey}`)) return []
+    return [`${at(call)}: a foreign payment key was answered PAYMENT_CANCEL_FAILED`]
+  })
 }

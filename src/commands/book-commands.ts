@@ -1,8 +1,8 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
 import { audit } from '../payments/audit.ts'
-import { listOpenDiscrepancies } from '../payments/discrepancy-sql.ts'
+import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
 import { reconcile } from '../payments/reconcile.ts'
-import { type Command, needsNothing, type Values } from './command.ts'
+import { type Command, needsNothing, needsOne, reasonPattern, type Values } from './command.ts'
 
 const listLimit = 1_000
 const koreanOffset = '+09:00'
@@ -19,6 +19,9 @@ function readTime(text: string | undefined, timeOfDay: string): Date | undefined
   return day.toISOString().startsWith(`${date}`) ? time : undefined
 }
 
+const needsDiscrepancy = needsOne('ID', ' (see: discrepancies list)')
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), to: readTime(to, '23:59:59') })
 
 export const bookCommands: Command[] = [
@@ -27,7 +30,8 @@ export const bookCommands: Command[] = [
     takes: '',
     does: 'Checks every rule the books must keep, beside running traffic. Exit code 1 when one is broken.',
     check: needsNothing,
-    run: ({ database, onProgress }) => audit(database, { onProgress }),
+    run: ({ database, onProgress }) =>
+      audit(database, { onProgress: (done, total) => onProgress('rows', done, total) }),
     failed: (result) => !(result as { ok: boolean }).ok,
   },
   {
@@ -57,5 +61,21 @@ export const bookCommands: Command[] = [
     does: `Lists what a person has to look at, oldest first, ${listLimit} at most.`,
     check: needsNothing,
     run: ({ database }) => listOpenDiscrepancies(database, listLimit),
+  },
+  {
+    name: 'discrepancies resolve',
+    takes: 'ID --reason TEXT',
+    does: 'Closes a discrepancy with what was found out about it.',
+    check: (words) => {
+      const fault = needsDiscrepancy(words)
+      if (fault) return fault
+      if (!uuidPattern.test(words.positionals[0] ?? '')) return 'ID is the discrepancyId of: discrepancies list'
+      if (!reasonPattern.test(words.values.reason ?? '')) return '--reason TEXT is needed, 1 to 200 characters'
+    },
+    async run({ database, positionals: [id = ''], values }) {
+      const resolution = values.reason?.trim() ?? ''
+      if (!(await resolveDiscrepancy(database, id, resolution))) throw new Error(`There is no open discrepancy ${id}.`)
+      return { discrepancyId: id, resolution }
+    },
   },
 ]

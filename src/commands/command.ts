@@ -35,3 +35,6 @@ export function needsOne(what: string, hint: string): (words: Pick<Words, 'posit
 export function needsNothing({ positionals }: Pick<Words, 'positionals'>): string | undefined {
   return positionals.length === 0 ? undefined : `"${positionals[0]}" is one word too many`
 }
+
+/** A reason in one line, not blank: what the gateway takes, and PostgreSQL holds. */
+export const reasonPattern = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u

@@ -3,11 +3,9 @@ import { findOrderKeys } from '../payments/order-sql.ts'
 import { findOrderStory } from '../payments/order-story-sql.ts'
 import { refund } from '../payments/refund.ts'
 import { review } from '../payments/review.ts'
-import { type Call, type Command, needsOne } from './command.ts'
+import { type Call, type Command, needsOne, reasonPattern } from './command.ts'
 
 const needsOrderId = needsOne('ORDERID', '')
-/** What the gateway takes, and PostgreSQL holds. */
-const reasonPattern = /^(?=[\s\S]*\S)[^\p{Cc}\p{Cs}]{1,200}$/u
 
 function noSuchOrder(orderId: string): Error {
   return new Error(`There is no order ${orderId}.`)

@@ -37,6 +37,15 @@ function aligned(line: string[], widths: number[]): string {
 
 function cell(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
+  if (isCounts(value))
+    return Object.entries(value)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return String(value ?? '-')
+}
+
+function isCounts(value: unknown): value is Record<string, number> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).length > 0 && Object.values(value).every((each) => typeof each === 'number')
 }

@@ -152,10 +152,12 @@ export type Subject = {
   detail: object
 }
 
+export type Limits = { from: Place; rows: number; listPerRule: number }
+
 export async function judgeChunk(
   database: Database,
   name: ScanName,
-  { from, rows, listPerRule }: { from: Place; rows: number; listPerRule: number },
+  { from, rows, listPerRule }: Limits,
 ): Promise<Chunk> {
   const place = from ?? scans[name].key.map(({ least }) => least)
   type Row = Omit<Chunk, 'next'> & { read: number; last: Place }

@@ -4,7 +4,15 @@
 import type { Database } from '../db/database.ts'
 import { findBrokenGuards } from './audit-guards.ts'
 import { type Rule, rules, type ScanName } from './audit-rules.ts'
-import { type Chunk, countDiscrepancies, estimateRows, judgeChunk, maxChunkRows, type Place } from './audit-sql.ts'
+import {
+  type Chunk,
+  countDiscrepancies,
+  estimateRows,
+  judgeChunk,
+  type Limits,
+  maxChunkRows,
+  type Place,
+} from './audit-sql.ts'
 
 export type Violation = {
   invariant: string
@@ -113,8 +121,8 @@ async function* chunksOf(
   let rows = chunkRows
   let from: Place = null
   do {
-    const limits = { from, rows, listPerRule: findings.maxListedPerRule }
-    const chunk = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
+    const limits: Limits = { from, rows, listPerRule: findings.maxListedPerRule }
+    const chunk: Chunk | undefined = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
     if (chunk) {
       yield chunk
       from = chunk.next

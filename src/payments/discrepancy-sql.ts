@@ -72,6 +72,19 @@ export async function resolveDiscrepancies(
   return rows.map((row) => row.kind)
 }
 
+const resolveOneStatement = statement(
+  'payments.resolveDiscrepancy',
+  `update discrepancies
+  set resolved_at = now(), resolution = $2
+  where discrepancy_id = $1 and resolved_at is null
+  returning discrepancy_id`,
+)
+
+/** By hand, with what was found out; false when there is no such open discrepancy. */
+export async function resolveDiscrepancy(database: Database, id: string, resolution: string): Promise<boolean> {
+  return (await database.run(resolveOneStatement, [id, resolution])).length > 0
+}
+
 export type OpenDiscrepancy = {
   discrepancyId: string
   kind: string

@@ -50,6 +50,7 @@ const leaseMs = 120_000
 const pausesMs = [1_000, 2_000, 4_000, 8_000]
 /** An operation may be opened a while before its money moves. */
 const overlapMs = dayMs
+const minuteMs = 60_000
 const rereviewedAtMost = 1_000
 /** No id comes before this one. */
 const beforeAll = '00000000-0000-0000-0000-000000000000'
@@ -64,13 +65,10 @@ export async function reconcile(
   return compareBooks(context, run, onProgress, new AbortController().signal)
 }
 
-/** By the worker: the oldest of the last days that is not reconciled yet, if there is one. */
-export async function reconcileYesterday(context: PaymentContext, stopping: AbortSignal): Promise<{ more: boolean }> {
+/** The oldest of the last days that is not reconciled yet; null when there is none. */
+export async function reconcileDay(context: PaymentContext, stopping: AbortSignal): Promise<Reconciliation | null> {
   const run = await claimDailyRun(context.database, newOperationId(), leaseMs)
-  if (!run) return { more: false }
-  const result = await compareBooks(context, run, () => undefined, stopping)
-  if (Object.values(result.reviewed).some((orders) => orders > 0)) context.log.warn(result, 'reconciled')
-  return { more: true }
+  return run && compareBooks(context, run, () => undefined, stopping)
 }
 
 async function compareBooks(
@@ -99,18 +97,18 @@ async function compareBooks(
 
 /** Day by day, page by page, into our own table: both comparisons work from there. */
 async function readGateway(context: PaymentContext, { from, to }: Span, goOn: () => Promise<void>, progress: Progress) {
-  const totalMs = to.getTime() - from.getTime() + 1
+  const showTime = timeShower('minutes of the span read from the gateway', { from, to }, progress)
   for (const day of slices({ from, to }, dayMs)) {
     for (let after: string | null = null; ; ) {
       await goOn()
       // The gateway takes both ends in, to the second.
       const page = await readPage(context, { from: day.from, to: new Date(day.to.getTime() - 1), after })
       await insertMovements(context.database, page.movements)
-      progress('reading the gateway', (page.movements.at(-1)?.movedAt ?? day.from).getTime() - from.getTime(), totalMs)
+      showTime(page.movements.at(-1)?.movedAt ?? day.from)
       if (page.next === null) break
       after = page.next
     }
-    progress('reading the gateway', day.to.getTime() - from.getTime(), totalMs)
+    showTime(day.to)
   }
 }
 
@@ -142,7 +140,7 @@ async function compareGateway(
     const ours = doubtful.filter((movement) => movement.customerId !== null)
     for (const movement of doubtful) if (movement.customerId === null) await noteForeign(context, movement)
     await reviewEach(context, ours as (OrderKey & { paymentKey: string })[], result)
-    progress("the gateway's list against our books", result.movements, total)
+    progress('movements compared with our books', result.movements, total)
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     after = last
@@ -174,7 +172,7 @@ async function compareOperations(
   progress: Progress,
 ): Promise<void> {
   const from = new Date(span.from.getTime() - overlapMs)
-  const totalMs = span.to.getTime() - from.getTime() + 1
+  const showTime = timeShower('minutes of our books compared with the list', { from, to: span.to }, progress)
   let renewedAt = 0
   for (const slice of slices({ from, to: span.to }, sliceMs)) {
     if (performance.now() - renewedAt > 1_000) {
@@ -189,7 +187,7 @@ async function compareOperations(
       if (!last || page.length < pageSize) break
       after = last
     }
-    progress("our books against the gateway's list", slice.to.getTime() - from.getTime(), totalMs)
+    showTime(slice.to)
   }
 }
 
@@ -217,6 +215,11 @@ async function reviewEach(
     }
   }
   await Promise.all(Array.from({ length: Math.min(reviewsAtATime, orders.length) }, work))
+}
+
+function timeShower(phase: string, { from, to }: Span, progress: Progress): (reached: Date) => void {
+  const minutesTo = (time: Date) => Math.ceil((time.getTime() - from.getTime()) / minuteMs)
+  return (reached) => progress(phase, minutesTo(reached), minutesTo(to))
 }
 
 /** Consecutive spans of at most that length, each up to the beginning of the next. */

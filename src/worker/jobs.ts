@@ -1,8 +1,8 @@
 // What the worker does, as a table.
+import { closeDay } from '../payments/close-day.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/expire.ts'
 import { forgetNotifications, processNotifications } from '../payments/notifications.ts'
-import { reconcileYesterday } from '../payments/reconcile.ts'
 import { recover } from '../payments/recover.ts'
 import type { Job } from './worker.ts'
 
@@ -14,7 +14,7 @@ export function paymentJobs(context: PaymentContext): Job[] {
     { name: 'recover', everyMs: 1_000, run: () => recover(context) },
     { name: notificationsJob, everyMs: 1_000, run: () => processNotifications(context) },
     { name: 'expire', everyMs: 10_000, run: () => expireOrders(database, settings.pendingOrderLifetimeMs) },
-    { name: 'reconcile', everyMs: 60_000, run: (stopping) => reconcileYesterday(context, stopping) },
+    { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
   ]
 }

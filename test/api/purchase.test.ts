@@ -165,9 +165,11 @@ test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; past it SV
     assertSuccess(await order.confirm(), 200)
     assertSuccess(await customer.purchase('BASIC'), 201)
     assertRefused(await customer.purchase('BASIC'), 'SVC001')
-    // What was left behind more than a day ago does not count.
+    // What was left behind more than a day ago is failed by the clock, and does not count.
     const text = `update orders set created_at = now() - interval '25 hours' where customer_id = $1 and status = 'PENDING'`
     await limited.database.query(text, [customer.customerId])
+    const { database, settings } = limited.payments
+    assert.deepEqual(await expireOrders(database, settings.pendingOrderLifetimeMs), { expired: 3, more: false })
     assertSuccess(await customer.purchase('BASIC'), 201)
     assertSuccess(await (await limited.newCustomer()).purchase('BASIC'), 201)
   } finally {

@@ -1,7 +1,7 @@
 // What a lookup tells about an earlier confirm or cancel, for every status a payment can have.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Finding, Gateway } from '../../src/gateway/gateway.ts'
+import type { Detail, Finding, Gateway } from '../../src/gateway/gateway.ts'
 import {
   answer,
   answerText,
@@ -36,10 +36,19 @@ const absent: Finding = { kind: 'absent' }
 const done = (transactionKey: string | null): Finding => ({ kind: 'approved', transactionKey })
 const refused = (code: string): Finding => ({ kind: 'rejected', code })
 
-/** Something a person has to look at: the outcome carries what the gateway said, without the payment key. */
-function disagreement(code: string, members: Record<string, unknown>): Finding {
+/** What a person has to look at: what the gateway said, without the payment key. */
+function detailOf(members: Record<string, unknown>): Detail {
   const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
-  return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } as never }
+  return { orderId, status, totalAmount, balanceAmount, currency } as Detail
+}
+
+function disagreement(code: string, members: Record<string, unknown>): Finding {
+  return { kind: 'unknown', code, discrepancy: detailOf(members) }
+}
+
+/** Captured for us, and part of it was given back by somebody else. */
+function doneInPart(transactionKey: string, members: Record<string, unknown>): Finding {
+  return { kind: 'approved', transactionKey, discrepancy: detailOf(members) }
 }
 
 type Line = { found: string; members: Record<string, unknown>; confirm: Finding; cancel: Finding }
@@ -49,6 +58,7 @@ const same = (members: Record<string, unknown>, code: string) => {
   return { members, confirm: finding, cancel: finding }
 }
 
+const cancelledWithoutCancel = { status: 'CANCELED', balanceAmount: 0, cancels: [] }
 const neverCaptured = { balanceAmount: 0, lastTransactionKey: null }
 const table: Line[] = [
   {
@@ -74,23 +84,25 @@ const table: Line[] = [
   {
     found: 'CANCELED',
     members: cancelled,
-    confirm: disagreement('PAYMENT_CANCELED', cancelled),
+    confirm: refused('CANCELED'),
     cancel: done('transaction-2'),
   },
   {
     found: 'CANCELED without a cancel in it',
-    ...same({ status: 'CANCELED', balanceAmount: 0, cancels: [] }, 'PAYMENT_CANCELED'),
+    members: cancelledWithoutCancel,
+    confirm: doneInPart('transaction-1', cancelledWithoutCancel),
+    cancel: disagreement('PAYMENT_CANCELED', cancelledWithoutCancel),
   },
   {
     found: 'PARTIAL_CANCELED with something left',
     members: partlyCancelled,
-    confirm: disagreement('PAYMENT_PARTIAL_CANCELED', partlyCancelled),
+    confirm: doneInPart('transaction-1', partlyCancelled),
     cancel: unsent,
   },
   {
     found: 'PARTIAL_CANCELED with nothing left',
     members: cancelledInParts,
-    confirm: disagreement('PAYMENT_PARTIAL_CANCELED', cancelledInParts),
+    confirm: refused('PARTIAL_CANCELED'),
     cancel: done('transaction-3'),
   },
   {

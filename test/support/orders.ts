@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { OrderStatus } from '../../src/payments/order-status.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
+import { refund } from '../../src/payments/refund.ts'
 import { assertRefused, assertSuccess, type TestCustomer, type TestService } from './service.ts'
 
 export async function orderInState(
@@ -15,9 +16,7 @@ export async function orderInState(
   if (status === 'FAILED') assertRefused(await order.confirm(), 'VAL003')
   else if (status !== 'PENDING') assertSuccess(await order.confirm(), 200)
   if (status === 'CANCELLED') assertSuccess(await customer.cancel(order.paymentKey), 200)
-  if (status === 'REFUNDED') {
-    await service.database.query(`update orders set status = 'REFUNDED' where order_id = $1`, [order.orderId])
-  }
+  if (status === 'REFUNDED') await refund(service.payments, { orderId: order.orderId, reason: 'the platform says so' })
   assert.equal(await customer.status(order.orderId), status)
   return order
 }

@@ -34,6 +34,8 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     port: 8080,
     internalHost: '127.0.0.1',
     internalPort: 8081,
+    webhookPort: 8083,
+    webhookToken: undefined,
     dataDir: resolve('data'),
     databaseUrl: undefined,
     databaseConnections: 10,
@@ -42,14 +44,19 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     gatewayConnectTimeoutMs: 2_000,
     gatewayTimeoutMs: 30_000,
     gatewayLookupTimeoutMs: 5_000,
+    gatewayListTimeoutMs: 60_000,
     operationLeaseMs: 40_000,
     operationWaitMs: 5_000,
+    operationRetryMaxMs: 300_000,
+    operationFlagAttempts: 20,
     pendingOrdersPerCustomer: 1_000,
+    pendingOrderLifetimeMs: 86_400_000,
     successUrl: 'http://127.0.0.1:8084/success',
     failUrl: 'http://127.0.0.1:8084/fail',
     storefront: { port: 8084, hasOwnUrls: true },
     bodyLimitBytes: 16_384,
     shutdownTimeoutMs: 25_000,
+    worker: true,
     logLevel: 'info',
   })
 })
@@ -62,6 +69,8 @@ test('every setting is read from its variable', () => {
     PORT: '0',
     INTERNAL_HOST: '10.0.0.1',
     INTERNAL_PORT: '65535',
+    WEBHOOK_PORT: '1',
+    WEBHOOK_TOKEN: 'sixteen_letters-',
     DATA_DIR: '/var/lib/credits',
     DATABASE_URL: 'postgresql://credits:secret@db.example:5432/credits',
     DATABASE_CONNECTIONS: '50',
@@ -69,11 +78,16 @@ test('every setting is read from its variable', () => {
     GATEWAY_CONNECT_TIMEOUT_MS: '1',
     GATEWAY_TIMEOUT_MS: '2',
     GATEWAY_LOOKUP_TIMEOUT_MS: '3',
+    GATEWAY_LIST_TIMEOUT_MS: '4',
     OPERATION_LEASE_MS: '5',
     OPERATION_WAIT_MS: '6',
+    OPERATION_RETRY_MAX_MS: '1000',
+    OPERATION_FLAG_ATTEMPTS: '8',
     PENDING_ORDERS_PER_CUSTOMER: '0',
+    PENDING_ORDER_LIFETIME_MS: '1001',
     BODY_LIMIT_BYTES: '1024',
     SHUTDOWN_TIMEOUT_MS: '7',
+    WORKER: 'off',
     LOG_LEVEL: 'silent',
   })
   assert.deepEqual(config, {
@@ -82,6 +96,8 @@ test('every setting is read from its variable', () => {
     port: 0,
     internalHost: '10.0.0.1',
     internalPort: 65_535,
+    webhookPort: 1,
+    webhookToken: 'sixteen_letters-',
     dataDir: '/var/lib/credits',
     databaseUrl: 'postgresql://credits:secret@db.example:5432/credits',
     databaseConnections: 50,
@@ -90,14 +106,19 @@ test('every setting is read from its variable', () => {
     gatewayConnectTimeoutMs: 1,
     gatewayTimeoutMs: 2,
     gatewayLookupTimeoutMs: 3,
+    gatewayListTimeoutMs: 4,
     operationLeaseMs: 5,
     operationWaitMs: 6,
+    operationRetryMaxMs: 1_000,
+    operationFlagAttempts: 8,
     pendingOrdersPerCustomer: 0,
+    pendingOrderLifetimeMs: 1_001,
     storefront: undefined,
     successUrl: 'https://shop.example/success',
     failUrl: 'https://shop.example/fail',
     bodyLimitBytes: 1_024,
     shutdownTimeoutMs: 7,
+    worker: false,
     logLevel: 'silent',
   })
   const sandbox = { SANDBOX_PORT: '9', SANDBOX_STRICT: '1', TOSS_CLIENT_KEY: 'ck', TOSS_SECRET_KEY: 'sk' }
@@ -120,18 +141,25 @@ test('a variable that is empty or blank counts as not set; blanks around a value
 const integers: [name: string, min: number, max: number][] = [
   ['PORT', 0, 65_535],
   ['INTERNAL_PORT', 0, 65_535],
+  ['WEBHOOK_PORT', 0, 65_535],
   ['SANDBOX_PORT', 0, 65_535],
   ['STOREFRONT_PORT', 0, 65_535],
   ['DATABASE_CONNECTIONS', 2, 1_000],
   ['GATEWAY_CONNECT_TIMEOUT_MS', 1, 3_600_000],
   ['GATEWAY_TIMEOUT_MS', 1, 3_600_000],
   ['GATEWAY_LOOKUP_TIMEOUT_MS', 1, 3_600_000],
+  ['GATEWAY_LIST_TIMEOUT_MS', 1, 3_600_000],
   ['OPERATION_LEASE_MS', 1, 3_600_000],
   ['OPERATION_WAIT_MS', 1, 3_600_000],
+  ['OPERATION_RETRY_MAX_MS', 1_000, 86_400_000],
+  ['OPERATION_FLAG_ATTEMPTS', 1, 10_000],
   ['PENDING_ORDERS_PER_CUSTOMER', 0, 1_000_000],
+  ['PENDING_ORDER_LIFETIME_MS', 1_000, 31_536_000_000],
   ['BODY_LIMIT_BYTES', 256, 1_048_576],
   ['SHUTDOWN_TIMEOUT_MS', 1, 3_600_000],
 ]
+
+const inTheLease = ['GATEWAY_TIMEOUT_MS', 'GATEWAY_LOOKUP_TIMEOUT_MS']
 
 for (const [name, min, max] of integers) {
   test(`${name} is a whole number from ${min} to ${max}`, () => {
@@ -155,7 +183,7 @@ for (const [name, min, max] of integers) {
     const limits = { GATEWAY_TIMEOUT_MS: '1', GATEWAY_LOOKUP_TIMEOUT_MS: '1', OPERATION_LEASE_MS: '3600000' }
     for (const value of [Math.max(min, 2), max]) {
       const lease = name === 'OPERATION_LEASE_MS' ? limits : { ...limits, GATEWAY_TIMEOUT_MS: '1000' }
-      const tooLong = name.startsWith('GATEWAY') && value === max && name !== 'GATEWAY_CONNECT_TIMEOUT_MS'
+      const tooLong = inTheLease.includes(name) && value === max
       const expected = tooLong ? 1 : 0
       assert.equal(faultsOf({ ...lease, [name]: `${value}` }).length, expected, `${value}`)
     }
@@ -167,6 +195,7 @@ const oneFault: [environment: Environment, fault: string][] = [
   [{ GATEWAY: 'stripe' }, 'GATEWAY: expected one of sandbox, toss, got "stripe"'],
   [{ GATEWAY: 'TOSS' }, 'GATEWAY: expected one of sandbox, toss, got "TOSS"'],
   [{ SANDBOX_STRICT: 'yes' }, 'SANDBOX_STRICT: expected one of 0, 1, got "yes"'],
+  [{ WORKER: 'no' }, 'WORKER: expected one of on, off, got "no"'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"'],
   [{ DATABASE_URL: 'mysql://root@db/credits' }, 'DATABASE_URL: expected postgres://user:password@host:port/database'],
   [{ DATABASE_URL: 'credits' }, 'DATABASE_URL: expected postgres://user:password@host:port/database'],
@@ -201,6 +230,14 @@ const oneFault: [environment: Environment, fault: string][] = [
 for (const [environment, fault] of oneFault) {
   test(`the fault is told as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
 }
+
+test('WEBHOOK_TOKEN is a segment of a path that nobody guesses: 16 to 200 letters, digits, - and _', () => {
+  const fault = 'WEBHOOK_TOKEN: expected 16 to 200 letters, digits, - and _'
+  for (const text of ['a'.repeat(15), 'a'.repeat(201), `${'a'.repeat(16)}/b`, `${'a'.repeat(16)}?`, 'sixteen letters!']) {
+    assert.deepEqual(faultsOf({ WEBHOOK_TOKEN: text }), [fault], text)
+  }
+  for (const text of ['a'.repeat(16), 'Z'.repeat(200)]) assert.equal(readConfig({ WEBHOOK_TOKEN: text }).webhookToken, text)
+})
 
 test('a lease as long as the gateway limits is long enough', () => {
   assert.equal(readConfig({ OPERATION_LEASE_MS: '35000' }).operationLeaseMs, 35_000)
@@ -264,7 +301,10 @@ test('KEY_PEPPER is a secret, or several with their versions: the first is for n
 })
 
 test('no fault shows a secret', () => {
-  const secrets = { KEY_PEPPER: 'hush-1', DATABASE_URL: 'mysql://root:hush-2@db', TOSS_SECRET_KEY: 'hush-3', PORT: 'x' }
+  const secrets = {
+    ...{ KEY_PEPPER: 'hush-1', DATABASE_URL: 'mysql://root:hush-2@db', TOSS_SECRET_KEY: 'hush-3', PORT: 'x' },
+    WEBHOOK_TOKEN: 'hush-4',
+  }
   assert.ok(
     !faultsOf({ ...secrets, GATEWAY: 'toss' })
       .join('\n')

@@ -14,14 +14,24 @@ test('3: the states are those of the specification', () => {
   assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])
 })
 
-/** From where to where, and what it does to the credits, for the events of a confirm and a cancel. */
+/** From where to where, and what it does to the credits, for every event there is. */
 const specified = {
   CONFIRM_APPROVED: ['PENDING', 'CONFIRMED', 'grant'],
   CONFIRM_REJECTED: ['PENDING', 'FAILED', 'none'],
+  EXPIRED: ['PENDING', 'FAILED', 'none'],
   CANCEL_STARTED: ['CONFIRMED', 'CONFIRMED', 'hold'],
   CANCEL_APPROVED: ['CONFIRMED', 'CANCELLED', 'take-held'],
   CANCEL_REJECTED: ['CONFIRMED', 'CONFIRMED', 'release'],
+  REFUND_STARTED: ['CONFIRMED', 'CONFIRMED', 'hold-available'],
+  PLATFORM_REFUNDED: ['CONFIRMED', 'REFUNDED', 'take-held'],
+  REFUND_REJECTED: ['CONFIRMED', 'CONFIRMED', 'release'],
+  RETURN_APPROVED: ['FAILED', 'FAILED', 'none'],
+  RETURN_REJECTED: ['FAILED', 'FAILED', 'none'],
 } as const
+
+test('3: there is no other event', () => {
+  assert.deepEqual(transitions.map(({ event }) => event).sort(), Object.keys(specified).sort())
+})
 
 for (const [event, [from, to, credits]] of Object.entries(specified)) {
   test(`3: ${event} takes an order from ${from} to ${to}, and from nowhere else anywhere`, () => {
@@ -60,30 +70,36 @@ after(() => database.drop())
 
 let orders = 0
 
-/** An order in that state, with a grant and a rollback in the ledger that it may come to need. */
-async function insertOrder(status: OrderStatus): Promise<{ orderId: string; grant: number; rollback: number }> {
+type Numbers = { grant: number; rollback: number; refund: number }
+
+/** An order in that state, with a grant, a rollback and a refund in the ledger that it may come to need. */
+async function insertOrder(status: OrderStatus): Promise<{ orderId: string; numbers: Numbers }> {
   orders += 1
-  const [orderId, grant, rollback] = [`order-${orders}`, orders * 2 - 1, orders * 2]
+  const orderId = `order-${orders}`
+  const numbers = { grant: orders * 3 - 2, rollback: orders * 3 - 1, refund: orders * 3 }
   await database.query(
-    `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id)
-    values ($1, $3, 'GRANT', 1, 1, $2), ($1, $4, 'ROLLBACK', -1, 0, $2)`,
-    [customerId, orderId, grant, rollback],
+    `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, entry_hash)
+    values ($1, $3, 'GRANT', 1, 1, $2, sha256('')), ($1, $4, 'ROLLBACK', -1, 0, $2, sha256('')),
+      ($1, $5, 'REFUND', -1, 0, $2, sha256(''))`,
+    [customerId, orderId, ...Object.values(numbers)],
   )
   await database.query(
     `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, ${entries.names})
     values ($1, $2, 'BASIC', 'CARD', 1000, 1, $3, ${entries.values})`,
-    [customerId, orderId, status, ...entries.of(status, grant, rollback)],
+    [customerId, orderId, status, ...entries.of(status, numbers)],
   )
-  return { orderId, grant, rollback }
+  return { orderId, numbers }
 }
 
 /** What the check constraints want of an order in each state. */
 const entries = {
-  names: 'grant_entry, rollback_entry, confirmed_at',
-  values: '$4, $5, $6',
-  of(status: OrderStatus, grant: number, rollback: number) {
-    const confirmed = status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
-    return [confirmed ? grant : null, status === 'CANCELLED' ? rollback : null, confirmed ? new Date() : null]
+  names: 'grant_entry, confirmed_at, rollback_entry, refund_entry, refund_shortfall',
+  values: '$4::bigint, $5::timestamptz, $6::bigint, $7::bigint, $8::bigint',
+  of(status: OrderStatus, { grant, rollback, refund }: Numbers) {
+    const granted = status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
+    const rolledBack = status === 'CANCELLED' ? rollback : null
+    const refunded = status === 'REFUNDED' ? [refund, 0] : [null, null]
+    return [...(granted ? [grant, new Date()] : [null, null]), rolledBack, ...refunded]
   },
 }
 
@@ -91,11 +107,11 @@ for (const from of orderStatuses) {
   for (const to of orderStatuses) {
     const possible = from === to || allowed.includes(`${from} ${to}`)
     test(`3: the database ${possible ? 'lets' : 'does not let'} an order go from ${from} to ${to}`, async () => {
-      const { orderId, grant, rollback } = await insertOrder(from)
+      const { orderId, numbers } = await insertOrder(from)
       const update = database.query(
-        `update orders set status = $3, (${entries.names}) = (${entries.values.replace('$6', '$6::timestamptz')})
+        `update orders set status = $3, (${entries.names}) = (${entries.values})
         where customer_id = $1 and order_id = $2`,
-        [customerId, orderId, to, ...entries.of(to, grant, rollback)],
+        [customerId, orderId, to, ...entries.of(to, numbers)],
       )
       if (possible) await update
       else await assert.rejects(update, { code: '23001', message: `an order does not go from ${from} to ${to}` })

@@ -14,7 +14,8 @@ export type Notification = {
 }
 
 const Id = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$' })
-const Maybe = Type.Optional(Id)
+/** The gateway sends every member, null where it has nothing to say. */
+const Maybe = Type.Optional(Type.Union([Id, Type.Null()]))
 
 /** PAYMENT_STATUS_CHANGED and its kin carry the payment in `data`; DEPOSIT_CALLBACK is flat and has no event type. */
 const nested = Compile(

@@ -1,0 +1,186 @@
+// Fills an empty, migrated database with books as years of traffic would leave them, by a handful of statements: orders
+// in every state with their operations, ledgers whose hashes are right, one customer who has a tenth of everything. And,
+// in a schema of its own, what the gateway did: the same movements, but for a few dozen that differ.
+import type pg from 'pg'
+import { packages } from '../../src/payments/packages.ts'
+
+/** The orders are spread over so many days, ending an hour ago: nothing in them is young enough to be under way. */
+export const days = 30
+const ordersPerCustomer = 20
+
+/** How many of each thing reconciliation has to find. */
+export const planted = { missing: 12, unknownOrder: 6, capturedWhilePending: 6, cancelledAtGateway: 12 }
+
+const catalogue = packages
+  .map(({ packageType, price, credits }) => `('${packageType}', ${price}, ${credits})`)
+  .join(', ')
+
+// A draw of 100 decides the state, another the package, both by the order's number, so that two runs are alike. What is
+// spent of an order is spent of its own credits, so that no balance can fall below zero; some refunds come after that.
+const draftOrders = `
+  create unlogged table draft as
+  select d.number, d.customer_id, d.order_id, d.payment_key, d.status, d.expired, d.created_at, c.package_type, c.amount,
+         c.credits, least(c.credits, case when d.status = 'CONFIRMED' or d.status = 'REFUNDED' and d.number % 2 = 0
+                                          then case c.package_type when 'PRO' then 4 else 2 end else 0 end) as spends
+  from (
+    select number,
+           md5('customer ' || case when number % 10 = 0 then 0 else 1 + (hashint8(number) & 2147483647) % $2 end)::uuid
+             as customer_id,
+           'ord_' || upper(lpad(to_hex(number), 10, '0') || left(md5('order ' || number), 26)) as order_id,
+           'pay_' || md5('payment ' || number) as payment_key,
+           case when draw < 2 then 'PENDING' when draw < 6 then 'FAILED' when draw < 8 then 'CANCELLED'
+                when draw < 9 then 'REFUNDED' else 'CONFIRMED' end as status,
+           draw = 5 as expired,
+           case when draw between 10 and 29 then 'BASIC' when draw % 5 = 0 then 'PRO' else 'STANDARD' end as package_type,
+           date_trunc('second', now()) - interval '1 hour' - (($1 - number) * $3::float8 / $1) * interval '1 day'
+             as created_at
+    from (select number, (hashint8(number + 7) & 2147483647) % 100 as draw from generate_series(1, $1) as number) n
+  ) d
+  join (values ${catalogue}) as c (package_type, amount, credits) using (package_type)`
+
+// ledger_entry_hash has the shape of an aggregate's step: hash before, entry, hash after.
+const chainAggregate = `
+  create aggregate chain_hash (uuid, bigint, text, bigint, bigint, text, text, timestamptz)
+    (sfunc = ledger_entry_hash, stype = bytea, initcond = '')`
+
+const insertEntries = `
+  insert into ledger_entries
+    (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, entry_hash)
+  select customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at,
+         chain_hash(customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at) over chain
+  from (
+    select *, row_number() over chain as entry_number, sum(delta) over chain as balance_after
+    from (
+      select customer_id, 'GRANT' as kind, credits as delta, order_id, null as reference, 0 as turn,
+             created_at + interval '1 minute' as created_at
+      from draft where status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')
+      union all
+      select customer_id, 'SPEND', -1, null, 'use_' || number || '_' || turn, turn,
+             created_at + interval '1 minute' + turn * interval '1 second'
+      from draft cross join generate_series(1, spends) as turn
+      union all
+      select customer_id, case status when 'CANCELLED' then 'ROLLBACK' else 'REFUND' end, spends - credits, order_id,
+             null, 9, created_at + interval '2 minutes'
+      from draft where status in ('CANCELLED', 'REFUNDED') and spends < credits
+    ) movement
+    window chain as (partition by customer_id order by created_at, order_id, reference, turn)
+  ) numbered
+  window chain as (partition by customer_id order by entry_number)`
+
+const insertAccounts = `
+  insert into accounts (customer_id, balance, last_entry, last_hash)
+  select c.customer_id, coalesce(e.balance_after, 0), coalesce(e.entry_number, 0), coalesce(e.entry_hash, '')
+  from customers c
+  left join lateral (select * from ledger_entries e where e.customer_id = c.customer_id
+                     order by entry_number desc limit 1) e on true`
+
+const insertOrders = `
+  insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, idempotency_key,
+                      created_at, confirmed_at, grant_entry, rollback_entry, refund_entry, refund_shortfall)
+  select d.customer_id, d.order_id, d.package_type, 'CARD', d.amount, d.credits, d.status, 'key_' || d.number,
+         d.created_at, min(e.created_at) filter (where e.kind = 'GRANT'),
+         min(e.entry_number) filter (where e.kind = 'GRANT'), min(e.entry_number) filter (where e.kind = 'ROLLBACK'),
+         min(e.entry_number) filter (where e.kind = 'REFUND'), case d.status when 'REFUNDED' then d.spends end
+  from draft d
+  left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id
+  group by d.customer_id, d.order_id, d.package_type, d.amount, d.credits, d.status, d.number, d.created_at, d.spends`
+
+const insertConfirms = `
+  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, state, gateway_code,
+                                  transaction_key, total_credits, holder_id, lease_until, settle_at, sent_at, opened_at,
+                                  closed_at, closed_by)
+  select d.customer_id, id, d.order_id, 'CONFIRM', case when not d.expired then d.payment_key end, d.amount,
+         case when d.expired then 'EXPIRED' when d.status = 'FAILED' then 'REJECTED' else 'APPROVED' end,
+         case when d.status = 'FAILED' and not d.expired then 'REJECT_CARD_PAYMENT' end,
+         case when d.status <> 'FAILED' then 'txc_' || md5('capture ' || d.number) end, e.balance_after, id, at, at, at,
+         at, at, id
+  from draft d
+  cross join lateral (select md5('confirm ' || d.number)::uuid as id, d.created_at + interval '1 minute' as at) as i
+  left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id and e.kind = 'GRANT'
+  where d.status <> 'PENDING'`
+
+const insertCancels = `
+  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held,
+                                  state, transaction_key, holder_id, lease_until, settle_at, sent_at, opened_at,
+                                  closed_at, closed_by)
+  select customer_id, id, order_id, case status when 'CANCELLED' then 'CANCEL' else 'REFUND' end, payment_key, amount,
+         'as generated', credits - spends, 'APPROVED', 'txr_' || md5('cancel ' || number), id, at, at, at, at, at, id
+  from draft
+  cross join lateral (select md5('cancel ' || number)::uuid as id, created_at + interval '2 minutes' as at) as i
+  where status in ('CANCELLED', 'REFUNDED')`
+
+// A payment is what its movements say. PAYMENT stands for who was cancelled behind our back, or captured unnoticed.
+const insertMovements = `
+  create table standin.movements as
+  select transaction_key, payment_key, order_id, amount, closed_at as moved_at,
+         case kind when 'CONFIRM' then 'DONE' else 'CANCELED' end as status
+  from payment_operations where state = 'APPROVED';
+  delete from standin.movements m using (
+    select payment_key from draft where status = 'CONFIRMED' order by md5('missing ' || number)
+    limit ${planted.missing}) d where d.payment_key = m.payment_key;
+  insert into standin.movements
+  select 'txx_' || number, 'pay_unknown_' || number, 'ord_unknown_' || number, 1000,
+         now() - number * interval '3 hours', 'DONE' from generate_series(1, ${planted.unknownOrder}) as number;
+  insert into standin.movements
+  select 'txp_' || number, payment_key, order_id, amount, created_at + interval '90 seconds', 'DONE'
+  from draft where status = 'PENDING' order by md5('captured ' || number) limit ${planted.capturedWhilePending};
+  insert into standin.movements
+  select 'txg_' || number, payment_key, order_id, amount, created_at + interval '5 minutes', 'CANCELED'
+  from draft where status = 'CONFIRMED' order by md5('cancelled ' || number) limit ${planted.cancelledAtGateway};
+  alter table standin.movements add primary key (transaction_key);
+  create index on standin.movements (moved_at, transaction_key);
+  create index on standin.movements (payment_key);
+  analyze standin.movements`
+
+/** Indexes are built when the rows are in; the primary keys stay, and with them the order of the inserts. */
+async function withoutIndexes(client: pg.Client, fill: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ name: string; text: string }>(
+    `select c.relname as name, pg_get_indexdef(i.indexrelid) as text
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid in ('orders'::regclass, 'ledger_entries'::regclass, 'payment_operations'::regclass)
+       and not i.indisprimary`,
+  )
+  for (const { name } of rows) await client.query(`drop index ${name}`)
+  await fill()
+  for (const { text } of rows) await client.query(text)
+}
+
+export async function generate(client: pg.Client, orders: number): Promise<void> {
+  const customers = Math.ceil(orders / ordersPerCustomer)
+  await client.query(`set work_mem = '256MB'; set maintenance_work_mem = '256MB'`)
+  // Checks of foreign keys row by row would be most of the time; the audit looks at the same things afterwards.
+  await client.query('set session_replication_role = replica')
+  await client.query(
+    draftOrders.replaceAll('$1', `${orders}`).replaceAll('$2', `${customers}`).replaceAll('$3', `${days}`),
+  )
+  await client.query('analyze draft')
+  await client.query('insert into customers (customer_id) select distinct customer_id from draft')
+  await withoutIndexes(client, async () => {
+    await client.query(chainAggregate)
+    await client.query(insertEntries)
+    await client.query(
+      'create index draft_entries on ledger_entries (customer_id, order_id) where order_id is not null',
+    )
+    await client.query('analyze ledger_entries')
+    for (const text of [insertAccounts, insertOrders, insertConfirms, insertCancels]) await client.query(text)
+    await client.query('drop index draft_entries')
+  })
+  await client.query('create schema standin')
+  await client.query(insertMovements)
+  await client.query('drop aggregate chain_hash (uuid, bigint, text, bigint, bigint, text, text, timestamptz)')
+  await client.query('drop table draft')
+  for (const table of ['customers', 'accounts', 'ledger_entries', 'orders', 'payment_operations']) {
+    await client.query(`vacuum analyze ${table}`)
+  }
+}
+
+export type Counts = { customers: number; orders: number; entries: number; operations: number; movements: number }
+
+export async function countRows(client: pg.Client): Promise<Counts> {
+  const { rows } = await client.query<Record<keyof Counts, string>>(
+    `select (select count(*) from customers) as customers, (select count(*) from orders) as orders,
+            (select count(*) from ledger_entries) as entries, (select count(*) from payment_operations) as operations,
+            (select count(*) from standin.movements) as movements`,
+  )
+  return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)])) as Counts
+}

@@ -1,0 +1,24 @@
+// The end of a day, by the worker: the days that are due are reconciled with the gateway, then the books are audited.
+// One process does it for all; what it finds is in the log and among the discrepancies.
+import { audit } from './audit.ts'
+import type { PaymentContext } from './context.ts'
+import { reconcileDay } from './reconcile.ts'
+
+/** A log line is not the place for a thousand of them; `audit` lists all. */
+const violationsLogged = 10
+
+export async function closeDay(context: PaymentContext, stopping: AbortSignal): Promise<{ more: boolean }> {
+  let days = 0
+  for (let day = await reconcileDay(context, stopping); day; day = await reconcileDay(context, stopping)) {
+    days += 1
+    if (Object.values(day.reviewed).some((orders) => orders > 0)) context.log.warn(day, 'reconciled')
+  }
+  if (days > 0) await auditBooks(context)
+  return { more: false }
+}
+
+async function auditBooks({ database, log }: PaymentContext): Promise<void> {
+  const { ok, violationCount, violations } = await audit(database)
+  if (ok) return
+  log.error({ violationCount, violations: violations.slice(0, violationsLogged) }, 'the books break their own rules')
+}

@@ -1,0 +1,79 @@
+// SIGKILL at the worst moment: the gateway has moved the money and nobody has heard of it. Nobody asks again. The next
+// process finds the end of the order by itself, within the lease and five seconds.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import {
+  callerOf,
+  copyDataDir,
+  demoKeyIn,
+  newDataDir,
+  openBooks,
+  type RunningService,
+  startService,
+} from '../support/processes.ts'
+import { sandboxControl } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const leaseMs = 4_000
+const settings = {
+  GATEWAY_TIMEOUT_MS: '3000',
+  GATEWAY_LOOKUP_TIMEOUT_MS: '1000',
+  OPERATION_LEASE_MS: `${leaseMs}`,
+}
+const limitMs = leaseMs + 5_000
+
+const wholeFile = { after }
+const stopped = newDataDir(wholeFile)
+const first = await startService(wholeFile, stopped, settings)
+const key = demoKeyIn(first.said.stdout) ?? assert.fail('no key was printed')
+await first.stop()
+
+/** A request that the gateway executes and never answers; resolves when the money has moved. */
+async function hangAfter({ sandboxUrl }: RunningService, orderId: string, status: string, request: Promise<unknown>) {
+  request.catch(() => undefined)
+  const control = sandboxControl(sandboxUrl)
+  await until('the money has moved', async () => (await control.paymentsOf(orderId))[0]?.status === status)
+}
+
+for (const [on, moved, ends, credits] of [
+  ['confirm', 'DONE', 'CONFIRMED', 21],
+  ['cancel', 'CANCELED', 'CANCELLED', 0],
+] as const) {
+  test(`a ${on} that was executed and then killed is settled within the lease and 5 s, without a caller`, async (t) => {
+    const dataDir = copyDataDir(t, stopped)
+    const service = await startService(t, dataDir, settings)
+    const control = sandboxControl(service.sandboxUrl)
+    // A notification would settle it sooner: this is about the worker.
+    await control.setFaults([
+      { on, kind: 'hang-after', times: 1 },
+      { on: 'webhook', kind: 'drop', times: 9 },
+    ] as never)
+    const caller = callerOf(service.publicUrl, key)
+    const { orderId, amount } = (await caller.purchase('STANDARD')).body.data
+    if (on === 'cancel') assert.equal((await caller.confirm(orderId, amount)).status, 200)
+    const cancellation = { paymentKey: `pay_${orderId}`, reason: 'changed my mind' }
+    const request = on === 'confirm' ? caller.confirm(orderId, amount) : caller.call('cancel', cancellation)
+    await hangAfter(service, orderId, moved, request)
+
+    const killedAt = performance.now()
+    await service.kill()
+    const next = await startService(t, dataDir, settings)
+    const customer = callerOf(next.publicUrl, key)
+    await until(`the order is ${ends}`, async () => (await customer.status(orderId)) === ends, limitMs)
+    const settledMs = performance.now() - killedAt
+    t.diagnostic(`settled ${Math.round(settledMs)} ms after the kill, with a lease of ${leaseMs} ms`)
+    assert.ok(settledMs < limitMs)
+    assert.equal(await customer.credits(), credits)
+    const books = await openBooks(t, dataDir)
+    const [operation] = await books.query<{ attempts: number }>(
+      `select attempts from payment_operations where order_id = $1 and kind = $2`,
+      [orderId, on.toUpperCase()],
+    )
+    assert.ok((operation?.attempts ?? 0) > 0, 'the worker settled it')
+    if (on === 'cancel') {
+      // Decision: nobody was told of the cancel yet, so the first who asks again is.
+      assert.equal((await customer.call('cancel', cancellation)).body.code, 'SUCCESS')
+      assert.equal((await customer.call('cancel', cancellation)).body.code, 'PAYMENT_CANCEL_FAILED')
+    }
+  })
+}
