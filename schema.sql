@@ -37,6 +37,8 @@ create table customers (
   constraint customers_name_key UNIQUE (name)
 );
 
+CREATE INDEX customers_by_time ON customers USING btree (created_at);
+
 create table accounts (
   customer_id uuid   not null,
   balance     bigint not null default 0,
@@ -195,9 +197,14 @@ create table payment_operations (
 
 CREATE INDEX payment_operations_by_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text;
 CREATE UNIQUE INDEX payment_operations_one_open ON payment_operations USING btree (customer_id, order_id) WHERE state = 'OPEN'::text;
-CREATE UNIQUE INDEX payment_operations_one_success ON payment_operations USING btree (customer_id, order_id, kind) WHERE state <> 'REJECTED'::text;
+CREATE UNIQUE INDEX payment_operations_one_success ON payment_operations USING btree (customer_id, order_id, kind, (
+CASE kind
+    WHEN 'RETURN'::text THEN payment_key
+    ELSE ''::text
+END)) WHERE state <> 'REJECTED'::text;
 CREATE INDEX payment_operations_opened ON payment_operations USING brin (opened_at) WITH (autosummarize='on');
 CREATE UNIQUE INDEX payment_operations_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text AND state <> 'REJECTED'::text;
+CREATE INDEX payment_operations_refused ON payment_operations USING btree (customer_id, order_id) WHERE state = 'REJECTED'::text;
 CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (settle_at) WHERE state = 'OPEN'::text;
 
 create table reconciliations (
@@ -234,4 +241,5 @@ create table webhook_notifications (
 );
 
 CREATE INDEX webhook_notifications_by_order ON webhook_notifications USING btree (order_id);
+CREATE INDEX webhook_notifications_processed ON webhook_notifications USING btree (processed_at) WHERE processed_at IS NOT NULL;
 CREATE INDEX webhook_notifications_to_process ON webhook_notifications USING btree (process_at) WHERE processed_at IS NULL;

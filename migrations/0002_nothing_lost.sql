@@ -84,6 +84,12 @@ alter table payment_operations
               else credits_held = 0 and reason is not null end),
   add constraint payment_operations_attempts_counted check (attempts >= 0);
 
+-- Those that were not refused are found by the unique index of an order's operations.
+create index payment_operations_refused on payment_operations (customer_id, order_id) where state = 'REJECTED';
+-- Several payments of a FAILED order may have to go back, each once.
+drop index payment_operations_one_success;
+create unique index payment_operations_one_success on payment_operations
+  (customer_id, order_id, kind, (case kind when 'RETURN' then payment_key else '' end)) where state <> 'REJECTED';
 create index payment_operations_to_settle on payment_operations (settle_at) where state = 'OPEN';
 create index payment_operations_opened on payment_operations using brin (opened_at) with (autosummarize = on);
 
@@ -124,6 +130,7 @@ create table webhook_notifications (
 
 create index webhook_notifications_to_process on webhook_notifications (process_at) where processed_at is null;
 create index webhook_notifications_by_order on webhook_notifications (order_id);
+create index webhook_notifications_processed on webhook_notifications (processed_at) where processed_at is not null;
 
 -- The gateway's own list of the money it moved, as reconciliation has read it.
 create table gateway_movements (
@@ -156,4 +163,5 @@ create table reconciliations (
   constraint reconciliations_finished_means_result check ((finished_at is null) = (result is null))
 );
 
+create index customers_by_time on customers (created_at);
 create unique index reconciliations_daily_once on reconciliations (from_time, to_time) where cause = 'DAILY';

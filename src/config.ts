@@ -114,7 +114,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
-    webhookToken: readWebhookToken(read),
+    webhookToken: readWebhookToken(read, production && !sandbox),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
     databaseUrl: readDatabaseUrl(read),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
@@ -155,9 +155,10 @@ function readDatabaseUrl(read: Reader): string | undefined {
 }
 
 /** It is a segment of a path, and whoever knows it may send notifications. */
-function readWebhookToken(read: Reader): string | undefined {
+function readWebhookToken(read: Reader, isNeeded: boolean): string | undefined {
   const token = read.raw('WEBHOOK_TOKEN')
-  if (token && !/^[A-Za-z0-9_-]{16,200}$/.test(token)) {
+  if (!token && !isNeeded) return undefined
+  if (!/^[A-Za-z0-9_-]{16,200}$/.test(token ?? '')) {
     read.fault('WEBHOOK_TOKEN', '16 to 200 letters, digits, - and _')
   }
   return token

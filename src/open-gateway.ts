@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
+import { deadlineIn, sleep } from './core/clock.ts'
 import type { Log } from './db/database.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { createTossGateway } from './gateway/toss/adapter.ts'
@@ -51,22 +52,39 @@ export async function openGateway(config: Config, options: OpenGatewayOptions): 
 
 async function openSandbox(config: Config, options: OpenGatewayOptions): Promise<RunningSandbox | undefined> {
   if (config.gateway.kind !== 'sandbox') return undefined
-  if (options.use === 'service') return startOwn(config, config.gateway.port, options.webhookUrl)
-  const url = readUrl(config)
-  if (url && (await answers(url))) return { url, close: async () => undefined }
-  return startOwn(config, 0, undefined)
+  if (options.use === 'service')
+    return announced(config, await startOwn(config, config.gateway.port, options.webhookUrl))
+  const deadline = deadlineIn(turnLimitMs)
+  for (;;) {
+    const url = readUrl(config)
+    if (url && (await answers(url))) return { url, close: async () => undefined }
+    try {
+      return await startOwn(config, 0, undefined)
+    } catch (error) {
+      // Another command has the sandbox for itself: it is done soon.
+      if (!busyText.test((error as Error).message) || deadline.remainingMs() === 0) throw error
+      await sleep(100)
+    }
+  }
 }
+
+/** How long a command waits for its turn at the sandbox. */
+const turnLimitMs = 20_000
+/** What the sandbox says when somebody else has its data. */
+const busyText = /is in use by|is just starting/
 
 async function startOwn(config: Config, port: number, webhookUrl: string | undefined): Promise<RunningSandbox> {
   const { gateway, internalHost: host } = config
   if (gateway.kind !== 'sandbox') throw new Error('no sandbox with another gateway')
   const { clientKey, secretKey, strict } = gateway
   const dataDir = join(config.dataDir, 'sandbox')
-  const sandbox = await startSandbox({ host, port, clientKey, secretKey, strict, dataDir, webhookUrl }).catch(
-    (error) => {
-      throw explainListen(error, 'SANDBOX_PORT', host, port)
-    },
-  )
+  return startSandbox({ host, port, clientKey, secretKey, strict, dataDir, webhookUrl }).catch((error) => {
+    throw explainListen(error, 'SANDBOX_PORT', host, port)
+  })
+}
+
+/** A service's sandbox is there for commands too. Its port may be any free one: they find it by a file. */
+function announced(config: Config, sandbox: RunningSandbox): RunningSandbox {
   writeFileSync(urlFile(config), sandbox.url)
   return {
     url: sandbox.url,
@@ -77,7 +95,6 @@ async function startOwn(config: Config, port: number, webhookUrl: string | undef
   }
 }
 
-/** Its port may be any free one: commands find it by this file. */
 function urlFile({ dataDir }: Config): string {
   return join(dataDir, 'sandbox.url')
 }

@@ -50,7 +50,7 @@ function sentence(label: string, done: number, total: number, share: number, ela
 
 /** The largest two units are enough for an estimate. */
 function duration(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000)
+  const seconds = Math.round(ms / 1_000)
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)]
   if (hours > 0) return `${hours} h ${minutes} min`
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`

@@ -14,6 +14,7 @@ import type { Authenticate } from './customers/authenticate.ts'
 import { rawFailure } from './http/envelope.ts'
 import { answerError, codeOfParserError, toRefusal } from './http/error-handler.ts'
 import { acceptJsonOnly } from './http/json-body.ts'
+import { watchForStalls } from './http/stall.ts'
 import { closeConnectionsWhenStopping } from './http/stopping.ts'
 import type { PaymentContext } from './payments/context.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -34,19 +35,22 @@ export type PublicListenerParts = {
 /** How much of a refused body is taken off the wire, so that a client still sending gets its answer. */
 const maxDrainedBytes = 1024 * 1024
 
+const requestTimeoutMs = 10_000
+
 export function buildPublicListener({
   authenticate,
   payments,
   log,
   bodyLimitBytes,
 }: PublicListenerParts): FastifyInstance {
+  const stalls = watchForStalls()
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     // A sender that stalls is cut off: the head within 5 s, the whole request within 10 s. Node looks at the clock every
     // 30 s unless told otherwise, and the limits would come true that much later.
-    requestTimeout: 10_000,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     // Requests under way while we stop are answered, not refused.
@@ -63,7 +67,8 @@ export function buildPublicListener({
         verbose: true,
       },
     },
-    clientErrorHandler: (error, socket) => answerRaw(socket, codeOfParserError(error)),
+    clientErrorHandler: (error, socket) =>
+      answerRaw(socket, codeOfParserError(error, stalls.hasStalledWithin(requestTimeoutMs))),
     frameworkErrors: answerFrameworkError,
   })
 
@@ -93,6 +98,7 @@ export function buildPublicListener({
     answerRaw(socket, code)
   }
 
+  app.addHook('onClose', async () => stalls.stop())
   acceptJsonOnly(app)
   closeConnectionsWhenStopping(app)
   app.decorateRequest('customerId', '')

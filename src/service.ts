@@ -71,7 +71,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const authenticate = createAuthenticate(database, peppers)
     const { bodyLimitBytes } = config
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
-    const publicUrl = await listenAt(listener, 'PORT', config.host, config.port)
+    // Both have requests or operations under way, and neither is to wait for the other.
+    parts.defer(async () => {
+      await Promise.all([listener.close(), worker?.stop()])
+    })
+    const publicUrl = await listen(listener, 'PORT', config.host, config.port)
     const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl })
     parts.defer(async () => shop?.close())
     // A shop on a free port is known only now; nobody has been told where we listen yet.
@@ -79,7 +83,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
       Object.assign(settings, { successUrl: `${shop.url}/success`, failUrl: `${shop.url}/fail` })
     }
     if (config.worker) worker = startWorker(paymentJobs(payments), log)
-    parts.defer(async () => worker?.stop())
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
     // Last of all: whoever is told that we are ready finds everything in its place.

@@ -42,6 +42,8 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 300 },
+    // A path the router cannot read is an address that does not exist, too.
+    frameworkErrors: answerError,
   })
 
   /** Before a byte of the body is read: a wrong token is an address that does not exist. */

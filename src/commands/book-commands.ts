@@ -1,6 +1,6 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
 import { audit } from '../payments/audit.ts'
-import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
+import { listOpenDiscrepancies, resolveDiscrepancies } from '../payments/discrepancy-sql.ts'
 import { reconcile } from '../payments/reconcile.ts'
 import { type Command, needsNothing, needsOne, reasonPattern, type Values } from './command.ts'
 
@@ -74,8 +74,9 @@ export const bookCommands: Command[] = [
     },
     async run({ database, positionals: [id = ''], values }) {
       const resolution = values.reason?.trim() ?? ''
-      if (!(await resolveDiscrepancy(database, id, resolution))) throw new Error(`There is no open discrepancy ${id}.`)
-      return { discrepancyId: id, resolution }
+      const [kind] = await resolveDiscrepancies(database, [id], resolution)
+      if (!kind) throw new Error(`There is no open discrepancy ${id}.`)
+      return { discrepancyId: id, kind, resolution }
     },
   },
 ]

@@ -41,8 +41,13 @@ function cell(value: unknown): string {
     return Object.entries(value)
       .map(([name, count]) => `${name} ${count}`)
       .join(', ')
-  if (typeof value === 'object' && value !== null) return JSON.stringify(value)
-  return String(value ?? '-')
+  if (typeof value === 'object' && value !== null) return printable(JSON.stringify(value))
+  return printable(String(value ?? '-'))
+}
+
+/** What customers wrote must not steer the operator's terminal. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function isCounts(value: unknown): value is Record<string, number> {

@@ -2,8 +2,20 @@
 // stored or compared with stored ones are the database's.
 import { setTimeout as delay } from 'node:timers/promises'
 
-export function sleep(ms: number): Promise<void> {
-  return delay(ms)
+/** Rejects when it is cut short. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return delay(ms, undefined, signal && { signal })
+}
+
+/** Waits for the next of so many places a second. */
+export function createPace(perSecond: number): () => Promise<void> {
+  const gapMs = 1_000 / perSecond
+  let nextAt = 0
+  return () => {
+    const now = performance.now()
+    nextAt = Math.max(nextAt + gapMs, now)
+    return sleep(nextAt - now)
+  }
 }
 
 export type Deadline = { remainingMs(): number }

@@ -121,7 +121,10 @@ export function createPool({ connection, maxConnections, log }: PoolSettings): p
     idle_in_transaction_session_timeout: 10_000,
     application_name: 'prepaid-credits',
   })
-  // Without a listener a connection that dies while idle would end the process.
-  pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection was lost'))
+  // Without a listener a connection that dies while idle would end the process. Those of a pool that is ending may: they
+  // are on their way out when it says that it has ended, and a server that is stopped then cuts them off.
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ error: error.message }, 'an idle database connection was lost')
+  })
   return pool
 }

@@ -18,13 +18,20 @@ export type Approved = {
   /** It has happened, and something has happened to it since that a person has to look at. */
   discrepancy?: Detail
 }
-export type Rejected = { kind: 'rejected'; code: string }
+export type Rejected = {
+  kind: 'rejected'
+  code: string
+  /** The money was captured and has been given back since: it does not contradict that the capture was approved. */
+  returned?: true
+}
 export type Unknown = {
   kind: 'unknown'
   /** The gateway's code, or what happened to the exchange. */
   code: string
   /** The gateway gave an answer it will repeat for this idempotency key: the next send needs another one. */
   keySpent?: boolean
+  /** The gateway answered, and with a 5xx: whether it repeats that for the key is not known. */
+  serverError?: boolean
   /** The gateway speaks of another order or amount: something a person has to look at. */
   discrepancy?: Detail
 }

@@ -40,6 +40,7 @@ export function rawFailure(code: ErrorCode): string {
     `HTTP/1.1 ${status} ${reasonPhrases[status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(code === 'SVC001' ? ['Retry-After: 1'] : []),
     'Connection: close',
     '',
     body,

@@ -23,8 +23,15 @@ const parserCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'VAL004'],
 ])
 
-/** The code for a request that Node's parser gave up on; nobody is authenticated yet. */
-export function codeOfParserError(error: { code?: string }): ErrorCode {
+/** A request that did not arrive whole in time. */
+const tooSlow = /^ERR_HTTP_REQUEST_TIMEOUT$/
+
+/**
+ * The code for a request that Node's parser gave up on; nobody is authenticated yet. A request that was late because we
+ * stood still is not the sender's fault.
+ */
+export function codeOfParserError(error: { code?: string }, hasStalled = false): ErrorCode {
+  if (hasStalled && tooSlow.test(error.code ?? '')) return 'SVC001'
   return parserCodes.get(error.code ?? '') ?? 'VAL001'
 }
 

@@ -72,7 +72,7 @@ const accountRules: Omit<Rule, 'scan'>[] = [
   {
     invariant: 'I-11',
     rule: 'what is held is what the open operations hold',
-    holds: 'a.held = open.credits_held',
+    holds: 'a.held = a.held_by_operations',
   },
 ]
 

@@ -9,8 +9,9 @@ import { type Database, type Statement, statement } from '../db/database.ts'
 import { rules, rulesOf, type ScanName } from './audit-rules.ts'
 
 /**
- * What one statement reads at most. Also the planner's bound: told only a parameter it would expect a tenth of the table
- * and sort it all.
+ * What one statement reads at most: a page of the widest table takes 3.2 MB, within the 4 MB that PostgreSQL keeps in
+ * memory by default, and half a second. Also the planner's bound: told only a parameter it would expect a tenth of the
+ * table and sort it all.
  */
 export const maxChunkRows = 10_000
 
@@ -28,19 +29,26 @@ const leastId = '00000000-0000-0000-0000-000000000000'
 const customer = { column: 'customer_id', type: 'uuid', least: leastId }
 
 const scans: Record<ScanName, Scan> = {
+  // What is held is looked up for all accounts at once, and a full join is never made row by row: which index of the open
+  // operations is taken then does not matter, however many are open. The offset keeps it a full join.
   accounts: {
     table: 'accounts',
     key: [customer],
-    subjects: `page a
+    subjects: `(
+      select a.*, coalesce(open.credits_held, 0) as held_by_operations
+      from page a
+      full join (
+        select customer_id, sum(credits_held) as credits_held from payment_operations
+        where state = 'OPEN' and customer_id >= $4::uuid
+          and customer_id <= (select customer_id from page order by customer_id desc limit 1)
+        group by customer_id) open on open.customer_id = a.customer_id
+      offset 0) a
     left join lateral (
       select e.entry_number, e.balance_after, e.entry_hash from ledger_entries e
-      where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
-    cross join lateral (
-      select coalesce(sum(p.credits_held), 0) as credits_held from payment_operations p
-      where p.customer_id = a.customer_id and p.state = 'OPEN') open`,
+      where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true`,
     identity: `'customerId', a.customer_id`,
     detail: `'balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'ledgerBalance', last.balance_after,
-      'ledgerLastEntry', last.entry_number, 'heldByOperations', open.credits_held`,
+      'ledgerLastEntry', last.entry_number, 'heldByOperations', a.held_by_operations`,
   },
   // The page begins with the last row of the one before: the entry that the first new one continues.
   entries: {
@@ -116,13 +124,13 @@ function textOf(name: ScanName): string {
     from judged cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
-  select (select count(*) from page) as "read",
-         (select count(*) from page where fresh) as "judged",
+  select paged.*,
          (select jsonb_build_array(${columns}) from page order by ${descending} limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
-          from found where place <= $3::int) as "listed"`
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged`
 }
 
 const statements: Record<ScanName, Statement> = {

@@ -14,14 +14,14 @@ import {
   type Place,
 } from './audit-sql.ts'
 
+/** Whom it is about is null where it is not about one of those. */
 export type Violation = {
   invariant: string
   rule: string
-  /** Null when it is not about one customer. */
   customerId: string | null
-  orderId?: string
-  entryNumber?: number
-  operationId?: string
+  orderId: string | null
+  entryNumber: number | null
+  operationId: string | null
   detail: object
 }
 
@@ -40,11 +40,14 @@ export type AuditResult = {
 export type AuditOptions = {
   /** Rows judged so far, and an estimate of all. */
   onProgress?: (done: number, total: number) => void
+  /** Ends the audit between two chunks, with an error: half an audit says nothing. */
+  signal?: AbortSignal
   chunkRows?: number
   maxListed?: number
   maxListedPerRule?: number
 }
 
+const nobody = { customerId: null, orderId: null, entryNumber: null, operationId: null }
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
 const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
 
@@ -52,15 +55,16 @@ const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the t
 const leastChunkRows = 100
 
 export async function audit(database: Database, options: AuditOptions = {}): Promise<AuditResult> {
-  const { onProgress = () => undefined, chunkRows = maxChunkRows } = options
+  const { onProgress = () => undefined, signal, chunkRows = maxChunkRows } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
   const checked: AuditResult['checked'] = { accounts: 0, entries: 0, orders: 0, operations: 0 }
   const total = await estimateRows(database)
 
-  for (const guard of await findBrokenGuards(database)) findings.add({ ...guardRule, customerId: null, detail: guard })
+  for (const guard of await findBrokenGuards(database)) findings.add({ ...guardRule, ...nobody, detail: guard })
   for (const scan of Object.keys(checked) as ScanName[]) {
     for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
+      signal?.throwIfAborted()
       checked[scan] += chunk.judged
       findings.addChunk(chunk)
       const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
@@ -105,7 +109,7 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100 }: AuditOpti
         const already = listedOf.get(rule) ?? 0
         if (already === maxListedPerRule) continue
         listedOf.set(rule, already + 1)
-        list({ invariant: rule.invariant, rule: rule.rule, ...subject })
+        list({ invariant: rule.invariant, rule: rule.rule, ...nobody, ...subject })
       }
     },
   }
@@ -120,19 +124,19 @@ async function* chunksOf(
 ): AsyncGenerator<Chunk> {
   let rows = chunkRows
   let from: Place = null
-  do {
+  for (;;) {
     const limits: Limits = { from, rows, listPerRule: findings.maxListedPerRule }
-    const chunk: Chunk | undefined = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
+    const chunk = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
     if (chunk) {
       yield chunk
+      if (chunk.next === null) return
       from = chunk.next
     } else if (rows > leastChunkRows) {
       rows = Math.max(leastChunkRows, Math.floor(rows / 4))
     } else {
-      findings.add({ ...readableRule, customerId: null, detail: { scan, from, rows } })
-      return
+      return findings.add({ ...readableRule, ...nobody, detail: { scan, from, rows } })
     }
-  } while (from !== null)
+  }
 }
 
 const statementTimeout = '57014'

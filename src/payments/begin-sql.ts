@@ -104,7 +104,8 @@ const findConfirmSubjectsStatement = statement(
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
-    on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state <> 'REJECTED'`,
+    on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
+      and p.state in ('OPEN', 'APPROVED')`,
 )
 
 /** What a confirm that could not be claimed has met. */

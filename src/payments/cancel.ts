@@ -18,10 +18,9 @@ export async function cancel(context: PaymentContext, customerId: string, reques
   for (;;) {
     const met = await begin(context, customerId, request)
     if (met.kind === 'cancelled') return
-    // A cancel does not capture what it would have to give back: a confirm that never arrived stays unsent.
+    // A cancel does not capture what it would have to give back: a confirm that never arrived ends refused.
     const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
-    if (conclusion?.kind === 'unsent') throw refuseCancel(request, 'The payment is not captured.')
     if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
     // Somebody else is at work, or the confirm has just been settled: look again.
     if (!conclusion && !(await pause())) throw refuse('SVC001')
@@ -53,7 +52,7 @@ function judge(subject: CancelSubject | null, intent: Intent): Opening {
   if (!subject) throw refuse('NOT000')
   const { order, confirm, cancel: open, available } = subject
   if (order.status === 'PENDING') return { kind: 'open', operation: confirm }
-  if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment failed: there is nothing to cancel.')
+  if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment is not captured: there is nothing to cancel.')
   if (order.status === 'CANCELLED') throw refuseCancel(intent, 'The payment is already cancelled.')
   if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
   // A claim that was repeated after a lost connection finds its own operation: it had been made.

@@ -4,21 +4,22 @@ import { audit } from './audit.ts'
 import type { PaymentContext } from './context.ts'
 import { reconcileDay } from './reconcile.ts'
 
-/** A log line is not the place for a thousand of them; `audit` lists all. */
-const violationsLogged = 10
-
 export async function closeDay(context: PaymentContext, stopping: AbortSignal): Promise<{ more: boolean }> {
   let days = 0
-  for (let day = await reconcileDay(context, stopping); day; day = await reconcileDay(context, stopping)) {
-    days += 1
-    if (Object.values(day.reviewed).some((orders) => orders > 0)) context.log.warn(day, 'reconciled')
+  try {
+    for (let day = await reconcileDay(context, stopping); day; day = await reconcileDay(context, stopping)) {
+      days += 1
+      if (Object.values(day.reviewed).some((orders) => orders > 0)) context.log.warn(day, 'reconciled')
+    }
+  } finally {
+    if (days > 0) await auditBooks(context, stopping)
   }
-  if (days > 0) await auditBooks(context)
   return { more: false }
 }
 
-async function auditBooks({ database, log }: PaymentContext): Promise<void> {
-  const { ok, violationCount, violations } = await audit(database)
+async function auditBooks({ database, log }: PaymentContext, stopping: AbortSignal): Promise<void> {
+  const { ok, violationCount, violations } = await audit(database, { signal: stopping })
   if (ok) return
-  log.error({ violationCount, violations: violations.slice(0, violationsLogged) }, 'the books break their own rules')
+  const rules = [...new Set(violations.map((violation) => `${violation.invariant}: ${violation.rule}`))]
+  log.error({ violationCount, rules }, 'the books break their own rules')
 }

@@ -53,7 +53,7 @@ async function confirmAlone(
     const met = await begin(context, customerId, request)
     if (met.kind === 'confirmed') return met.answer
     const conclusion = await proceed(context, met, 'send again')
-    if (conclusion?.kind === 'unknown' || conclusion?.kind === 'unsent') throw refuse('SVC001')
+    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
     if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
     // Somebody else is at work, or has just finished: look again.
     if (!conclusion && !(await pause())) throw refuse('SVC001')

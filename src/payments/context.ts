@@ -1,6 +1,7 @@
 // What the use cases of this folder work with: the database, the gateway, the limits, and the hot statements behind
 // their batches. Built once by whoever starts the service or a test; there is no module-level state.
 import { type Batch, createBatch } from '../core/batch.ts'
+import { createPace } from '../core/clock.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import { type Database, isInputError, type Log } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
@@ -46,6 +47,9 @@ export type PaymentSettings = {
   failUrl: string
 }
 
+/** Looks at the gateway for the sake of notifications, from one process. */
+const looksPerSecond = 50
+
 export type PaymentContext = {
   database: Database
   gateway: Gateway
@@ -53,6 +57,8 @@ export type PaymentContext = {
   settings: PaymentSettings
   log: Log
   batches: PaymentBatches
+  /** Waits for a turn to ask the gateway about a notification: whatever arrives, it is asked only so often. */
+  noticed: () => Promise<void>
   /** Confirms under way in this process, by customer and order: the others join instead of asking the database. */
   confirming: Map<string, Confirming>
 }
@@ -100,5 +106,10 @@ function createBatches(database: Database): PaymentBatches {
 export function createPaymentContext(
   parts: Pick<PaymentContext, 'database' | 'gateway' | 'ledger' | 'settings' | 'log'>,
 ): PaymentContext {
-  return { ...parts, batches: createBatches(parts.database), confirming: new Map() }
+  return {
+    ...parts,
+    batches: createBatches(parts.database),
+    confirming: new Map(),
+    noticed: createPace(looksPerSecond),
+  }
 }

@@ -55,34 +55,36 @@ export async function saveDiscrepancy(database: Database, discrepancy: Discrepan
 const resolveStatement = statement(
   'payments.resolveDiscrepancies',
   `update discrepancies
-  set resolved_at = now(), resolution = $3
-  where customer_id = $1 and order_id = $2 and resolved_at is null
-    and ($4::text is null or kind = $4) and kind is distinct from $5
+  set resolved_at = now(), resolution = $2
+  where discrepancy_id = any ($1::uuid[]) and resolved_at is null
   returning kind`,
 )
 
-/** Closes what is open about an order, of one kind, or of all but one; the kinds that were open. */
+/** Closes those that are still open; their kinds. */
 export async function resolveDiscrepancies(
   database: Database,
-  { customerId, orderId }: OrderKey,
+  discrepancyIds: string[],
   resolution: string,
-  { only = null, except = null }: { only?: string | null; except?: string | null },
 ): Promise<string[]> {
-  const rows = await database.run<{ kind: string }>(resolveStatement, [customerId, orderId, resolution, only, except])
+  const rows = await database.run<{ kind: string }>(resolveStatement, [discrepancyIds, resolution])
   return rows.map((row) => row.kind)
 }
 
-const resolveOneStatement = statement(
-  'payments.resolveDiscrepancy',
+const resolveOfOrderStatement = statement(
+  'payments.resolveDiscrepanciesOfOrder',
   `update discrepancies
-  set resolved_at = now(), resolution = $2
-  where discrepancy_id = $1 and resolved_at is null
-  returning discrepancy_id`,
+  set resolved_at = now(), resolution = $4
+  where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null`,
 )
 
-/** By hand, with what was found out; false when there is no such open discrepancy. */
-export async function resolveDiscrepancy(database: Database, id: string, resolution: string): Promise<boolean> {
-  return (await database.run(resolveOneStatement, [id, resolution])).length > 0
+/** Closes what is open about an order and of one kind. */
+export async function resolveDiscrepanciesOfOrder(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+  kind: string,
+  resolution: string,
+): Promise<void> {
+  await database.run(resolveOfOrderStatement, [customerId, orderId, kind, resolution])
 }
 
 export type OpenDiscrepancy = {

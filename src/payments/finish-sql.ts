@@ -18,6 +18,8 @@ export type Finish = {
   transactionKey: string | null
   /** Whether who finishes it will tell the caller: of an approved cancel one request is told. */
   answered: boolean
+  /** Our own word, not the gateway's: it counts only while nobody else has taken the operation over. */
+  onlyHolder: boolean
 }
 
 export type Finished = { operationId: string; credits: number; totalCredits: number | null }
@@ -28,9 +30,9 @@ const finishOperationsStatement = statement(
   'payments.finishOperations',
   `with input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                         $9::text[], $10::text[], $11::boolean[])
+                         $9::text[], $10::text[], $11::boolean[], $12::boolean[])
       as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code,
-            transaction_key, answered)
+            transaction_key, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits
@@ -44,7 +46,7 @@ const finishOperationsStatement = statement(
     select l.*, p.kind, p.credits_held
     from payment_operations p
     join locked_order l using (customer_id, operation_id)
-    where p.state = 'OPEN'
+    where p.state = 'OPEN' and (not l.only_holder or p.holder_id = l.holder_id)
     order by p.customer_id, p.operation_id
     for no key update of p
   ),
@@ -106,7 +108,7 @@ export async function finishOperations(database: Database, inputs: Finish[]): Pr
     columns(
       inputs,
       ...(['customerId', 'operationId', 'holderId', 'orderId', 'state', 'from', 'to', 'credits'] as const),
-      ...(['gatewayCode', 'transactionKey', 'answered'] as const),
+      ...(['gatewayCode', 'transactionKey', 'answered', 'onlyHolder'] as const),
     ),
   )
   const finished = byOperation(inputs, rows)

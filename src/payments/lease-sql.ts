@@ -98,7 +98,7 @@ export async function releaseLease(
   database: Database,
   operation: Operation,
   firstPauseMs: number,
-  unknown: { code: string | null; keySpent?: boolean },
+  unknown: { code: string | null; keySpent?: boolean | undefined },
 ): Promise<void> {
   const { customerId, operationId, holderId, sendNumber } = operation
   const nextNumber = sendNumber + (unknown.keySpent ? 1 : 0)

@@ -29,7 +29,10 @@ export type DueNotification = {
   /** What it claims of the payment. */
   status: string | null
   attempts: number
-  claimedAt: Date
+  /** How many say it. */
+  count: number
+  /** To the microsecond, which a Date does not have. */
+  claimedAt: string
 }
 
 // Several notifications that say the same of one payment are one reason to ask. The next turn comes later each time.
@@ -52,7 +55,7 @@ const claimNotificationsStatement = statement(
     returning n.order_id, n.payment_key, n.status, n.attempts
   )
   select order_id as "orderId", payment_key as "paymentKey", status, max(attempts)::int as "attempts",
-    now() as "claimedAt"
+    count(*)::int as "count", now()::text as "claimedAt"
   from claimed
   group by order_id, payment_key, status`,
 )
@@ -69,7 +72,7 @@ const closeNotificationsStatement = statement(
   'payments.closeNotifications',
   `update webhook_notifications
   set processed_at = now(), outcome = $5
-  where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4
+  where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4::timestamptz
     and processed_at is null`,
 )
 

@@ -13,15 +13,14 @@ import type { OrderStatus } from './order-status.ts'
 import { review } from './review.ts'
 import { findReviewSubject } from './review-sql.ts'
 
-/** As many at a time, and about as many looks at the gateway a second, whatever arrives. */
-const batchSize = 20
-/** An hour and more of asking; then reconciliation is the one that finds it. */
+const batchSize = 50
+/** Most of an hour of asking; then reconciliation is the one that finds it. */
 const maxAttempts = 20
 /** Longer than the gateway repeats a transmission (3 days 19 hours) by far. */
 const keptDays = 30
 const deletedAtOnce = 1_000
 
-/** The number of payments looked at; a full batch asks to come again. */
+/** The number of notifications taken up; a full batch asks to come again. */
 export async function processNotifications(context: PaymentContext): Promise<{ taken: number; more: boolean }> {
   const { settleFirstPauseMs: firstPauseMs, settleLongestPauseMs: longestPauseMs } = context.settings
   const due = await claimNotifications(context.database, { limit: batchSize, firstPauseMs, longestPauseMs })
@@ -35,7 +34,8 @@ export async function processNotifications(context: PaymentContext): Promise<{ t
         await processOne(context, each, keys.get(orderId))
     }),
   )
-  return { taken: due.length, more: due.length === batchSize }
+  const taken = due.reduce((sum, each) => sum + each.count, 0)
+  return { taken, more: taken === batchSize }
 }
 
 async function processOne(context: PaymentContext, due: DueNotification, key: OrderKey | undefined): Promise<void> {
@@ -57,13 +57,14 @@ const knownAlready: Record<string, OrderStatus[]> = {
 async function saysNothingNew(context: PaymentContext, key: OrderKey, due: DueNotification): Promise<boolean> {
   const subject = await findReviewSubject(context.database, key)
   if (!subject || subject.open) return false
-  const { order, paymentKey, hasDiscrepancies } = subject
+  const { order, paymentKey, discrepancyIds } = subject
   const fits = knownAlready[due.status ?? '']?.includes(order.status) ?? false
-  return fits && !hasDiscrepancies && (paymentKey === null || paymentKey === due.paymentKey)
+  return fits && discrepancyIds.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
 }
 
 async function reviewSafely(context: PaymentContext, key: OrderKey, { paymentKey, attempts }: DueNotification) {
   try {
+    await context.noticed()
     return await review(context, key, paymentKey)
   } catch (error) {
     context.log.error({ ...key, attempts, err: error }, 'the review after a notification failed')

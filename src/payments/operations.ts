@@ -7,7 +7,7 @@ import { newOperationId } from '../core/ids.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
 import type { Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { insertDiscrepancyOfOperation, resolveDiscrepancies } from './discrepancy-sql.ts'
+import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from './discrepancy-sql.ts'
 import type { Finish, Finished } from './finish-sql.ts'
 import { claimLease, releaseLease, renewLease } from './lease-sql.ts'
 import { transitionOf } from './order-status.ts'
@@ -21,8 +21,8 @@ export type Opening =
 /** `finished` is null when somebody else has closed the operation meanwhile: read what became of it. */
 export type Concluded = { kind: 'approved' | 'rejected'; finished: Finished | null }
 
-/** `unsent`: the gateway waits for the call, and this time it was not to be made. */
-export type Conclusion = Concluded | { kind: 'unknown'; code: string } | { kind: 'unsent' }
+/** `doubtful`: what the gateway says is for a person to look at, and will not change by asking again. */
+export type Conclusion = Concluded | { kind: 'unknown'; code: string; doubtful: boolean }
 
 /** For whom an operation is settled: whether a call that never arrived is made again, and whether a caller is told. */
 export const errands = {
@@ -40,11 +40,11 @@ const verbs = {
 } as const satisfies Record<OperationKind, Record<string, string>>
 
 /**
- * From this attempt of the worker on every send has an idempotency key of its own. Whether the gateway repeats a stored
- * 5xx is not known; if it does, the old key never gets anything done. A new one cannot do it twice: a payment key is
- * captured once, a whole cancel happens once.
+ * From this attempt of the worker on an answer of 5xx spends its idempotency key. Whether the gateway repeats a stored
+ * 5xx is not known; if it does, the old key never gets anything done. A new one cannot do it twice: it is sent after a
+ * lookup that shows nothing done, a payment key is captured once, and a whole cancel happens once.
  */
-const newKeyFromAttempt = 4
+const serverErrorsSpendKeyFrom = 3
 
 /** The kind of a discrepancy that says: the worker has tried often enough for a person to look. */
 export const stuckKind = 'OPERATION_STUCK'
@@ -88,7 +88,7 @@ export async function settle(
 ): Promise<Conclusion | undefined> {
   const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
   if (finding.kind === 'unsent' || (finding.kind === 'absent' && maySessionLive(context, operation))) {
-    return errands[errand].sends ? sendAgain(context, operation, errand) : leaveUnsent(context, operation, finding)
+    return errands[errand].sends ? sendAgain(context, operation, errand) : abandon(context, operation, finding, errand)
   }
   return conclude(context, operation, finding.kind === 'absent' ? goneOutcome(operation) : finding, errand)
 }
@@ -104,10 +104,8 @@ async function sendAgain(
   operation: Operation,
   errand: Errand,
 ): Promise<Conclusion | undefined> {
-  const sendNumber = operation.sendNumber + (operation.attempts >= newKeyFromAttempt ? 1 : 0)
-  const resent = { ...operation, sendNumber }
-  const renewed = await renewLease(context.database, resent, context.settings.operationLeaseMs)
-  return renewed ? perform(context, resent, errand) : undefined
+  const renewed = await renewLease(context.database, operation, context.settings.operationLeaseMs)
+  return renewed ? perform(context, operation, errand) : undefined
 }
 
 // A payment the gateway does not know proves nothing while the session behind its payment key may live: the call could be
@@ -122,11 +120,25 @@ function goneOutcome({ kind }: Operation): Outcome {
   return kind === 'CONFIRM' ? { kind: 'rejected', code } : { kind: 'unknown', code, discrepancy: { status: null } }
 }
 
-/** A payment that is seen waiting is uncaptured once the last call cannot be on its way any more; until then, unknown. */
-async function leaveUnsent(context: PaymentContext, operation: Operation, finding: Finding): Promise<Conclusion> {
-  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
+/**
+ * Nobody is to make the call any more. A payment that is seen waiting is uncaptured once the last call cannot be on its
+ * way: then the operation ends here, or the worker would make the call after all. Until then, unknown.
+ */
+async function abandon(
+  context: PaymentContext,
+  operation: Operation,
+  finding: Finding,
+  errand: Errand,
+): Promise<Conclusion> {
   const arrived = operation.sentAgoMs >= context.settings.operationLeaseMs
-  return finding.kind === 'unsent' && arrived ? { kind: 'unsent' } : { kind: 'unknown', code: 'NOT_ARRIVED_YET' }
+  if (finding.kind === 'unsent' && arrived) {
+    const { answers: answered } = errands[errand]
+    const heard = { state: 'REJECTED', gatewayCode: 'ABANDONED', transactionKey: null, answered } as const
+    // Our own word, not the gateway's: whoever has taken it over meanwhile may have made the call.
+    return { kind: 'rejected', finished: await finish(context, operation, { ...heard, onlyHolder: true }) }
+  }
+  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
+  return { kind: 'unknown', code: 'NOT_ARRIVED_YET', doubtful: false }
 }
 
 /** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */
@@ -147,29 +159,36 @@ export async function conclude(
     }
     case 'rejected': {
       const heard = { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, answered } as const
-      return { kind: 'rejected', finished: await finish(context, operation, heard) }
+      return { kind: 'rejected', finished: await finish(context, operation, heard, outcome.returned) }
     }
     case 'unknown':
       await leaveOpen(context, operation, outcome)
-      return { kind: 'unknown', code: outcome.code }
+      return { kind: 'unknown', code: outcome.code, doubtful: outcome.discrepancy !== undefined }
     default:
       return unreachable(outcome)
   }
 }
 
-type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | 'answered'>
+type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | 'answered'> & { onlyHolder?: boolean }
 
-async function finish(context: PaymentContext, operation: Operation, heard: Heard): Promise<Finished | null> {
+async function finish(
+  context: PaymentContext,
+  operation: Operation,
+  heard: Heard,
+  returned = false,
+): Promise<Finished | null> {
   const { customerId, operationId, holderId, orderId, kind } = operation
   const event = heard.state === 'APPROVED' ? verbs[kind].approved : verbs[kind].rejected
   const { from, to, credits } = transitionOf(event)
-  const input = { customerId, operationId, holderId, orderId, from, to, credits, ...heard }
+  const input = { customerId, operationId, holderId, orderId, from, to, credits, onlyHolder: false, ...heard }
   const finished = await context.batches.finishOperation(input)
-  // Whoever was first has heard the same from the gateway, or one of the two answers was wrong.
+  // Whoever was first has heard the same from the gateway, or one of the two answers was wrong; unless what was approved
+  // then has been given back before we looked.
   const opposite = heard.state === 'APPROVED' ? 'REJECTED' : 'APPROVED'
+  if (!finished && (returned || heard.onlyHolder)) return null
   if (!finished) await report(context, operation, opposite, 'CONTRADICTING_OUTCOMES', { heard: heard.state })
   else if (isStuck(context, operation)) {
-    await resolveDiscrepancies(context.database, operation, 'the operation was settled', { only: stuckKind })
+    await resolveDiscrepanciesOfOrder(context.database, operation, stuckKind, 'the operation was settled')
   }
   return finished
 }
@@ -184,7 +203,8 @@ async function leaveOpen(context: PaymentContext, operation: Operation, unknown:
   context.log.warn({ customerId, orderId, operationId, kind, attempts, code }, 'gateway outcome unknown')
   if (unknown.discrepancy) await report(context, operation, 'OPEN', code, unknown.discrepancy)
   await reportIfStuck(context, operation, code)
-  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, unknown)
+  const keySpent = unknown.keySpent || (unknown.serverError && attempts >= serverErrorsSpendKeyFrom)
+  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code, keySpent })
 }
 
 /** Tried often enough: from here on a person can see it. It is still tried, as seldom as anything is. */
@@ -202,7 +222,7 @@ async function report(
 ): Promise<void> {
   if (!(await insertDiscrepancyOfOperation(context.database, operation, state, code, detail))) return
   const { customerId, orderId, operationId, kind } = operation
-  context.log.error({ customerId, orderId, operationId, kind, code, detail }, 'the gateway and our books disagree')
+  context.log.error({ customerId, orderId, operationId, kind, code }, 'the gateway and our books disagree')
 }
 
 function intentOf(operation: Operation): CancelIntent {

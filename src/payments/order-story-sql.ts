@@ -1,4 +1,5 @@
 // An order with everything that happened to it, for people: read in one statement, so that its parts fit together.
+// Refused operations have an index of their own, hence the two halves.
 import { type Database, statement } from '../db/database.ts'
 
 export type OrderStory = {
@@ -30,8 +31,12 @@ const findOrderStoryStatement = statement(
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso('p.opened_at')}, 'closedAt', ${iso('p.closed_at')},
        'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end) order by p.opened_at), '[]')
-     from payment_operations p
-     where p.customer_id = o.customer_id and p.order_id = o.order_id) as "operations",
+     from (select * from payment_operations r
+           where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state = 'REJECTED'
+           union all
+           select * from payment_operations r
+           where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state <> 'REJECTED') p
+    ) as "operations",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after,
        'createdAt', ${iso('e.created_at')}) order by e.entry_number), '[]')

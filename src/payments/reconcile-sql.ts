@@ -24,7 +24,7 @@ export async function insertRun(database: Database, id: string, { from, to }: Sp
 const claimDailyRunStatement = statement(
   'payments.claimDailyReconciliation',
   `insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
-  select $1, 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + $2::int * interval '1 ms'
+  select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + $2::int * interval '1 ms'
   from (
     select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
              at time zone 'Asia/Seoul' as day
@@ -64,11 +64,14 @@ export async function renewRun(database: Database, run: Run, leaseMs: number): P
 const finishRunStatement = statement(
   'payments.finishReconciliation',
   `update reconciliations set finished_at = now(), result = $3::jsonb
-  where reconciliation_id = $1 and holder_id = $2 and finished_at is null`,
+  where reconciliation_id = $1 and holder_id = $2
+  returning reconciliation_id`,
 )
 
-export async function finishRun(database: Database, run: Run, result: object): Promise<void> {
-  await database.run(finishRunStatement, [run.reconciliationId, run.holderId, JSON.stringify(result)])
+/** False when somebody else has taken the run over. */
+export async function finishRun(database: Database, run: Run, result: object): Promise<boolean> {
+  const values = [run.reconciliationId, run.holderId, JSON.stringify(result)]
+  return (await database.run(finishRunStatement, values)).length > 0
 }
 
 const insertMovementsStatement = statement(
@@ -122,20 +125,10 @@ export function compareMovements(
   return database.run<ComparedMovement>(compareMovementsStatement, values)
 }
 
-const countMovementsStatement = statement(
-  'payments.countGatewayMovements',
-  `select count(*) as "count" from gateway_movements where moved_at between $1 and $2`,
-)
-
-export async function countMovements(database: Database, { from, to }: Span): Promise<number> {
-  const [row] = await database.run<{ count: number }>(countMovementsStatement, [from, to])
-  return row?.count ?? 0
-}
-
 export type UnmovedOperation = { customerId: string; operationId: string; orderId: string; paymentKey: string }
 
-// By the time at which they were opened: it never changes, so every operation is compared in exactly one span, and the
-// rows of a span lie together.
+// By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
+// span lie together. What is still open then is settled by asking the gateway.
 const listUnmovedStatement = statement(
   'payments.listUnmovedOperations',
   `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",

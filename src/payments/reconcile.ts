@@ -3,7 +3,7 @@
 // conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
 import { sleep } from '../core/clock.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
-import type { MovementPage } from '../gateway/gateway.ts'
+import type { MovementPage, MovementQuery } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { listOpenDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
 import type { OrderKey } from './order-sql.ts'
@@ -11,7 +11,6 @@ import {
   type ComparedMovement,
   claimDailyRun,
   compareMovements,
-  countMovements,
   finishRun,
   insertMovements,
   insertRun,
@@ -42,33 +41,48 @@ export type Reconciliation = {
 }
 
 const dayMs = 86_400_000
-const sliceMs = 300_000
+const hourMs = 3_600_000
 const pageSize = 1_000
 const reviewsAtATime = 8
 const leaseMs = 120_000
 /** Pauses before the gateway is asked for a page again. */
 const pausesMs = [1_000, 2_000, 4_000, 8_000]
-/** An operation may be opened a while before its money moves. */
-const overlapMs = dayMs
 const minuteMs = 60_000
 const rereviewedAtMost = 1_000
+const takenOver = 'another process has taken the run over'
 /** No id comes before this one. */
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
-/** By command. Throws when the gateway does not answer, or when `stopping` says so. */
+/** By command. Throws when the gateway does not answer. */
 export async function reconcile(
   context: PaymentContext,
   span: Span,
   onProgress: Progress = () => undefined,
 ): Promise<Reconciliation> {
-  const run = await insertRun(context.database, newOperationId(), span, leaseMs)
-  return compareBooks(context, run, onProgress, new AbortController().signal)
+  // Nothing has moved in the future.
+  const to = new Date(Math.min(span.to.getTime(), Date.now()))
+  if (to <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
+  const run = await insertRun(context.database, newOperationId(), { from: span.from, to }, leaseMs)
+  const result = await compareBooks(context, run, onProgress, new AbortController().signal)
+  return finish(context, run, result)
 }
 
 /** The oldest of the last days that is not reconciled yet; null when there is none. */
 export async function reconcileDay(context: PaymentContext, stopping: AbortSignal): Promise<Reconciliation | null> {
   const run = await claimDailyRun(context.database, newOperationId(), leaseMs)
-  return run && compareBooks(context, run, () => undefined, stopping)
+  if (!run) return null
+  const result = await compareBooks(context, run, () => undefined, stopping)
+  const { unknown, 'under way': underWay } = result.reviewed
+  // Nobody would look at them again once the day is done.
+  if (unknown + underWay > 0) {
+    throw new Error(`${unknown + underWay} payments could not be compared yet: the day is reconciled again.`)
+  }
+  return finish(context, run, result)
+}
+
+async function finish({ database }: PaymentContext, run: Run, result: Reconciliation): Promise<Reconciliation> {
+  if (!(await finishRun(database, run, result))) throw new Error(takenOver)
+  return result
 }
 
 async function compareBooks(
@@ -77,33 +91,40 @@ async function compareBooks(
   onProgress: Progress,
   stopping: AbortSignal,
 ): Promise<Reconciliation> {
-  const result: Reconciliation = {
-    ...{ from: run.from.toISOString(), to: run.to.toISOString(), movements: 0, captured: 0, cancelled: 0 },
-    ...{ bookedCaptured: 0, bookedCancelled: 0, foreign: 0 },
-    reviewed: { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 },
-  }
-  /** Between two pieces of work. */
+  const result = emptyResult(run)
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Between any two pieces of work; the lease is renewed once a second. */
   async function goOn(): Promise<void> {
     stopping.throwIfAborted()
-    if (!(await renewRun(context.database, run, leaseMs))) throw new Error('another process has taken the run over')
+    if (performance.now() - renewedAt < 1_000) return
+    renewedAt = performance.now()
+    if (!(await renewRun(context.database, run, leaseMs))) throw new Error(takenOver)
   }
-  await readGateway(context, run, goOn, onProgress)
-  await compareGateway(context, run, goOn, result, onProgress)
-  await compareOperations(context, run, goOn, result, onProgress)
-  await reviewDiscrepancies(context, goOn, result)
-  await finishRun(context.database, run, result)
+  const work: Work = { context, span: run, goOn, result, onProgress, stopping }
+  await reviewDiscrepancies(work)
+  await readGateway(work)
+  await compareGateway(work)
+  await compareOperations(work)
   return result
 }
 
+type Work = {
+  context: PaymentContext
+  span: Span
+  goOn: () => Promise<void>
+  result: Reconciliation
+  onProgress: Progress
+  stopping: AbortSignal
+}
+
 /** Day by day, page by page, into our own table: both comparisons work from there. */
-async function readGateway(context: PaymentContext, { from, to }: Span, goOn: () => Promise<void>, progress: Progress) {
-  const showTime = timeShower('minutes of the span read from the gateway', { from, to }, progress)
-  for (const day of slices({ from, to }, dayMs)) {
+async function readGateway(work: Work): Promise<void> {
+  const showTime = timeShower('minutes of the span read from the gateway', work)
+  for (const day of slices(work.span, dayMs)) {
     for (let after: string | null = null; ; ) {
-      await goOn()
       // The gateway takes both ends in, to the second.
-      const page = await readPage(context, { from: day.from, to: new Date(day.to.getTime() - 1), after })
-      await insertMovements(context.database, page.movements)
+      const page = await readPage(work, { from: day.from, to: new Date(day.to.getTime() - 1), after })
+      await insertMovements(work.context.database, page.movements)
       showTime(page.movements.at(-1)?.movedAt ?? day.from)
       if (page.next === null) break
       after = page.next
@@ -112,37 +133,34 @@ async function readGateway(context: PaymentContext, { from, to }: Span, goOn: ()
   }
 }
 
-async function readPage(context: PaymentContext, query: Span & { after: string | null }): Promise<MovementPage> {
-  for (const pauseMs of [...pausesMs, null]) {
+async function readPage({ context, goOn, stopping }: Work, query: MovementQuery): Promise<MovementPage> {
+  for (let attempt = 0; ; attempt += 1) {
+    await goOn()
     const page = await context.gateway.listMovements(query)
     if (page.kind === 'page') return page
-    if (pauseMs === null)
+    const pauseMs = pausesMs[attempt]
+    if (pauseMs === undefined) {
       throw new Error(`The gateway does not list its transactions (${page.code}): nothing concluded.`)
-    await sleep(pauseMs)
+    }
+    await sleep(pauseMs, stopping)
   }
-  throw new Error('unreachable')
 }
 
-async function compareGateway(
-  context: PaymentContext,
-  span: Span,
-  goOn: () => Promise<void>,
-  result: Reconciliation,
-  progress: Progress,
-): Promise<void> {
-  const total = await countMovements(context.database, span)
+async function compareGateway(work: Work): Promise<void> {
+  const { context, span, result } = work
+  const showTime = timeShower("minutes of the gateway's list compared with our books", work)
   let after: MovementPlace = { movedAt: new Date(0), transactionKey: '' }
   for (;;) {
-    await goOn()
+    await work.goOn()
     const page = await compareMovements(context.database, span, after, pageSize)
     for (const movement of page) count(result, movement)
     const doubtful = page.filter((movement) => !movement.booked)
     const ours = doubtful.filter((movement) => movement.customerId !== null)
     for (const movement of doubtful) if (movement.customerId === null) await noteForeign(context, movement)
-    await reviewEach(context, ours as (OrderKey & { paymentKey: string })[], result)
-    progress('movements compared with our books', result.movements, total)
+    await reviewEach(work, ours as Doubtful[])
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
+    showTime(last.movedAt)
     after = last
   }
 }
@@ -161,28 +179,17 @@ async function noteForeign({ database, log }: PaymentContext, movement: Compared
   if (!orderIdPattern.test(orderId)) return
   const detail = { orderId, direction, amount, movedAt }
   const isNew = await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail })
-  if (isNew) log.error({ subject, detail }, 'the gateway moved money for an order that we do not have')
+  if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }
 
-async function compareOperations(
-  context: PaymentContext,
-  span: Span,
-  goOn: () => Promise<void>,
-  result: Reconciliation,
-  progress: Progress,
-): Promise<void> {
-  const from = new Date(span.from.getTime() - overlapMs)
-  const showTime = timeShower('minutes of our books compared with the list', { from, to: span.to }, progress)
-  let renewedAt = 0
-  for (const slice of slices({ from, to: span.to }, sliceMs)) {
-    if (performance.now() - renewedAt > 1_000) {
-      await goOn()
-      renewedAt = performance.now()
-    }
+async function compareOperations(work: Work): Promise<void> {
+  const showTime = timeShower('minutes of our books compared with the list', work)
+  for (const slice of slices(work.span, hourMs)) {
     let after = { customerId: beforeAll, operationId: beforeAll }
     for (;;) {
-      const page = await listUnmoved(context.database, slice, after, pageSize)
-      await reviewEach(context, page, result)
+      await work.goOn()
+      const page = await listUnmoved(work.context.database, slice, after, pageSize)
+      await reviewEach(work, page)
       const last = page.at(-1)
       if (!last || page.length < pageSize) break
       after = last
@@ -191,35 +198,52 @@ async function compareOperations(
   }
 }
 
-/** What was open before may have come right. */
-async function reviewDiscrepancies(context: PaymentContext, goOn: () => Promise<void>, result: Reconciliation) {
-  const open = await listOpenDiscrepancies(context.database, rereviewedAtMost)
-  const keys = new Map(
-    open.flatMap(({ customerId, orderId }) =>
-      customerId && orderId ? [[orderId, { customerId, orderId, paymentKey: null }] as const] : [],
-    ),
+/** What was open before may have come right. It says nothing about the span, and does not count for it. */
+async function reviewDiscrepancies(work: Work): Promise<void> {
+  const open = await listOpenDiscrepancies(work.context.database, rereviewedAtMost)
+  const orders = open.flatMap(({ customerId, orderId }) =>
+    customerId && orderId ? [{ customerId, orderId, paymentKey: null }] : [],
   )
-  await goOn()
-  await reviewEach(context, [...keys.values()], result)
+  await reviewEach({ ...work, result: emptyResult(work.span) }, orders)
 }
 
-async function reviewEach(
-  context: PaymentContext,
-  orders: (OrderKey & { paymentKey: string | null })[],
-  result: Reconciliation,
-): Promise<void> {
-  const queue = orders.values()
+type Doubtful = OrderKey & { paymentKey: string | null }
+
+/** Several at a time, but not of one order. */
+async function reviewEach({ context, goOn, result }: Work, doubtful: Doubtful[]): Promise<void> {
+  const queue = Map.groupBy(doubtful, (each) => each.orderId).values()
   async function work(): Promise<void> {
-    for (const { customerId, orderId, paymentKey } of queue) {
-      result.reviewed[await review(context, { customerId, orderId }, paymentKey)] += 1
+    for (const payments of queue) {
+      for (const { customerId, orderId, paymentKey } of payments) {
+        await goOn()
+        result.reviewed[await reviewSafely(context, { customerId, orderId }, paymentKey)] += 1
+      }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(reviewsAtATime, orders.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(reviewsAtATime, doubtful.length) }, work))
 }
 
-function timeShower(phase: string, { from, to }: Span, progress: Progress): (reached: Date) => void {
+/** A bug that strikes one order must not keep the others from being compared; it is told as not known. */
+async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: string | null): Promise<Review> {
+  try {
+    return await review(context, key, paymentKey)
+  } catch (error) {
+    context.log.error({ ...key, err: error }, 'a review failed')
+    return 'unknown'
+  }
+}
+
+function emptyResult({ from, to }: Span): Reconciliation {
+  return {
+    ...{ from: from.toISOString(), to: to.toISOString(), movements: 0, captured: 0, cancelled: 0 },
+    ...{ bookedCaptured: 0, bookedCancelled: 0, foreign: 0 },
+    reviewed: { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 },
+  }
+}
+
+function timeShower(phase: string, { span: { from, to }, onProgress }: Work): (reached: Date) => void {
   const minutesTo = (time: Date) => Math.ceil((time.getTime() - from.getTime()) / minuteMs)
-  return (reached) => progress(phase, minutesTo(reached), minutesTo(to))
+  return (reached) => onProgress(phase, minutesTo(reached), minutesTo(to))
 }
 
 /** Consecutive spans of at most that length, each up to the beginning of the next. */

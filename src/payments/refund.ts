@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
 import { type Opening, openedOperation, proceed } from './operations.ts'
-import { findOrderKeys, type OrderKey } from './order-sql.ts'
+import { findOrderKeys } from './order-sql.ts'
 import { createPauses } from './pauses.ts'
 import { findReviewSubject, type ReviewSubject } from './review-sql.ts'
 
@@ -24,31 +24,33 @@ export async function refund(context: PaymentContext, { orderId, reason }: Refun
   const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
   if (!key) throw refuse('NOT000', { message: `There is no order ${orderId}.` })
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
+  const operationId = newOperationId()
   for (;;) {
     const subject = await findReviewSubject(context.database, key)
     assert(subject, 'an order that was found by its id is gone')
     const answer = answerOf(subject)
     if (answer) return answer
-    const met = await begin(context, subject, key, reason)
-    // A refund does not capture what it would have to give back.
-    const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
-    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code)
-    if (conclusion?.kind === 'unsent') throw refuseRefund('the payment is not captured')
+    const met = await begin(context, subject, { customerId: key.customerId, operationId, reason })
+    // A refund does not capture what it would have to give back; the caller of a cancel it finishes is yet to be told.
+    const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'in the background'
+    const conclusion = await proceed(context, met, errand)
+    const isOurs = met.operation?.kind === 'REFUND'
+    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code, isOurs)
     if (conclusion?.kind === 'rejected' && met.operation?.kind === 'REFUND')
       throw refuseRefund('the gateway refused it')
-    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it')
+    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it', isOurs)
   }
 }
 
 async function begin(
   context: PaymentContext,
   { open, paymentKey }: ReviewSubject,
-  { customerId }: OrderKey,
-  reason: string,
+  asked: { customerId: string; operationId: string; reason: string },
 ): Promise<Opening> {
-  if (open) return { kind: 'open', operation: open }
+  // A claim that was repeated after a lost connection finds its own operation: it had been made.
+  if (open) return { kind: open.operationId === asked.operationId ? 'begun' : 'open', operation: open }
   assert(paymentKey, 'a confirmed order without the payment key of its confirm')
-  const intent = { customerId, operationId: newOperationId(), kind: 'REFUND' as const, paymentKey, reason }
+  const intent = { ...asked, kind: 'REFUND' as const, paymentKey }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
   if (!claimed) return { kind: 'race', operation: null }
   return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
@@ -69,8 +71,9 @@ function refuseRefund(why: string): Refusal {
   return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.` })
 }
 
-function stillOpen(why: string): Refusal {
-  return refuse('SVC001', {
-    message: `Not known yet (${why}). The credits are set aside, and the refund goes on in the background.`,
-  })
+function stillOpen(why: string, isBegun: boolean): Refusal {
+  const then = isBegun
+    ? 'The credits are set aside, and the refund goes on in the background.'
+    : 'No refund was begun: something else on the order is open. Repeat the command.'
+  return refuse('SVC001', { message: `Not known yet (${why}). ${then}` })
 }

@@ -11,7 +11,10 @@ export type ReviewSubject = {
   paymentKey: string | null
   /** Of the last refused confirm. */
   refusedKey: string | null
-  hasDiscrepancies: boolean
+  /** The open ones about the order. */
+  discrepancyIds: string[]
+  /** The payments that open discrepancies of the order are about. */
+  doubtedKeys: string[]
 }
 
 const findReviewSubjectStatement = statement(
@@ -24,9 +27,12 @@ const findReviewSubjectStatement = statement(
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
      order by c.opened_at desc limit 1) as "refusedKey",
-    exists (select from discrepancies d
-            where d.customer_id = o.customer_id and d.order_id = o.order_id
-              and d.resolved_at is null) as "hasDiscrepancies"
+    array(select d.discrepancy_id from discrepancies d
+          where d.customer_id = o.customer_id and d.order_id = o.order_id
+            and d.resolved_at is null) as "discrepancyIds",
+    array(select distinct d.detail ->> 'paymentKey' from discrepancies d
+          where d.customer_id = o.customer_id and d.order_id = o.order_id and d.resolved_at is null
+            and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
   where o.customer_id = $1 and o.order_id = $2`,
@@ -39,8 +45,8 @@ export async function findReviewSubject(
   type Row = ReviewSubject['order'] & Omit<ReviewSubject, 'order'>
   const [row] = await database.run<Row>(findReviewSubjectStatement, [customerId, orderId])
   if (!row) return null
-  const { open, paymentKey, refusedKey, hasDiscrepancies } = row
-  return { order: row, customerId, open, paymentKey, refusedKey, hasDiscrepancies }
+  const { open, paymentKey, refusedKey, discrepancyIds, doubtedKeys } = row
+  return { order: row, customerId, open, paymentKey, refusedKey, discrepancyIds, doubtedKeys }
 }
 
 export type ReturnClaim = OrderKey & {

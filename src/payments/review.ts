@@ -4,7 +4,7 @@
 // answer counts: whoever asks for the review may name a payment, and is believed nothing else.
 import { unreachable } from '../core/assert.ts'
 import { newOperationId } from '../core/ids.ts'
-import type { Payment } from '../gateway/gateway.ts'
+import type { Detail, Payment, Sighting } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { resolveDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
 import { conclude, openedOperation, proceed, takeOver } from './operations.ts'
@@ -30,7 +30,7 @@ const ownPayment: Partial<Record<OrderStatus, Record<Payment['money'], Rule>>> =
   REFUNDED: closed,
 }
 
-/** Another payment of the order, whose money is kept: seen only by who names it, so it is not resolved by others. */
+/** Another payment of the order, whose money is kept. */
 const secondPayment = 'SECOND_PAYMENT'
 const second = {
   none: 'agrees',
@@ -71,24 +71,40 @@ export async function review(
 async function settleOpen(context: PaymentContext, { open }: ReviewSubject): Promise<Review> {
   if (!open || open.leased) return 'under way'
   const conclusion = await takeOver(context, open, 'in the background')
-  if (conclusion?.kind === 'unknown') return 'unknown'
+  // What is doubtful is among the discrepancies by now.
+  if (conclusion?.kind === 'unknown') return conclusion.doubtful ? 'disagrees' : 'unknown'
   return conclusion ? 'repaired' : 'under way'
 }
 
-/** Looks at every payment that is known or named; `repaired` asks to look once more. */
+/** Somebody has claimed the repair, or made it since we looked: what we found may be true no more. */
+const overtaken = 'repaired'
+
+/** Looks at every payment that is known, doubted or named; `repaired` asks to look once more. */
 async function compare(context: PaymentContext, subject: ReviewSubject, named: string | null): Promise<Review> {
-  const keys = new Set([subject.paymentKey, subject.refusedKey, named].filter((each) => each !== null))
+  const known = [subject.paymentKey, subject.refusedKey, ...subject.doubtedKeys, named]
+  const keys = new Set(known.filter((each) => each !== null))
   let result: Review = 'agrees'
   for (const paymentKey of keys) {
     const sighting = await context.gateway.look(paymentKey)
-    if (sighting.kind === 'unknown' && !sighting.discrepancy) return 'unknown'
-    const payment = sighting.kind === 'payment' ? sighting : null
-    const found = await act(context, subject, paymentKey, payment)
+    const found = await judge(context, subject, paymentKey, sighting)
     if (found === 'repaired' || found === 'under way' || found === 'unknown') return found
     if (found === 'disagrees') result = found
   }
-  if (result === 'agrees' && subject.hasDiscrepancies) await resolveAll(context, subject)
+  if (result === 'agrees' && subject.discrepancyIds.length > 0) await resolveSeen(context, subject)
   return result
+}
+
+/** What the gateway says and we cannot read is never taken for agreement, nor for absence. */
+async function judge(
+  context: PaymentContext,
+  subject: ReviewSubject,
+  paymentKey: string,
+  sighting: Sighting,
+): Promise<Review> {
+  if (sighting.kind === 'payment') return act(context, subject, paymentKey, sighting)
+  if (sighting.kind === 'absent') return act(context, subject, paymentKey, null)
+  if (!sighting.discrepancy) return 'unknown'
+  return disagree(context, subject, sighting.code, paymentKey, sighting.discrepancy)
 }
 
 function ruleFor({ order, paymentKey: own }: ReviewSubject, paymentKey: string, payment: Payment | null): Rule {
@@ -119,7 +135,7 @@ async function act(
     case 'return':
       return giveBack(context, subject, paymentKey, payment)
     default:
-      return disagree(context, subject, rule, paymentKey, payment)
+      return disagree(context, subject, rule, paymentKey, shownOf(payment))
   }
 }
 
@@ -131,7 +147,7 @@ async function adoptCapture(context: PaymentContext, subject: ReviewSubject, pay
     ...{ kind: 'CONFIRM' as const, paymentKey, amount: subject.order.amount, reason: null },
   }
   const leaseMs = context.settings.operationLeaseMs
-  if (!(await context.batches.claimConfirm({ ...intent, leaseMs }))) return 'under way'
+  if (!(await context.batches.claimConfirm({ ...intent, leaseMs }))) return overtaken
   await conclude(context, openedOperation(intent), { kind: 'approved', transactionKey }, 'in the background')
   return 'repaired'
 }
@@ -144,7 +160,7 @@ async function adoptCancellation(context: PaymentContext, subject: ReviewSubject
     ...{ paymentKey, reason: 'cancelled at the gateway' },
   }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
-  if (!claimed) return 'under way'
+  if (!claimed) return overtaken
   const operation = openedOperation({ ...intent, ...claimed })
   await conclude(context, operation, { kind: 'approved', transactionKey }, 'in the background')
   return 'repaired'
@@ -157,13 +173,13 @@ async function giveBack(
   paymentKey: string,
   payment: Payment | null,
 ): Promise<Review> {
-  await disagree(context, subject, 'CAPTURED_FOR_FAILED_ORDER', paymentKey, payment)
+  await disagree(context, subject, 'CAPTURED_FOR_FAILED_ORDER', paymentKey, shownOf(payment))
   const { customerId, order } = subject
   const { orderId, amount } = order
   const reason = 'the order had failed'
   const intent = { customerId, orderId, operationId: newOperationId(), paymentKey, reason }
   const claim = { ...intent, leaseMs: context.settings.operationLeaseMs }
-  if (!(await claimReturn(context.database, claim))) return 'under way'
+  if (!(await claimReturn(context.database, claim))) return overtaken
   const operation = openedOperation({ ...intent, kind: 'RETURN', amount })
   const conclusion = await proceed(context, { kind: 'begun', operation }, 'in the background')
   switch (conclusion?.kind) {
@@ -172,7 +188,6 @@ async function giveBack(
     case 'rejected':
       return 'disagrees'
     case 'unknown':
-    case 'unsent':
     case undefined:
       return 'unknown'
     default:
@@ -180,30 +195,33 @@ async function giveBack(
   }
 }
 
+function shownOf(payment: Payment | null): Detail {
+  if (!payment) return { status: 'no such payment' }
+  const { status, amount, balance } = payment
+  return { status, amount, balance }
+}
+
+/** About the order when it is its own payment; any other is a matter of its own, and there may be several. */
 async function disagree(
   context: PaymentContext,
-  { customerId, order }: ReviewSubject,
+  { customerId, order, paymentKey: own }: ReviewSubject,
   kind: string,
   paymentKey: string,
-  payment: Payment | null,
+  gateway: Detail,
 ): Promise<Review> {
   const key = { customerId, orderId: order.orderId }
-  const seen = payment && { status: payment.status, amount: payment.amount, balance: payment.balance }
-  const detail = {
-    paymentKey,
-    orderStatus: order.status,
-    orderAmount: order.amount,
-    gateway: seen ?? 'no such payment',
-  }
-  const isNew = await saveDiscrepancy(context.database, { kind, subject: order.orderId, order: key, detail })
-  if (isNew) context.log.error({ ...key, kind, detail }, 'the gateway and our books disagree')
+  const detail = { paymentKey, orderStatus: order.status, orderAmount: order.amount, gateway }
+  const subject = paymentKey === own ? order.orderId : paymentKey
+  const isNew = await saveDiscrepancy(context.database, { kind, subject, order: key, detail })
+  if (isNew) context.log.error({ ...key, kind }, 'the gateway and our books disagree')
   return 'disagrees'
 }
 
-async function resolveAll(context: PaymentContext, { customerId, order }: ReviewSubject): Promise<void> {
-  const key = { customerId, orderId: order.orderId }
-  const kinds = await resolveDiscrepancies(context.database, key, 'the gateway and our books agree', {
-    except: secondPayment,
-  })
-  context.log.warn({ ...key, kinds }, 'a discrepancy has resolved itself')
+/** Those that were there when we began to look: what somebody else has found since is not ours to close. */
+async function resolveSeen(
+  context: PaymentContext,
+  { customerId, order, discrepancyIds }: ReviewSubject,
+): Promise<void> {
+  const kinds = await resolveDiscrepancies(context.database, discrepancyIds, 'the gateway and our books agree')
+  context.log.warn({ customerId, orderId: order.orderId, kinds }, 'a discrepancy has resolved itself')
 }

@@ -25,7 +25,7 @@ const PaymentKey = Type.String({
 // Any text a person writes, but nothing PostgreSQL cannot hold (NUL, lone surrogates) and no other control characters.
 const Reason = Type.String({
   maxLength: 200,
-  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\p{Cs}]*$',
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\p{Cs}]*$',
   description: '1 to 200 characters, not blank, without control characters',
 })
 

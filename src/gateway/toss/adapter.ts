@@ -37,7 +37,9 @@ const paymentShape = Compile(Payment)
 const wordShape = Compile(Word)
 const failureShape = Compile(Type.Object({ code: Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$' }) }))
 
-type Failure = { code: string; keySpent: boolean }
+/** `serverError` is there when the status was 5xx. */
+type Failure = { code: string; keySpent: boolean; serverError?: true }
+type Unreadable = { unreadable: string; serverError?: true }
 
 // A 4xx answer is repeated for its idempotency key for 15 days, so what comes next needs another key; it is sent only
 // after a lookup has shown that nothing was done. 409 says that the first request is still running, 429 that none was.
@@ -56,7 +58,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   }
 
   /** What was answered: something with status 200, a code, or nothing that can be read. */
-  function readAnswer(exchange: Exchange): { body: unknown } | Failure | { unreadable: string } {
+  function readAnswer(exchange: Exchange): { body: unknown } | Failure | Unreadable {
     if (exchange.kind === 'none') {
       note('failing')
       return { unreadable: exchange.cause }
@@ -66,12 +68,13 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     const ours = failure && confirmCodes.get(failure.code) === 'ours'
     note(ours ? 'refusing our credentials' : status >= 500 ? 'failing' : 'answering')
     if (status === 200) return { body }
-    if (failure) return { code: failure.code, keySpent: bindsKey(status) }
-    return { unreadable: `HTTP_${status}` }
+    const told = status >= 500 ? ({ serverError: true } as const) : {}
+    if (failure) return { code: failure.code, keySpent: bindsKey(status), ...told }
+    return { unreadable: `HTTP_${status}`, ...told }
   }
 
   /** The same where the answer is a payment. */
-  function read(exchange: Exchange): { payment: Payment } | Failure | { unreadable: string } {
+  function read(exchange: Exchange): { payment: Payment } | Failure | Unreadable {
     const answer = readAnswer(exchange)
     if (!('body' in answer)) return answer
     return paymentShape.Check(answer.body) ? { payment: answer.body as Payment } : { unreadable: 'HTTP_200' }
@@ -84,7 +87,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
 
   /** Acts on a code that is not a success, by its class. A code we do not know decides nothing. */
   async function judge(
-    { code, keySpent }: Failure,
+    { code, keySpent, ...told }: Failure,
     codes: ReadonlyMap<string, CodeClass>,
     find: () => Promise<Finding>,
   ): Promise<Outcome> {
@@ -95,7 +98,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       case 'ours':
         return { ...ourFault(code), keySpent }
       case 'later':
-        return { kind: 'unknown', code, keySpent }
+        return { kind: 'unknown', code, keySpent, ...told }
       case 'refused-unless-done':
       case 'done-if-found': {
         const finding = await find()
@@ -180,7 +183,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     async confirm(intent) {
       const { orderId, paymentKey, amount, idempotencyKey } = intent
       const answer = read(await client.post(['confirm'], { paymentKey, orderId, amount }, idempotencyKey))
-      if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+      if ('unreadable' in answer) return unreadableOutcome(answer)
       if ('code' in answer) return judge(answer, confirmCodes, () => findConfirm(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
@@ -192,7 +195,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     async cancel(intent) {
       const { paymentKey, reason, idempotencyKey } = intent
       const answer = read(await client.post([paymentKey, 'cancel'], { cancelReason: reason }, idempotencyKey))
-      if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
+      if ('unreadable' in answer) return unreadableOutcome(answer)
       if ('code' in answer) return judge(answer, cancelCodes, () => findCancel(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
@@ -201,6 +204,10 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
     },
   }
+}
+
+function unreadableOutcome({ unreadable: code, ...told }: Unreadable): Unknown {
+  return { kind: 'unknown', code, ...told }
 }
 
 /** PARTIAL_CANCELED stays even at balance 0, so the balance decides, not the status. */
@@ -213,7 +220,7 @@ function isFullyCancelled(payment: Payment): boolean {
  * of it is left: it was captured for us all the same, and what was given back is for a person to look at.
  */
 function capturedAndCancelled(payment: Payment): Finding {
-  if (isFullyCancelled(payment)) return { kind: 'rejected', code: payment.status }
+  if (isFullyCancelled(payment)) return { kind: 'rejected', code: payment.status, returned: true }
   return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey), discrepancy: detailOf(payment) }
 }
 

@@ -58,7 +58,9 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   return {
     post: (segments, body, idempotencyKey) => guarded(() => client.post(segments, body, idempotencyKey)),
     get: (segments) => guarded(() => client.get(segments)),
-    transactions: (query) => guarded(() => client.transactions(query)),
+    // A list may take a minute: it is not what finds out whether the gateway is back.
+    transactions: async (query) =>
+      breaker.state === CircuitState.Closed ? guarded(() => client.transactions(query)) : heldBack,
     close: () => client.close(),
   }
 }

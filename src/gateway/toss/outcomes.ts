@@ -81,7 +81,8 @@ export const cancelCodes: ReadonlyMap<string, CodeClass> = new Map<string, CodeC
     ALREADY_REFUND_PAYMENT: 'done-if-found',
     // a payment cancelled part by part says this when nothing is left, instead of ALREADY_CANCELED_PAYMENT
     NOT_CANCELABLE_AMOUNT: 'refused-unless-done',
-    NOT_CANCELABLE_PAYMENT: 'refused',
+    // says so of a payment that is cancelled, too
+    NOT_CANCELABLE_PAYMENT: 'refused-unless-done',
     NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER: 'refused',
     NOT_MATCHES_REFUNDABLE_AMOUNT: 'refused',
     NOT_ALLOWED_PARTIAL_REFUND: 'refused',

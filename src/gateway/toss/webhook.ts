@@ -23,6 +23,7 @@ const nested = Compile(
 )
 const flat = Compile(Type.Object({ orderId: Id, status: Id, transactionKey: Id }))
 const about = Compile(Type.Object({ eventType: Id }))
+const paymentEvent = 'PAYMENT_STATUS_CHANGED'
 
 export type ReadNotification =
   | { kind: 'payment'; notification: Notification }
@@ -45,7 +46,9 @@ export function readNotification(transmissionId: string | undefined, body: unkno
     const notification = { transmissionId: id, eventType: 'DEPOSIT_CALLBACK', orderId, paymentKey: null, status }
     return { kind: 'payment', notification }
   }
-  return about.Check(body) ? { kind: 'other', eventType: body.eventType } : { kind: 'unreadable' }
+  // The gateway shows what was refused as undelivered, and tells it again.
+  if (!about.Check(body) || body.eventType === paymentEvent) return { kind: 'unreadable' }
+  return { kind: 'other', eventType: body.eventType }
 }
 
 /** For a sender that numbers nothing: the same bytes are the same notification. */
