@@ -7,11 +7,13 @@ import { checkBalances } from './checks/balances.ts'
 import { checkBooks } from './checks/books.ts'
 import { type Check, gatherEvidence } from './checks/evidence.ts'
 import { checkGateway } from './checks/gateway.ts'
+import { checkNotifications, findUnheeded } from './checks/notifications.ts'
 import { checkOrders } from './checks/orders.ts'
 import { checkPurchases } from './checks/purchases.ts'
+import { checkReasons } from './checks/reasons.ts'
 import { checkSecrets } from './checks/secrets.ts'
 import { createClient } from './client.ts'
-import { reconcileArguments, runCommand } from './commands.ts'
+import { runReconciliation } from './commands.ts'
 import { type Driver, startDriver } from './driver.ts'
 import { createExchanger, dropCauses, drops, type Exchanger } from './exchange.ts'
 import { countFigures } from './figures.ts'
@@ -53,19 +55,23 @@ type Stage = {
   weather: Weather
 }
 
+type Load = { driver: Driver; operator: Operator; faultsFromMs: number }
+type Settled = Quiet & { unheeded: string[] }
+
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { say } = options
   const world = await startWorld()
   say(`seed ${options.seed}: a database, the gateway and two services run in ${world.directory}`)
-  let passed = false
+  let keep = true
   try {
     const report = await runIn(world, options)
-    passed = report.verdict === 'PASSED'
-    return { ...report, directory: passed && !options.keep ? null : world.directory }
+    keep = options.keep || report.verdict !== 'PASSED'
+    return { ...report, directory: keep ? world.directory : null }
   } finally {
     await world.stopProcesses()
     // What was stopped by hand leaves nothing to look at.
-    if ((passed && !options.keep) || options.stopped.aborted) world.removeDirectory()
+    if (!keep || options.stopped.aborted) world.removeDirectory()
+    else say(`history, logs and journal are in ${world.directory}`)
   }
 }
 
@@ -83,15 +89,15 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   const nemesis = createNemesis(world, weather, history)
   const stage = { options, world, shop, platform, history, exchanger, nemesis, weather }
   const watch = startWatch(world.books, shop.database, options.stopped)
-  const { driver, operator } = await load(stage)
+  const loaded = await load(stage)
   const quiet = await settleDown(stage)
   await readEverything(stage)
   await watch.finish()
-  return conclude(stage, driver, operator, watch, quiet)
+  return conclude(stage, loaded, watch, quiet)
 }
 
 /** Everything at once, for as long as was asked for. */
-async function load(stage: Stage): Promise<{ driver: Driver; operator: Operator }> {
+async function load(stage: Stage): Promise<Load> {
   const { options, history, shop, nemesis, weather } = stage
   const durationMs = options.minutes * 60_000
   const warmMs = Math.round(durationMs * warmShare)
@@ -99,6 +105,7 @@ async function load(stage: Stage): Promise<{ driver: Driver; operator: Operator 
   using _progress = startProgress(stage)
   const driver = startDriver({ ...stage, ...options, clients, pauseMs, mayDrop: () => faulty })
   await sleep(warmMs, undefined, { signal: options.stopped })
+  const faultsFromMs = history.nowMs()
   faulty = true
   const operator = startOperator({ ...stage, ...options, seed: options.seed * 17 + 3, count: nemesis.count })
   const blowing = weather.blow()
@@ -109,22 +116,23 @@ async function load(stage: Stage): Promise<{ driver: Driver; operator: Operator 
   await blowing
   options.say(`faults off after ${history.calls.length} calls and ${shop.orders.size} orders: waiting for quiet`)
   await Promise.all([driver.finish(), operator.finish()])
-  return { driver, operator }
+  return { driver, operator, faultsFromMs }
 }
 
 /** The gateway is asked for its own list at the end: what no notification told of is found by that. */
-async function settleDown({ world, options, history }: Stage): Promise<Quiet> {
+async function settleDown({ world, options, history }: Stage): Promise<Settled> {
   const first = await awaitQuiet(world, options.stopped)
   history.note('quiet', first)
-  if (first.stranded.length > 0) return first
-  const reconciled = await runCommand(world, reconcileArguments())
-  // 1: some of what it has reviewed is for a person to look at.
-  if (reconciled.code === null || reconciled.code > 1)
-    return { ...first, stranded: [`reconcile: ${reconciled.stderr}`] }
-  history.note('reconciled', { result: reconciled.stdout })
+  if (first.stranded.length > 0) return { ...first, unheeded: [] }
+  const unheeded = await findUnheeded(world)
+  const { code, stdout, stderr } = await runReconciliation(world)
+  // 1 with a result: some of what it has reviewed is for a person to look at.
+  if (code === null || code > 1 || stdout === '')
+    return { ...first, unheeded, stranded: [`reconcile ended with ${code}: ${stderr}`] }
+  history.note('reconciled', { result: stdout })
   const second = await awaitQuiet(world, options.stopped)
   options.say(`quiet after ${Math.round(first.tookMs / 1_000)} s, reconciled: reading everything once more`)
-  return { tookMs: first.tookMs, stranded: second.stranded }
+  return { tookMs: first.tookMs, stranded: second.stranded, unheeded }
 }
 
 /** Every order and every balance, over HTTP. */
@@ -147,14 +155,15 @@ async function readEverything(stage: Stage): Promise<void> {
 
 async function conclude(
   { options, world, shop, history, nemesis, weather }: Stage,
-  driver: Driver,
-  operator: Operator,
+  { driver, operator, faultsFromMs }: Load,
   watch: Watch,
-  quiet: Quiet,
+  quiet: Settled,
 ): Promise<Report> {
   const { seed, minutes } = options
   const { spends, wrong } = driver.spender
   const evidence = await gatherEvidence(world, shop, { calls: history.calls, spends, deeds: operator.deeds })
+  const gatewayFaults = weather.fired()
+  const lies = gatewayFaults.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
   const checks: Check[] = [
     { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
     ...(await checkBooks(world, watch)),
@@ -163,7 +172,9 @@ async function conclude(
     ...checkOrders(evidence),
     ...checkBalances(evidence),
     ...checkAnswers(evidence),
-    checkSecrets(world),
+    ...(await checkNotifications(world, quiet.unheeded)),
+    ...(await checkReasons(world, evidence, lies)),
+    await checkSecrets(world),
     {
       id: 'C-30',
       title: 'no process ended by itself, and SIGTERM ends with 0 in time',
@@ -175,8 +186,7 @@ async function conclude(
       violations: [...operator.wrong, ...wrong, ...driver.failures],
     },
   ]
-  const figures = await countFigures(world, evidence, driver.spender)
-  const gatewayFaults = weather.fired()
+  const figures = await countFigures(world, evidence, driver.spender, faultsFromMs)
   const fired = { ...Object.fromEntries(nemesis.counts), ...countDrops(history), ...totals(gatewayFaults) }
   const missing = findMissing(minutes, fired, figures)
   const quietSeconds = Math.round(quiet.tookMs / 100) / 10

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProgram } from './program.ts'
+import { shiftedClock } from './shifted-clock.ts'
 import type { World } from './world.ts'
 
 export type CommandResult = {
@@ -16,22 +17,34 @@ export type CommandResult = {
 const limitMs = 120_000
 let run = 0
 
-export async function runCommand(world: World, args: string[], killAfterMs = limitMs): Promise<CommandResult> {
+export type CommandOptions = { killAfterMs?: number | undefined; clockShiftMs?: number }
+
+export async function runCommand(
+  world: World,
+  args: string[],
+  { killAfterMs = limitMs, clockShiftMs = 0 }: CommandOptions = {},
+): Promise<CommandResult> {
   run += 1
   const logFile = join(world.directory, `command-${run}.log`)
   const outputFile = join(world.directory, `command-${run}.out`)
   const { environment } = world
-  const program = startProgram({ args: ['src/cli.ts', ...args], environment, logFile, outputFile })
+  const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
+  const program = startProgram({ args: [...shift, 'src/cli.ts', ...args], environment, logFile, outputFile })
   const late = sleep(killAfterMs, null, { ref: false })
   if ((await Promise.race([program.ended, late])) === null) program.signal('SIGKILL')
   const { code } = await program.ended
   return { code, stdout: readFileSync(outputFile, 'utf8'), stderr: readFileSync(logFile, 'utf8') }
 }
 
-const hourMs = 3_600_000
+const dayMs = 86_400_000
+const aheadMs = 120_000
 
-/** The gateway's own list against the books, for the whole campaign and a little around it. */
-export function reconcileArguments(): string[] {
+/**
+ * The gateway's own list against the books, for the whole campaign and a little around it. The command leaves the last
+ * minute out, of which a real gateway may not tell yet; this one tells at once, so the command's clock is put ahead.
+ */
+export function runReconciliation(world: World): Promise<CommandResult> {
   const time = (ms: number) => new Date(ms).toISOString()
-  return ['reconcile', '--from', time(Date.now() - hourMs), '--to', time(Date.now() + hourMs), '--json']
+  const args = ['reconcile', '--from', time(Date.now() - dayMs), '--to', time(Date.now() + dayMs), '--json']
+  return runCommand(world, args, { clockShiftMs: aheadMs })
 }

@@ -1,6 +1,7 @@
 // What the nemesis can do to the processes, as a table: how often, and how. Each kind is counted when it has really
 // happened; what finds its victim busy with another fault takes the other one, or waits.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { behaviours } from '../sandbox/behaviour.ts'
 import type { Random } from '../test/support/random.ts'
 import type { Service } from './service.ts'
 import type { Weather } from './weather.ts'
@@ -27,21 +28,22 @@ export type Fault = {
 export const clockShifted = 'service started with a wrong clock'
 
 export const faults: Fault[] = [
-  { name: 'service killed', every: [4, 8], leastPerMinute: 4, strike: killServices },
+  { name: 'service killed', every: [3.5, 6.5], leastPerMinute: 3, strike: killServices },
   { name: 'service paused past its lease', every: [16, 24], leastPerMinute: 1, strike: pauseService },
   { name: 'service stopped gracefully', every: [20, 32], leastPerMinute: 1, strike: stopService },
-  { name: 'database crashed', every: [9, 15], leastPerMinute: 2, strike: crashDatabase },
-  { name: 'database session ended', every: [1.5, 3], leastPerMinute: 8, strike: endSession },
+  { name: 'database crashed', every: [7, 12], leastPerMinute: 2, strike: crashDatabase },
+  { name: 'database session ended', every: [1.5, 3], leastPerMinute: 4, strike: endSession },
   { name: 'accounts locked', every: [14, 22], leastPerMinute: 1, strike: lockAccounts },
   { name: 'gateway killed', every: [24, 36], leastPerMinute: 1, strike: killGateway },
   { name: 'gateway frozen', every: [20, 34], leastPerMinute: 1, strike: freezeGateway },
-  { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 5, strike: turnWebhooks },
+  { name: 'gateway behaves otherwise', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
+  { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 3, strike: turnWebhooks },
 ]
 
 const busyPollMs = 50
 const killLimitMs = 10_000
 const bothShare = 0.15
-const shiftedStarts = 4
+const shiftedStarts = 3
 const clockShiftMs = 30 * 60_000
 
 type Busy = { busy: boolean }
@@ -63,10 +65,10 @@ function anyService({ world, random }: Struck): Service {
   return shuffled.find((service) => !service.busy) ?? world.services[0]
 }
 
-/** One in four comes back with a clock that is half an hour off. */
+/** One in three comes back with a clock that is half an hour off. */
 async function startAgain({ random, count }: Struck, service: Service): Promise<void> {
   const sign = random.pick([-1, 1])
-  const shifted = service.counts.starts % shiftedStarts === shiftedStarts - 1
+  const shifted = service.counts.starts % shiftedStarts === 1
   await service.start(shifted ? sign * clockShiftMs : 0)
   if (shifted) count(clockShifted)
 }
@@ -164,6 +166,16 @@ async function freezeGateway({ world, random, count }: Struck): Promise<void> {
     world.gateway.signal('SIGCONT')
     count('gateway frozen')
   })
+}
+
+/** What is not known of the real gateway, set either way; a restart sets it back. */
+async function changeBehaviour({ world, random, count }: Struck): Promise<void> {
+  const chosen = Object.entries(behaviours).map(([name, values]) => [
+    name,
+    values[random.integer(0, values.length - 1)],
+  ])
+  const changed = await world.gateway.control('PUT', '/sandbox/behaviour', Object.fromEntries(chosen))
+  if (changed) count('gateway behaves otherwise')
 }
 
 async function turnWebhooks({ world, random, count }: Struck): Promise<void> {

@@ -9,7 +9,12 @@ import type { World } from './world.ts'
 
 export type Figures = Record<string, number>
 
-export async function countFigures(world: World, evidence: Evidence, spender: Spender): Promise<Figures> {
+export async function countFigures(
+  world: World,
+  evidence: Evidence,
+  spender: Spender,
+  faultsFromMs: number,
+): Promise<Figures> {
   const { calls, orders, movements } = evidence
   const all = [...orders.values()]
   const of = (status: string) => all.filter((order) => order.status === status).length
@@ -44,6 +49,7 @@ export async function countFigures(world: World, evidence: Evidence, spender: Sp
     'recovered by the worker (log)': log.recovered,
     'commits in doubt (log)': log.ambiguous,
     'open discrepancies': evidence.discrepancies.length,
+    'availability before the faults in percent': availabilityBefore(answered, faultsFromMs),
     'service starts': starts(world.services, 'starts'),
     'service starts refused': starts(world.services, 'refusedStarts'),
   }
@@ -74,6 +80,11 @@ function readLog({ logFile }: Service): { ambiguous: number; recovered: number }
 
 function slowest(calls: Call[]): number {
   return calls.reduce((longest, { invokedAtMs, endedAtMs }) => Math.max(longest, endedAtMs - invokedAtMs), 0)
+}
+
+function availabilityBefore(answered: Call[], faultsFromMs: number): number {
+  const early = answered.filter(({ endedAtMs }) => endedAtMs < faultsFromMs)
+  return percent(early.filter(({ outcome }) => outcome.kind !== 'info').length, early.length)
 }
 
 function percent(part: number, whole: number): number {

@@ -33,6 +33,7 @@ export function createGateway(settings: GatewaySettings) {
     DATA_DIR: settings.directory,
   }
   let program: Program | undefined
+  let wanted = true
 
   /** Undefined when the gateway does not answer, which is what half of the campaign is about. */
   async function control<Data>(method: string, path: string, body?: unknown): Promise<Data | undefined> {
@@ -49,6 +50,11 @@ export function createGateway(settings: GatewaySettings) {
     }
   }
 
+  async function kill(): Promise<void> {
+    program?.signal('SIGKILL')
+    await program?.ended
+  }
+
   return {
     url,
     busy: false,
@@ -58,24 +64,26 @@ export function createGateway(settings: GatewaySettings) {
     control,
     async start(): Promise<void> {
       const limit = performance.now() + startLimitMs
-      while (performance.now() < limit) {
+      while (wanted && performance.now() < limit) {
         const starting = startProgram({
           args: ['sandbox/main.ts'],
           environment,
           logFile: settings.logFile,
         })
         program = starting
-        while (!starting.isGone() && performance.now() < limit) {
+        while (wanted && !starting.isGone() && performance.now() < limit) {
           if (await control('GET', '/sandbox/clock')) return
           await sleep(40)
         }
         await sleep(200)
       }
-      throw new Error(`The gateway does not start: see ${settings.logFile}.`)
+      if (wanted) throw new Error(`The gateway does not start: see ${settings.logFile}.`)
     },
-    async kill(): Promise<void> {
-      program?.signal('SIGKILL')
-      await program?.ended
+    kill,
+    /** Nothing is started again from here on. */
+    async close(): Promise<void> {
+      wanted = false
+      await kill()
     },
     signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
     /** The buyer's part; undefined when the checkout could not be reached. */

@@ -44,9 +44,10 @@ export type History = ReturnType<typeof createHistory>
 
 export function createHistory(file: string) {
   const stream = createWriteStream(file)
+  let closed = false
   const calls: Call[] = []
   let started = 0
-  const write = (line: object) => stream.write(`${JSON.stringify(line)}\n`)
+  const write = (line: object) => closed || stream.write(`${JSON.stringify(line)}\n`)
 
   return {
     calls,
@@ -69,7 +70,11 @@ export function createHistory(file: string) {
     note(event: string, fields: object = {}): void {
       write({ type: 'event', at: this.nowMs(), event, ...fields })
     },
-    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+    /** What comes later, from a campaign that was stopped half way, is not written any more. */
+    close(): Promise<void> {
+      closed = true
+      return new Promise((resolve) => stream.end(resolve))
+    },
   }
 }
 

@@ -2,14 +2,15 @@
 // proved nothing; 2: wrong arguments. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { runCampaign } from './campaign.ts'
 import { readOptions, WrongArguments } from './options.ts'
-import { renderReport } from './report.ts'
 
 const stoppedCode = 130
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+  // Only now: wrong arguments are told without loading a service.
+  const { runCampaign } = await import('./campaign.ts')
+  const { renderReport } = await import('./report.ts')
   const stopping = new AbortController()
   // The first asks to stop; a second does not wait: what runs is killed on the way out.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

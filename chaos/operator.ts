@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../src/core/errors.ts'
 import { refund } from '../src/payments/refund.ts'
 import { createRandom, type Random } from '../test/support/random.ts'
-import { type CommandResult, reconcileArguments, runCommand } from './commands.ts'
+import { type CommandResult, runCommand, runReconciliation } from './commands.ts'
 import type { Exchanger } from './exchange.ts'
 import { forgeries } from './forgeries.ts'
 import type { History } from './history.ts'
@@ -35,7 +35,7 @@ const rhythmMs = 350
 /** How often each is chosen, and what must have happened in a minute. */
 export const deedTable: { name: string; weight: number; leastPerMinute: number; act(turn: Turn): Promise<void> }[] = [
   { name: 'platform refund', weight: 6, leastPerMinute: 4, act: refundOne },
-  { name: 'refund by command', weight: 1, leastPerMinute: 1, act: refundByCommand },
+  { name: 'refund by command', weight: 2, leastPerMinute: 1, act: refundByCommand },
   { name: 'reconciliation by command', weight: 1, leastPerMinute: 1, act: reconcileByCommand },
   { name: 'dashboard cancel', weight: 4, leastPerMinute: 2, act: cancelInDashboard },
   { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
@@ -124,11 +124,8 @@ async function refundByCommand(turn: Turn): Promise<void> {
   if (!order || commandsUnderWay.has(world)) return
   note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   const killAfterMs = random.chance(0.5) ? random.integer(300, 1_500) : undefined
-  const { code, stderr } = await oneAtATime(
-    world,
-    ['orders', 'refund', order.orderId, '--reason', 'goodwill'],
-    killAfterMs,
-  )
+  const args = ['orders', 'refund', order.orderId, '--reason', 'goodwill']
+  const { code, stderr } = await oneAtATime(world, () => runCommand(world, args, { killAfterMs }))
   count('refund by command')
   // 1: refused, or not known yet.
   if (code !== null && code > 1) wrong.push(`orders refund ended with ${code}: ${stderr}`)
@@ -137,7 +134,7 @@ async function refundByCommand(turn: Turn): Promise<void> {
 /** Beside everything else, with the gateway in whatever state it is: it may say that it could not conclude. */
 async function reconcileByCommand({ world, count, wrong }: Turn): Promise<void> {
   if (commandsUnderWay.has(world)) return
-  const { code, stderr } = await oneAtATime(world, reconcileArguments())
+  const { code, stderr } = await oneAtATime(world, () => runReconciliation(world))
   count('reconciliation by command')
   if (code !== null && code > 1) wrong.push(`reconcile ended with ${code}: ${stderr}`)
 }
@@ -145,10 +142,10 @@ async function reconcileByCommand({ world, count, wrong }: Turn): Promise<void> 
 const commandsUnderWay = new WeakSet<World>()
 
 /** A command costs a start of a process: on two cores one at a time is enough. */
-async function oneAtATime(world: World, args: string[], killAfterMs?: number): Promise<CommandResult> {
+async function oneAtATime(world: World, run: () => Promise<CommandResult>): Promise<CommandResult> {
   commandsUnderWay.add(world)
   try {
-    return await runCommand(world, args, killAfterMs)
+    return await run()
   } finally {
     commandsUnderWay.delete(world)
   }
@@ -206,7 +203,8 @@ async function forge(turn: Turn): Promise<void> {
   const forgery = forgeries[random.integer(0, forgeries.length - 1)]
   if (!forgery) return
   const service = world.services[random.integer(0, 1) as 0 | 1]
-  const order = shop.anyOrder(random)
+  // Half of them about orders that may be PENDING: there a lie would be worth something.
+  const order = random.chance(0.5) ? shop.recentOrder(random) : shop.anyOrder(random)
   const { token, body, statuses, copies = 1 } = forgery.make(random, order)
   const transmissionId = `forged_${random.integer(0, 2 ** 31)}`
   history.note('forged notification', { what: forgery.what, orderId: order?.orderId })

@@ -16,7 +16,18 @@ export type Postgres = Awaited<ReturnType<typeof startPostgres>>
 export async function startPostgres(directory: string) {
   const dataDir = join(directory, 'postgres')
   const server = await startEmbedded({ dataDir })
+  let crashing: Promise<unknown> = Promise.resolve()
+  let wanted = true
   const postmasterId = () => findPostmaster(server.dataDirectory)?.pid
+
+  async function crashAndStart(): Promise<void> {
+    const pid = postmasterId()
+    if (pid !== undefined) {
+      process.kill(pid, 'SIGQUIT')
+      await until('the database server is gone', () => !isAlive(pid), crashLimitMs)
+    }
+    if (wanted) await startEmbedded({ dataDir })
+  }
 
   return {
     busy: false,
@@ -24,18 +35,15 @@ export async function startPostgres(directory: string) {
     urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
     password: server.connection.password,
     applyMigrations: () => applyMigrations(server),
-    /** Returns when it serves again; how long it was away. */
-    async crash(): Promise<number> {
-      const startedAt = performance.now()
-      const pid = postmasterId()
-      if (pid !== undefined) {
-        process.kill(pid, 'SIGQUIT')
-        await until('the database server is gone', () => !isAlive(pid), crashLimitMs)
-      }
-      await startEmbedded({ dataDir })
-      return performance.now() - startedAt
+    /** Returns when it serves again. */
+    async crash(): Promise<void> {
+      crashing = crashAndStart()
+      await crashing
     },
+    /** Not in the middle of a crash: it would be started again behind our back. */
     async stop(): Promise<void> {
+      wanted = false
+      await crashing.catch(() => undefined)
       await stopPostmaster(server.dataDirectory)
     },
     /** For a process that is about to exit. */

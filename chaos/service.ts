@@ -30,7 +30,6 @@ export function createService(settings: ServiceSettings) {
     PORT: `${port}`,
     INTERNAL_PORT: `${internalPort}`,
     WEBHOOK_PORT: `${webhookPort}`,
-    WEBHOOK_TOKEN: webhookToken,
   }
   const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
   const endedByItself: string[] = []

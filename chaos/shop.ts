@@ -25,6 +25,8 @@ export type KnownOrder = {
 
 export type Customer = IssuedKey & { index: number }
 
+const recentOrders = 25
+
 export type Shop = Awaited<ReturnType<typeof openShop>>
 
 export async function openShop({ postgres, peppers }: World, size: number) {
@@ -61,6 +63,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
       return found ?? (customers[0] as Customer)
     },
     anyOrder: (random: Random): KnownOrder | undefined => anyOf(random, inOrder),
+    recentOrder: (random: Random): KnownOrder | undefined => anyOf(random, inOrder.slice(-recentOrders)),
     /** A client was told of it; several may be told of the same. */
     learn(customer: number, orderId: string, packageType: PackageType): KnownOrder {
       const { price: amount, credits } = packageOf(packageType)

@@ -16,6 +16,7 @@ import { createService, type Service } from './service.ts'
 export const limits = {
   gatewayTimeoutMs: 1_500,
   gatewayLookupTimeoutMs: 1_000,
+  gatewayListTimeoutMs: 3_000,
   operationLeaseMs: 3_000,
   operationWaitMs: 2_000,
   pendingOrderLifetimeMs: 20_000,
@@ -71,7 +72,7 @@ async function startPrograms(
   const pepper = randomBytes(24).toString('base64url')
   const keys = { clientKey: `test_ck_${newSecret()}`, secretKey: `test_sk_${newSecret()}` }
   const token = newSecret()
-  const environment = serviceEnvironment(postgres, gatewayPort, keys, pepper)
+  const environment = { ...serviceEnvironment(postgres, gatewayPort, keys, pepper), WEBHOOK_TOKEN: token }
   const services = (['a', 'b'] as const).map((name, index) => {
     const [port = 0, internalPort = 0, webhookPort = 0] = servicePorts.slice(index * 3)
     const dataDir = join(directory, `service-${name}`)
@@ -90,8 +91,8 @@ async function startPrograms(
   process.on('exit', endAll)
   parts.defer(async () => {
     await Promise.all(services.map((service) => service.close()))
-    await gateway.kill()
-    process.off('exit', endAll)
+    await gateway.close()
+    endAll()
   })
   await gateway.start()
   await Promise.all(services.map((service) => service.start()))
@@ -142,6 +143,7 @@ function serviceEnvironment(
     FAIL_URL: 'https://shop.example/fail',
     GATEWAY_TIMEOUT_MS: `${limits.gatewayTimeoutMs}`,
     GATEWAY_LOOKUP_TIMEOUT_MS: `${limits.gatewayLookupTimeoutMs}`,
+    GATEWAY_LIST_TIMEOUT_MS: `${limits.gatewayListTimeoutMs}`,
     OPERATION_LEASE_MS: `${limits.operationLeaseMs}`,
     OPERATION_WAIT_MS: `${limits.operationWaitMs}`,
     OPERATION_RETRY_MAX_MS: `${limits.operationRetryMaxMs}`,

@@ -1,19 +1,42 @@
-// Whatever was logged in whatever trouble: no API key, no secret of the gateway, no pepper, no token, no password.
+// Whatever was logged, answered or stored in whatever trouble: no API key, no secret of the gateway, no pepper, no token,
+// no password.
 import { readFileSync } from 'node:fs'
 import type { World } from '../world.ts'
 import type { Check } from './evidence.ts'
 
-const apiKeys = /cpk_[0-9A-Za-z]{43}/g
+const apiKey = 'cpk_[0-9A-Za-z]{43}'
 
-export function checkSecrets({ services, secrets }: World): Check {
-  const violations = services.flatMap(({ logFile, name }) => {
-    const text = readFileSync(logFile, 'utf8')
-    const keys = new Set(text.match(apiKeys))
-    const found = Object.entries(secrets).filter(([, secret]) => text.includes(secret))
-    return [
-      ...[...keys].map((key) => `the log of service ${name} has the API key …${key.slice(-4)}`),
-      ...found.map(([what]) => `the log of service ${name} has ${what}`),
-    ]
-  })
-  return { id: 'I-28', title: 'no secret in any line of the logs', violations }
+export async function checkSecrets(world: World): Promise<Check> {
+  const { services, historyFile } = world
+  const logs = services.flatMap(({ logFile, name }) => inFile(world, logFile, `the log of service ${name}`))
+  // The history holds what was answered, and nothing of what was sent in headers.
+  const answers = inFile(world, historyFile, 'an answer')
+  const violations = [...logs, ...answers, ...(await inBooks(world))]
+  return { id: 'I-28', title: 'no secret in any log, answer or table', violations }
+}
+
+function inFile({ secrets }: World, file: string, where: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  const keys = new Set(text.match(new RegExp(apiKey, 'g')))
+  const found = Object.entries(secrets).filter(([, secret]) => text.includes(secret))
+  return [
+    ...[...keys].map((key) => `${where} has the API key …${key.slice(-4)}`),
+    ...found.map(([what]) => `${where} has ${what}`),
+  ]
+}
+
+async function inBooks({ books, secrets }: World): Promise<string[]> {
+  const tables = await books.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  )
+  const violations: string[] = []
+  for (const { name } of tables) {
+    const [row] = await books.query<{ rows: number }>(
+      `select count(*)::int as rows from ${name} t
+      where t::text ~ $1 or exists (select from unnest($2::text[]) as s (secret) where position(secret in t::text) > 0)`,
+      [apiKey, Object.values(secrets)],
+    )
+    if (row && row.rows > 0) violations.push(`${row.rows} rows of ${name} have a secret`)
+  }
+  return violations
 }

@@ -1,0 +1,61 @@
+// Things that end right and may still be wrong: an order that failed although its payment was good, one that the clock
+// failed too early, something that a person is asked to look at for no reason.
+import type { World } from '../world.ts'
+import { limits } from '../world.ts'
+import type { Check, Evidence } from './evidence.ts'
+
+export async function checkReasons(world: World, evidence: Evidence, liesAboutOrders: number): Promise<Check[]> {
+  return [
+    {
+      id: 'C-17',
+      title: 'no good payment was refused',
+      violations: await refusedGoodPayments(world, evidence, liesAboutOrders),
+    },
+    { id: 'E-7', title: 'no order failed before its time was over', violations: await earlyExpiries(world) },
+    { id: 'R-6', title: 'what a person is asked to look at is there for a reason', violations: groundless(evidence) },
+  ]
+}
+
+type Refusal = { orderId: string; paymentKey: string; code: string | null }
+
+/**
+ * Good: the buyer paid with a card that works, for this order, and nobody took the money back. A lookup that lies about
+ * whose payment it is costs such an order, and its money is returned: as many may be refused as such lies were told.
+ */
+async function refusedGoodPayments({ books }: World, evidence: Evidence, lies: number): Promise<string[]> {
+  const rows = await books.query<Refusal>(
+    `select order_id as "orderId", payment_key as "paymentKey", gateway_code as "code"
+    from payment_operations where kind = 'CONFIRM' and state = 'REJECTED'`,
+  )
+  const takenBack = new Set(evidence.deeds.map(({ paymentKey }) => paymentKey))
+  const refused = rows.filter(({ orderId, paymentKey }) => {
+    const checkout = evidence.shop.orders.get(orderId)?.checkouts.find((each) => each.paymentKey === paymentKey)
+    return checkout !== undefined && ['approve', 'hang'].includes(checkout.result) && !takenBack.has(paymentKey)
+  })
+  if (refused.length <= lies) return []
+  return refused.map(({ orderId, code }) => `${orderId} was refused with ${code}; ${lies} lies were told`)
+}
+
+async function earlyExpiries({ books }: World): Promise<string[]> {
+  const rows = await books.query<{ orderId: string; ageMs: number }>(
+    `select order_id as "orderId", extract(epoch from p.closed_at - o.created_at)::float8 * 1000 as "ageMs"
+    from payment_operations p join orders o using (customer_id, order_id)
+    where p.state = 'EXPIRED' and p.closed_at < o.created_at + interval '${limits.pendingOrderLifetimeMs} ms'`,
+  )
+  return rows.map(({ orderId, ageMs }) => `${orderId} failed after ${Math.round(ageMs)} ms`)
+}
+
+/**
+ * After a reconciliation with a gateway that tells the truth only these are left. What else was once found about the
+ * same order stays open beside them: a person has to look at that order anyway.
+ */
+function groundless({ discrepancies, deeds, shop }: Evidence): string[] {
+  const takenInPart = new Set(deeds.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))
+  const reasons: Record<string, (orderId: string) => boolean> = {
+    PARTLY_CANCELLED_AT_GATEWAY: (orderId) => takenInPart.has(orderId),
+    SECOND_PAYMENT: (orderId) => (shop.orders.get(orderId)?.checkouts.length ?? 0) > 1,
+  }
+  const grounded = discrepancies.filter(({ kind, orderId }) => reasons[kind]?.(orderId ?? ''))
+  const looked = new Set(grounded.map(({ orderId }) => orderId))
+  return discrepancies.filter(({ orderId }) => !looked.has(orderId)).map(({ kind, subject }) => `${kind} of ${subject}`)
+}

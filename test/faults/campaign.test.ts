@@ -1,0 +1,37 @@
+// A short fault campaign (chaos/) as a part of every run of the tests: real processes, killed, paused and cut off while
+// customers buy. It shows that the parts work together; `npm run chaos` runs for as long as one likes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runCampaign } from '../../chaos/campaign.ts'
+import { planStrikes } from '../../chaos/nemesis.ts'
+import { renderReport } from '../../chaos/report.ts'
+import { bareEnvironment, launch, repository } from '../support/processes.ts'
+
+const seed = 20_26
+const minutes = 0.25
+
+test('whatever is killed, lost and told wrong at once, nothing is lost, counted twice or left open', async (t) => {
+  const said: string[] = []
+  const say = (line: string) => said.push(line)
+  const report = await runCampaign({ seed, minutes, keep: false, say, stopped: t.signal })
+  assert.equal(report.verdict, 'PASSED', `${said.join('\n')}\n${renderReport(report)}`)
+  const { figures } = report
+  t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)
+})
+
+test('the plan of a campaign follows from its seed', () => {
+  const plan = (of: number) => planStrikes(of, 60_000).map(({ atMs, fault, seed: own }) => [atMs, fault.name, own])
+  assert.deepEqual(plan(1), plan(1))
+  assert.notDeepEqual(plan(1), plan(2))
+})
+
+test('wrong arguments of a campaign are one line and exit code 2', async (t) => {
+  for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']]) {
+    const launched = launch(t, process.execPath, ['chaos/main.ts', ...args], {
+      cwd: repository,
+      env: bareEnvironment(),
+    })
+    const { code, stdout, stderr } = await launched.ended
+    assert.deepEqual({ code, stdout, lines: stderr.trim().split('\n').length }, { code: 2, stdout: '', lines: 1 })
+  }
+})
