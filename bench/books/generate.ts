@@ -65,7 +65,8 @@ const insertEntries = `
     ) movement
     window chain as (partition by customer_id order by created_at, order_id, reference, turn)
   ) numbered
-  window chain as (partition by customer_id order by entry_number)`
+  window chain as (partition by customer_id order by entry_number)
+  order by created_at`
 
 const insertAccounts = `
   insert into accounts (customer_id, balance, last_entry, last_hash)
@@ -83,33 +84,35 @@ const insertOrders = `
          min(e.entry_number) filter (where e.kind = 'REFUND'), case d.status when 'REFUNDED' then d.spends end
   from draft d
   left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id
-  group by d.customer_id, d.order_id, d.package_type, d.amount, d.credits, d.status, d.number, d.created_at, d.spends`
+  group by d.customer_id, d.order_id, d.package_type, d.amount, d.credits, d.status, d.number, d.created_at, d.spends
+  order by d.number`
 
-const insertConfirms = `
-  insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, state, gateway_code,
-                                  transaction_key, total_credits, holder_id, lease_until, settle_at, sent_at, opened_at,
-                                  closed_at, closed_by)
-  select d.customer_id, id, d.order_id, 'CONFIRM', case when not d.expired then d.payment_key end, d.amount,
-         case when d.expired then 'EXPIRED' when d.status = 'FAILED' then 'REJECTED' else 'APPROVED' end,
-         case when d.status = 'FAILED' and not d.expired then 'REJECT_CARD_PAYMENT' end,
-         case when d.status <> 'FAILED' then 'txc_' || md5('capture ' || d.number) end, e.balance_after, id, at, at, at,
-         at, at, id
-  from draft d
-  cross join lateral (select md5('confirm ' || d.number)::uuid as id, d.created_at + interval '1 minute' as at) as i
-  left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id and e.kind = 'GRANT'
-  where d.status <> 'PENDING'`
-
-const insertCancels = `
+const insertOperations = `
   insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held,
-                                  state, transaction_key, holder_id, lease_until, settle_at, sent_at, opened_at,
-                                  closed_at, closed_by)
-  select customer_id, id, order_id, case status when 'CANCELLED' then 'CANCEL' else 'REFUND' end, payment_key, amount,
-         'as generated', credits - spends, 'APPROVED', 'txr_' || md5('cancel ' || number), id, at, at, at, at, at, id
-  from draft
-  cross join lateral (select md5('cancel ' || number)::uuid as id, created_at + interval '2 minutes' as at) as i
-  where status in ('CANCELLED', 'REFUNDED')`
+                                  state, gateway_code, transaction_key, total_credits, holder_id, lease_until, settle_at,
+                                  sent_at, opened_at, closed_at, closed_by)
+  select customer_id, id, order_id, kind, payment_key, amount, reason, credits_held, state, gateway_code,
+         transaction_key, total_credits, id, at, at, at, at, at, id
+  from (
+    select d.customer_id, md5('confirm ' || d.number)::uuid as id, d.order_id, 'CONFIRM' as kind,
+           case when not d.expired then d.payment_key end as payment_key, d.amount, null as reason, 0 as credits_held,
+           case when d.expired then 'EXPIRED' when d.status = 'FAILED' then 'REJECTED' else 'APPROVED' end as state,
+           case when d.status = 'FAILED' and not d.expired then 'REJECT_CARD_PAYMENT' end as gateway_code,
+           case when d.status <> 'FAILED' then 'txc_' || md5('capture ' || d.number) end as transaction_key,
+           e.balance_after as total_credits, d.created_at + interval '1 minute' as at
+    from draft d
+    left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id and e.kind = 'GRANT'
+    where d.status <> 'PENDING'
+    union all
+    select customer_id, md5('cancel ' || number)::uuid, order_id,
+           case status when 'CANCELLED' then 'CANCEL' else 'REFUND' end, payment_key, amount, 'as generated',
+           credits - spends, 'APPROVED', null, 'txr_' || md5('cancel ' || number), null,
+           created_at + interval '2 minutes'
+    from draft where status in ('CANCELLED', 'REFUNDED')
+  ) operation
+  order by at`
 
-// A payment is what its movements say. PAYMENT stands for who was cancelled behind our back, or captured unnoticed.
+// A payment is what its movements say.
 const insertMovements = `
   create table standin.movements as
   select transaction_key, payment_key, order_id, amount, closed_at as moved_at,
@@ -132,7 +135,7 @@ const insertMovements = `
   create index on standin.movements (payment_key);
   analyze standin.movements`
 
-/** Indexes are built when the rows are in; the primary keys stay, and with them the order of the inserts. */
+/** Indexes are built when the rows are in. Those are inserted in the order of time, as they would have come. */
 async function withoutIndexes(client: pg.Client, fill: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ name: string; text: string }>(
     `select c.relname as name, pg_get_indexdef(i.indexrelid) as text
@@ -162,7 +165,7 @@ export async function generate(client: pg.Client, orders: number): Promise<void>
       'create index draft_entries on ledger_entries (customer_id, order_id) where order_id is not null',
     )
     await client.query('analyze ledger_entries')
-    for (const text of [insertAccounts, insertOrders, insertConfirms, insertCancels]) await client.query(text)
+    for (const text of [insertAccounts, insertOrders, insertOperations]) await client.query(text)
     await client.query('drop index draft_entries')
   })
   await client.query('create schema standin')

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -18,6 +19,14 @@ export type Measured = {
   peakMegabytes: number | null
 }
 
+/** As `npm run credits` starts it, without npm and the shell: what is measured is the command itself. */
+function commandOf(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+    scripts: { credits: string }
+  }
+  return scripts.credits.split(' ').slice(2)
+}
+
 /** `signal` ends the process, when the measurement itself is ended. */
 export async function measure(
   args: string[],
@@ -26,7 +35,7 @@ export async function measure(
 ): Promise<Measured> {
   const { PATH, HOME } = process.env
   const startedAt = performance.now()
-  const child = spawn(process.execPath, ['src/cli.ts', ...args], {
+  const child = spawn(process.execPath, [...commandOf(), ...args], {
     cwd: repository,
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
