@@ -65,7 +65,7 @@ test('4.6: the reason goes to the gateway as it was sent', async () => {
 })
 
 for (const [status, message] of [
-  ['FAILED', 'The payment failed: there is nothing to cancel.'],
+  ['FAILED', 'The payment is not captured: there is nothing to cancel.'],
   ['CANCELLED', 'The payment is already cancelled.'],
   ['REFUNDED', 'The payment is already refunded.'],
 ] as const) {

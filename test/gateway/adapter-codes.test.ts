@@ -52,7 +52,7 @@ const refusedConfirms: Table = {
 const refusedCancels: Table = {
   400: `INVALID_REFUND_ACCOUNT_INFO EXCEED_CANCEL_AMOUNT_DISCOUNT_AMOUNT INVALID_REQUEST INVALID_REFUND_ACCOUNT_NUMBER
     INVALID_BANK NOT_MATCHES_REFUNDABLE_AMOUNT REFUND_REJECTED FORBIDDEN_BANK_REFUND_REQUEST`,
-  403: `NOT_CANCELABLE_PAYMENT EXCEED_MAX_REFUND_DUE NOT_ALLOWED_PARTIAL_REFUND_WAITING_DEPOSIT
+  403: `EXCEED_MAX_REFUND_DUE NOT_ALLOWED_PARTIAL_REFUND_WAITING_DEPOSIT
     NOT_ALLOWED_PARTIAL_REFUND NOT_AVAILABLE_BANK NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER EXCEED_CANCEL_LIMIT`,
 }
 // The last codes of each line are of the global list, or of no list at all: nobody has said what they decide.
@@ -87,6 +87,7 @@ function* lines(table: Table): Generator<{ status: number; code: string }> {
 
 /** A 4xx is repeated for its key; 409 and 429 say that no request was completed under it, a 5xx says nothing. */
 const isSpent = (status: number) => status < 500 && status !== 409 && status !== 429
+const toldBy = (status: number) => (status >= 500 ? { serverError: true } : {})
 
 async function play(verb: Verb, ...scripts: Script[]): Promise<{ outcome: Outcome; lookups: number; sent: number }> {
   logged.length = 0
@@ -111,7 +112,7 @@ for (const [verb, table] of [['confirm', undecidedConfirms] as const, ['cancel',
     const keySpent = isSpent(status)
     test(`${verb}: ${status} ${code} decides nothing; its key is ${keySpent ? 'spent' : 'good for another send'}`, async () => {
       const { outcome, sent } = await play(verb, refusal(status, code))
-      assert.deepEqual(outcome, { kind: 'unknown', code, keySpent })
+      assert.deepEqual(outcome, { kind: 'unknown', code, keySpent, ...toldBy(status) })
       assert.equal(sent, 1)
       assert.deepEqual(logged, [])
     })
@@ -183,6 +184,7 @@ const explained: Explained[] = [
   ...explainedConfirms(400, 'ALREADY_PROCESSED_PAYMENT', undecided('ALREADY_PROCESSED_PAYMENT')),
   ...explainedCancels(403, 'FORBIDDEN_REQUEST', refusedBy('FORBIDDEN_REQUEST')),
   ...explainedCancels(403, 'NOT_CANCELABLE_AMOUNT', refusedBy('NOT_CANCELABLE_AMOUNT')),
+  ...explainedCancels(403, 'NOT_CANCELABLE_PAYMENT', refusedBy('NOT_CANCELABLE_PAYMENT')),
   ...explainedCancels(400, 'ALREADY_CANCELED_PAYMENT', undecided('ALREADY_CANCELED_PAYMENT')),
   ...explainedCancels(400, 'ALREADY_REFUND_PAYMENT', undecided('ALREADY_REFUND_PAYMENT')),
 ]

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
+import type { Gateway, Unknown } from '../../src/gateway/gateway.ts'
 import {
   answer,
   answerText,
@@ -70,8 +70,9 @@ const faults: [what: string, script: Script, code: string | RegExp][] = [
 ]
 
 function assertUnknown(outcome: { kind: string }, code: string | RegExp): void {
-  const { code: actual, ...rest } = outcome as Outcome & { code: string }
+  const { code: actual, serverError, ...rest } = outcome as Unknown
   assert.deepEqual(rest, { kind: 'unknown' })
+  if (serverError !== undefined) assert.match(actual, /^HTTP_5/)
   if (typeof code === 'string') assert.equal(actual, code)
   else assert.match(actual, code)
 }

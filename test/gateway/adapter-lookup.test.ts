@@ -84,7 +84,7 @@ const table: Line[] = [
   {
     found: 'CANCELED',
     members: cancelled,
-    confirm: refused('CANCELED'),
+    confirm: { kind: 'rejected', code: 'CANCELED', returned: true },
     cancel: done('transaction-2'),
   },
   {
@@ -102,7 +102,7 @@ const table: Line[] = [
   {
     found: 'PARTIAL_CANCELED with nothing left',
     members: cancelledInParts,
-    confirm: refused('PARTIAL_CANCELED'),
+    confirm: { kind: 'rejected', code: 'PARTIAL_CANCELED', returned: true },
     cancel: done('transaction-3'),
   },
   {

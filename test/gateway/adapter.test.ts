@@ -175,7 +175,8 @@ test('a payment that lacks a member which decides, or has it in another type, is
 test('a success is HTTP 200 and nothing else', async () => {
   for (const status of [201, 202, 206, 400, 500]) {
     server.play(answer(status, paymentObject()))
-    assert.deepEqual(await gateway.confirm(intent), { kind: 'unknown', code: `HTTP_${status}` })
+    const told = status === 500 ? { serverError: true } : {}
+    assert.deepEqual(await gateway.confirm(intent), { kind: 'unknown', code: `HTTP_${status}`, ...told })
   }
 })
 

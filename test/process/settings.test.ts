@@ -106,7 +106,7 @@ for (const { name, settings, lines } of badSettings) {
 test('a taken port is told with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
   const dataDir = newDataDir(t)
   const taken = await takePort(t)
-  for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT']) {
+  for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
     const ended = await runService(t, dataDir, { [setting]: taken })
     assertRefusedWith(ended, [`Port ${taken} on 127.0.0.1 is taken: stop what uses it, or set ${setting} to another.`])
     assert.ok(fs.existsSync(join(dataDir, 'postgres')))
@@ -169,7 +169,8 @@ test('DATABASE_URL works without an embedded server', async () => {
   assert.deepEqual(orders, [{ id: orderId, status: 'CONFIRMED' }])
   assert.match(service.said.stdout, new RegExp(`database +PostgreSQL, ${connection.database} at the local socket`))
   assert.equal(service.said.stdout.includes(connection.password), false)
-  assert.deepEqual(fs.readdirSync(dataDir).sort(), ['key-pepper', 'sandbox', 'service.pid', 'storefront'])
+  const left = ['key-pepper', 'sandbox', 'sandbox.url', 'service.pid', 'storefront', 'webhook-token']
+  assert.deepEqual(fs.readdirSync(dataDir).sort(), left)
 })
 
 test('DATABASE_URL: a start that fails beside a running service leaves its pid file alone', async (t) => {

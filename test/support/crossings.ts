@@ -29,12 +29,16 @@ export type Strike = { at: number; mode: Mode }
 
 export type Crossings = ReturnType<typeof createCrossings>
 
-export function createCrossings(strike: Strike | null) {
+type Query = Parameters<Connections['query']>[0]
+
+/** `openedAt`: nothing in the database is older than that. */
+export function createCrossings(strike: Strike | null, openedAt: Date) {
   const crossed: string[] = []
   const cutOff = Promise.withResolvers<void>()
   const resumed = Promise.withResolvers<void>()
   const never = new Promise<never>(() => undefined)
   let condition: 'well' | 'dead' | 'away' = 'well'
+  let woken = false
 
   function die(): Promise<never> {
     condition = 'dead'
@@ -67,6 +71,11 @@ export function createCrossings(strike: Strike | null) {
     return crossed.length === strike?.at ? struck(strike.mode, call, fail) : call()
   }
 
+  /** Reconciliation looks at a whole day hour by hour: statements about a time before our own are not worth making. */
+  function findsNothing({ name, values }: Query): boolean {
+    return name === 'payments.listUnmovedOperations' && (values[1] as Date) < openedAt
+  }
+
   return {
     strike,
     /** The names of the crossings so far: the statement, or `gateway.` and the verb. */
@@ -76,10 +85,21 @@ export function createCrossings(strike: Strike | null) {
     place: () => (strike === null ? undefined : crossed[strike.at - 1]),
     /** Settles when the process has died or stands still: nobody gets an answer now. */
     cutOff: cutOff.promise,
-    resume: resumed.resolve,
+    /** Whoever stands still goes on; false when that had been said before. */
+    resume(): boolean {
+      const first = !woken
+      woken = true
+      resumed.resolve()
+      return first
+    },
 
     connections: (connections: Connections): Connections => ({
-      query: (query) => cross(query.name, () => connections.query(query), loseConnection),
+      async query(query) {
+        const isStruck = condition !== 'well' || crossed.length + 1 === strike?.at
+        if (isStruck || !findsNothing(query)) return cross(query.name, () => connections.query(query), loseConnection)
+        crossed.push(query.name)
+        return { rows: [] }
+      },
     }),
     gateway: (gateway: Gateway): Gateway => ({
       ...gateway,

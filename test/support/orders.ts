@@ -37,5 +37,5 @@ export async function spend(service: TestService, customerId: string, credits: n
 
 /** Every call of the gateway so far. */
 export function totalCalls({ calls }: TestService): number {
-  return calls.confirm + calls.cancel + calls.findConfirm + calls.findCancel
+  return Object.values(calls).reduce((sum, times) => sum + times, 0)
 }

@@ -39,7 +39,12 @@ export type Call = {
   raw?: string
 }
 
-export type Fault = { on: 'confirm' | 'cancel' | 'lookup'; kind: string; times: number; delayMs?: number }
+export type Fault = {
+  on: 'confirm' | 'cancel' | 'lookup' | 'transactions' | 'webhook'
+  kind: string
+  times: number
+  delayMs?: number
+}
 
 export const testSettings: PaymentSettings = {
   operationLeaseMs: 4_000,
@@ -80,10 +85,10 @@ export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
   return createTossGateway(createTossClient({ apiUrl, secretKey, ...limits }), silentLog)
 }
 
-export async function startTestSandbox() {
+export async function startTestSandbox({ webhookUrl }: { webhookUrl?: string } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-sandbox-'))
   const keys = { clientKey: testSettings.clientKey, secretKey }
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true })
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true, webhookUrl })
   return {
     url: sandbox.url,
     async close() {
@@ -120,12 +125,28 @@ export function sandboxControl(url: string) {
     },
     setFaults: (faults: Fault[]) => control<unknown>('PUT', '/sandbox/faults', faults),
     clearFaults: () => control<unknown>('DELETE', '/sandbox/faults'),
+    /** Chooses one of the ways of the gateway that are not documented. */
+    behave: (values: Record<string, unknown>) => control<unknown>('PUT', '/sandbox/behaviour', values),
+    setWebhookUrl: (webhookUrl: string | null) => control<unknown>('PUT', '/sandbox/webhook', { url: webhookUrl }),
+    /** A confirm or a cancel that is not ours: somebody in the gateway's dashboard. */
+    capture: (paymentKey: string, orderId: string, amount: number) =>
+      dashboard('confirm', { paymentKey, orderId, amount }),
+    cancel: (paymentKey: string, cancelAmount?: number) =>
+      dashboard(`${paymentKey}/cancel`, { cancelReason: 'by hand', cancelAmount }),
+  }
+  async function dashboard(path: string, body: object): Promise<void> {
+    const response = await fetch(`${url}/v1/payments/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${secretKey}:`)}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    assert.equal(response.status, 200, await response.text())
   }
 }
 
 /** How often each verb of the gateway was called. */
 export function countCalls(gateway: Gateway) {
-  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0 }
+  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0, look: 0, listMovements: 0 }
   function counted<Verb extends keyof typeof calls>(verb: Verb): Gateway[Verb] {
     return ((intent: never) => {
       calls[verb] += 1
@@ -137,6 +158,8 @@ export function countCalls(gateway: Gateway) {
     cancel: counted('cancel'),
     findConfirm: counted('findConfirm'),
     findCancel: counted('findCancel'),
+    look: counted('look'),
+    listMovements: counted('listMovements'),
   }
   return { gateway: { ...gateway, ...verbs }, calls }
 }

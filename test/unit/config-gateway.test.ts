@@ -8,6 +8,7 @@ const toss = {
   TOSS_CLIENT_KEY: 'live_ck_1',
   TOSS_SECRET_KEY: 'live_sk_1',
   KEY_PEPPER: 'a pepper of more than sixteen characters',
+  WEBHOOK_TOKEN: 'a-token-of-more-than-sixteen-characters',
   SUCCESS_URL: 'https://shop.example/success',
   FAIL_URL: 'https://shop.example/fail',
 }

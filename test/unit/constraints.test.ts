@@ -4,64 +4,29 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-
-type Row = Record<string, unknown>
-
-const customer = '11111111-1111-4111-8111-111111111111'
-const stranger = '22222222-2222-4222-8222-222222222222'
-const uuid = (number: number) => `00000000-0000-4000-8000-${`${number}`.padStart(12, '0')}`
-
-const order = (members: Row): Row => ({
-  ...{
-    customer_id: customer,
-    order_id: 'new',
-    package_type: 'BASIC',
-    payment_method: 'CARD',
-    amount: 1000,
-    credits: 1,
-  },
-  ...members,
-})
-const entry = (members: Row): Row => ({
-  ...{ customer_id: customer, entry_number: 9, kind: 'GRANT', delta: 1, balance_after: 9, order_id: 'new' },
-  ...members,
-})
-const spend = (members: Row): Row =>
-  entry({ kind: 'SPEND', delta: -1, order_id: null, reference: 'a reference', ...members })
-const operation = (members: Row): Row => ({
-  ...{ customer_id: customer, operation_id: uuid(9), order_id: 'pending', kind: 'CONFIRM', payment_key: 'pay_new' },
-  ...{ amount: 1000, holder_id: uuid(1), lease_until: 'now' },
-  ...members,
-})
-const closed = (state: string): Row => ({ state, closed_at: 'now', closed_by: uuid(1) })
-const cancel = (members: Row): Row =>
-  operation({ order_id: 'confirmed', kind: 'CANCEL', credits_held: 1, reason: 'no', ...members })
-const key = (members: Row): Row => ({
-  ...{ key_id: 'key_2', customer_id: customer, pepper_version: 1, key_hash: Buffer.alloc(32, 2), last_four: 'abcd' },
-  ...members,
-})
-const confirmed = (members: Row): Row => order({ status: 'CONFIRMED', grant_entry: 1, confirmed_at: 'now', ...members })
-
-/** The books before each case: one customer with an order in each state that matters, a spend, and two operations. */
-const books: [table: string, row: Row][] = [
-  ['customers', { customer_id: customer, name: 'customer' }],
-  ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 4 }],
-  ['api_keys', key({ key_id: 'key_1', key_hash: Buffer.alloc(32, 1) })],
-  ['ledger_entries', entry({ entry_number: 1, balance_after: 1, order_id: 'confirmed' })],
-  ['ledger_entries', entry({ entry_number: 2, balance_after: 2, order_id: 'cancelled' })],
-  ['ledger_entries', entry({ entry_number: 3, balance_after: 1, order_id: 'cancelled', kind: 'ROLLBACK', delta: -1 })],
-  ['ledger_entries', spend({ entry_number: 4, balance_after: 0, reference: 'spent' })],
-  ['orders', order({ order_id: 'pending', idempotency_key: 'used' })],
-  ['orders', order({ order_id: 'failed', status: 'FAILED' })],
-  ['orders', confirmed({ order_id: 'confirmed' })],
-  ['orders', confirmed({ order_id: 'cancelled', status: 'CANCELLED', grant_entry: 2, rollback_entry: 3 })],
-  ['payment_operations', operation({ operation_id: uuid(1), payment_key: 'pay_open' })],
-  [
-    'payment_operations',
-    operation({ operation_id: uuid(2), order_id: 'confirmed', payment_key: 'pay_done', ...closed('APPROVED') }),
-  ],
-  ['discrepancies', { customer_id: customer, order_id: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} }],
-]
+import {
+  books,
+  cancel,
+  closed,
+  confirmed,
+  customer,
+  discrepancy,
+  entry,
+  expiry,
+  giveBack,
+  key,
+  movement,
+  notification,
+  operation,
+  order,
+  type Row,
+  refund,
+  refunded,
+  run,
+  spend,
+  stranger,
+  uuid,
+} from '../support/rows.ts'
 
 /** A row that cannot be inserted, or a statement that cannot be run, and the end of the name of what refuses it. */
 type Case = [what: string, constraint: string, broken: Row | string]
@@ -103,6 +68,9 @@ const cases: Record<string, Case[]> = {
     ['a spend with an order', 'cause', spend({ order_id: 'pending' })],
     ['a second grant of an order', 'once_per_order', entry({ order_id: 'confirmed' })],
     ['a second rollback of an order', 'once_per_order', entry({ order_id: 'cancelled', kind: 'ROLLBACK', delta: -1 })],
+    ['a second refund of an order', 'once_per_order', entry({ order_id: 'refunded', kind: 'REFUND', delta: -1 })],
+    ['a refund that gives', 'sign', entry({ kind: 'REFUND' })],
+    ['a hash that is no SHA-256', 'hash_is_sha256', entry({ entry_hash: Buffer.alloc(20) })],
     ['a second spend of a reference', 'once_per_reference', spend({ reference: 'spent' })],
   ],
   orders: [
@@ -145,6 +113,17 @@ const cases: Record<string, Case[]> = {
       `update orders set status = 'CANCELLED' where order_id = 'confirmed'`,
     ],
     [
+      'REFUNDED without a word on what could not be taken back',
+      'refunded_means_accounted_for',
+      `update orders set status = 'REFUNDED' where order_id = 'confirmed'`,
+    ],
+    ['a shortfall of an order that is not REFUNDED', 'refunded_means_accounted_for', order({ refund_shortfall: 1 })],
+    ['a shortfall below zero', 'refunded_means_accounted_for', refunded({ refund_shortfall: -1 })],
+    ['a shortfall of more than was granted', 'refunded_means_accounted_for', refunded({ refund_shortfall: 2 })],
+    ['an entry beside a whole shortfall', 'refunded_means_accounted_for', refunded({ refund_shortfall: 1 })],
+    ['no entry without a shortfall', 'refunded_means_accounted_for', refunded({ refund_entry: null })],
+    ['a refund entry that does not exist', 'customer_id_refund_entry_fkey', refunded({ refund_entry: 99 })],
+    [
       'CONFIRMED with a rollback',
       'cancelled_means_rolled_back',
       `update orders set rollback_entry = 3 where order_id = 'confirmed'`,
@@ -153,14 +132,25 @@ const cases: Record<string, Case[]> = {
   payment_operations: [
     ['a second operation with an id', 'pkey', cancel({ operation_id: uuid(1) })],
     ['an operation of no order', 'customer_id_order_id_fkey', operation({ order_id: 'missing' })],
-    ['an operation of another kind', 'kind', operation({ order_id: 'failed', kind: 'REFUND' })],
+    ['an operation of another kind', 'kind', giveBack({ kind: 'EXPIRE' })],
     ['an operation in a state of its own', 'state', operation({ order_id: 'failed', ...closed('LOST') })],
     ['an operation that is closed and open', 'open_is_not_closed', cancel(closed('OPEN'))],
     ['an operation that is closed at no time', 'open_is_not_closed', cancel({ state: 'APPROVED' })],
     ['an operation that is closed by nobody', 'open_is_not_closed', cancel({ ...closed('APPROVED'), closed_by: null })],
-    ['a cancel that sets nothing aside', 'cancel_holds', cancel({ credits_held: 0 })],
-    ['a cancel without a reason', 'cancel_holds', cancel({ reason: null })],
-    ['a confirm that sets credits aside', 'cancel_holds', operation({ order_id: 'failed', credits_held: 1 })],
+    ['a cancel that sets nothing aside', 'holds_by_kind', cancel({ credits_held: 0 })],
+    ['a cancel without a reason', 'holds_by_kind', cancel({ reason: null })],
+    ['a confirm that sets credits aside', 'holds_by_kind', operation({ order_id: 'failed', credits_held: 1 })],
+    ['a confirm with a reason', 'holds_by_kind', operation({ order_id: 'failed', reason: 'none' })],
+    ['a refund that sets less than nothing aside', 'holds_by_kind', refund({ credits_held: -1 })],
+    ['a refund without a reason', 'holds_by_kind', refund({ reason: null })],
+    ['a return that sets credits aside', 'holds_by_kind', giveBack({ credits_held: 1 })],
+    ['a return without a reason', 'holds_by_kind', giveBack({ reason: null })],
+    ['fewer attempts than none', 'attempts_counted', cancel({ attempts: -1 })],
+    ['an expiry with a payment', 'expired_without_payment', expiry({ payment_key: 'pay_new' })],
+    ['an operation without a payment', 'expired_without_payment', cancel({ payment_key: null })],
+    ['an expiry that is no confirm', 'expired_without_payment', refund({ payment_key: null, ...closed('EXPIRED') })],
+    ['an expiry of an order with a confirm', 'one_success', expiry({ order_id: 'confirmed' })],
+    ['an expiry beside an open confirm', 'one_success', expiry({ order_id: 'pending' })],
     ['a second open operation of an order', 'one_open', cancel({ order_id: 'pending' })],
     [
       'a second confirm of an order that succeeds',
@@ -170,16 +160,29 @@ const cases: Record<string, Case[]> = {
     ['a payment key on a second order', 'payment_key', operation({ order_id: 'failed', payment_key: 'pay_done' })],
   ],
   discrepancies: [
-    [
-      'a discrepancy of no order',
-      'customer_id_order_id_fkey',
-      { customer_id: customer, order_id: 'missing', kind: 'PAYMENT_DIFFERS', detail: {} },
-    ],
-    [
-      'a discrepancy twice',
-      'pkey',
-      { customer_id: customer, order_id: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
-    ],
+    ['a second discrepancy with an id', 'pkey', discrepancy({ discrepancy_id: uuid(1), kind: 'OTHER' })],
+    ['a discrepancy of no order', 'customer_id_order_id_fkey', discrepancy({ order_id: 'missing', kind: 'OTHER' })],
+    ['a discrepancy that is open twice', 'open_once', discrepancy({})],
+    ['a resolution at no time', 'resolved_means_explained', discrepancy({ resolution: 'by hand' })],
+    ['a resolution without a word', 'resolved_means_explained', discrepancy({ resolved_at: 'now' })],
+  ],
+  webhook_notifications: [
+    ['a transmission twice', 'pkey', notification({ transmission_id: 'first' })],
+    ['processed without an outcome', 'processed_means_outcome', notification({ processed_at: 'now' })],
+    ['an outcome at no time', 'processed_means_outcome', notification({ outcome: 'agrees' })],
+  ],
+  gateway_movements: [
+    ['a movement twice', 'pkey', movement({ transaction_key: 'first' })],
+    ['a movement in no direction', 'direction', movement({ direction: 'REFUND' })],
+    ['a movement of less than nothing', 'amount', movement({ amount: -1 })],
+  ],
+  reconciliations: [
+    ['a second run with an id', 'pkey', run({ reconciliation_id: uuid(1) })],
+    ['a run for another cause', 'cause', run({ cause: 'WHIM' })],
+    ['a span without a length', 'span', run({ to_time: '2026-01-02' })],
+    ['finished without a result', 'finished_means_result', run({ finished_at: 'now' })],
+    ['a result of a run that is not finished', 'finished_means_result', run({ result: {} })],
+    ['a day twice', 'daily_once', run({ from_time: '2026-01-01', to_time: '2026-01-02' })],
   ],
 }
 
@@ -255,13 +258,22 @@ test('what differs in the one thing that a constraint is about is accepted', asy
     await insert('payment_operations', operation({ operation_id: uuid(10), order_id: 'failed', ...closed('REJECTED') }))
     await insert('payment_operations', operation({ operation_id: uuid(11), order_id: 'failed', ...closed('REJECTED') }))
     await insert('payment_operations', operation({ operation_id: uuid(12), order_id: 'failed' }))
+    await insert('payment_operations', expiry({ operation_id: uuid(13) }))
+    await insert('discrepancies', discrepancy({ resolved_at: 'now', resolution: 'by hand' }))
+    await insert('discrepancies', discrepancy({ customer_id: null, order_id: null, subject: 'pay_of_nobody' }))
+    await insert('webhook_notifications', notification({ processed_at: 'now', outcome: 'agrees' }))
+    await insert('gateway_movements', movement({ direction: 'CANCEL' }))
+    await insert('reconciliations', run({ cause: 'COMMAND', from_time: '2026-01-01', to_time: '2026-01-02' }))
+    await insert('reconciliations', run({ reconciliation_id: uuid(10), finished_at: 'now', result: {} }))
   })
 })
+
+const ofTheMoneyPath = ['accounts', 'ledger_entries', 'orders', 'payment_operations']
 
 test('what is unique is unique within a customer: another one may have the same ids, keys and references', async () => {
   await onTheBooks(async () => {
     await insert('customers', { customer_id: stranger, name: 'stranger' })
-    for (const [table, row] of books.filter(([table]) => table !== 'customers' && table !== 'api_keys')) {
+    for (const [table, row] of books.filter(([table]) => ofTheMoneyPath.includes(table))) {
       await insert(table, { ...row, customer_id: stranger })
     }
   })

@@ -1,0 +1,83 @@
+// The fault table of what happens to an order without the gateway: purchase (section 4.1), spending, and the clock that
+// fails what nobody has confirmed in time (section 3), also when a confirm comes at the same moment.
+import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossing-ends.ts'
+import type { Background, Ends, Scenario } from '../support/crossing-scenario.ts'
+import { crossingTable } from '../support/crossing-table.ts'
+
+const expired = { ...pending, answer: 'SUCCESS', order: 'FAILED' }
+const expiring = ['payments.expireOrders']
+const jobs: Background['jobs'] = ['expire', 'recover']
+
+/** The clock leaves it to the worker, which settles it with the gateway. */
+const settled = (books: Ends): Background => ({ jobs, unbegun: books, afterUnbegun: books })
+
+const scenarios = {
+  purchase: {
+    title: '4.1 rule 1: a purchase with an X-Idempotency-Key creates one order',
+    given: 'a customer',
+    call: 'purchase',
+    crossings: ['payments.insertOrders'],
+    ends: { ...pending, answer: 'SUCCESS', payment: null },
+  },
+  spend: {
+    title: 'a spend with a reference takes the credits once',
+    given: 'a confirmed order',
+    call: 'spend',
+    crossings: ['credits.spend'],
+    ends: { ...confirmed, movements: ['GRANT 21', 'SPEND -5'], data: () => ({ spent: 5, available: 16 }) },
+  },
+  expiry: {
+    title: '3: an order that nobody has confirmed in time fails once',
+    given: 'a paid order',
+    aged: true,
+    call: 'expire',
+    crossings: expiring,
+    ends: expired,
+    background: { jobs, unbegun: expired },
+  },
+  expiryOfCaptured: {
+    title: '3: an order whose confirm has no known outcome is not failed by the clock: it was captured',
+    given: 'a captured payment whose answer was lost',
+    aged: true,
+    call: 'expire',
+    crossings: expiring,
+    ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', open: 1 },
+    background: settled(confirmed),
+  },
+  expiryOfUnsent: {
+    title: '3: an order whose confirm has no known outcome is not failed by the clock: it never arrived',
+    given: 'a confirm that never arrived',
+    aged: true,
+    call: 'expire',
+    crossings: expiring,
+    ends: { ...pending, answer: 'SUCCESS', open: 1 },
+    background: settled(confirmed),
+  },
+  expiryOfRefused: {
+    title: '3: an order whose confirm has no known outcome is not failed by the clock: it was refused',
+    given: 'a refused confirm whose answer was lost',
+    aged: true,
+    call: 'expire',
+    crossings: expiring,
+    ends: { ...pending, answer: 'SUCCESS', payment: 'ABORTED', open: 1 },
+    background: settled(failed),
+  },
+  confirmAtExpiry: {
+    title: '3 and 4.2: a confirm at the moment of the expiry captures and confirms, or does neither',
+    given: 'a paid order',
+    aged: true,
+    call: 'confirm',
+    crossings: confirmation,
+    ends: { ...confirmed, data: confirmAnswer },
+    background: { jobs, unbegun: expired, afterUnbegun: { ...expired, answer: 'VAL003' } },
+  },
+} satisfies Record<string, Scenario>
+
+const table = crossingTable()
+for (const scenario of Object.values<Scenario>(scenarios)) table.each(scenario)
+
+table.pairs(scenarios.purchase, 'purchase')
+table.pairs(scenarios.confirmAtExpiry, 'expire')
+table.pairs(scenarios.confirmAtExpiry, 'recover')
+table.pairsAfter(scenarios.confirmAtExpiry, 'expire', expiring)
+table.sum()

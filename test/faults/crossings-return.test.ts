@@ -1,0 +1,47 @@
+// The fault table of money that was captured for an order that had FAILED: it is given back once, whoever finds it out.
+import { claimed, closed, compared, failed, returning } from '../support/crossing-ends.ts'
+import type { Background, Ends, Scenario } from '../support/crossing-scenario.ts'
+import { crossingTable } from '../support/crossing-table.ts'
+
+const resolved = ['payments.resolveDiscrepancies']
+const returned: Ends = {
+  ...failed,
+  payment: 'CANCELED',
+  resolved: ['CAPTURED_FOR_FAILED_ORDER'],
+  heard: 'seen to',
+}
+
+/** The worker takes up what is open and what was told; both find the same. */
+const background: Background = { jobs: ['recover', 'process'], unbegun: returned }
+
+const scenarios = {
+  capturedAfterRefusal: {
+    title: '3: a notification of money captured for a FAILED order gives it back',
+    given: 'a capture for an order that was refused',
+    notified: 'DONE',
+    call: 'process',
+    crossings: [
+      ...[...claimed, ...compared, 'gateway.look', ...returning],
+      ...[...compared, 'gateway.look', ...resolved, ...closed],
+    ],
+    ends: returned,
+    background,
+    sends: ['cancel'],
+  },
+  capturedAfterExpiry: {
+    title: '3: a notification of money captured for an order that has expired gives it back',
+    given: 'a capture for an order that has expired',
+    notified: 'DONE',
+    call: 'process',
+    crossings: [...claimed, ...compared, ...returning, ...compared, ...resolved, ...closed],
+    ends: returned,
+    background,
+    sends: ['cancel'],
+  },
+} satisfies Record<string, Scenario>
+
+const table = crossingTable()
+for (const scenario of Object.values<Scenario>(scenarios)) table.each(scenario)
+table.pairs(scenarios.capturedAfterExpiry, 'process')
+table.pairs(scenarios.capturedAfterExpiry, 'recover')
+table.sum()

@@ -1,0 +1,181 @@
+// Every Korean day is reconciled once, by whichever instance comes first; one that was left unfinished is taken over, one
+// that was missed is made up for, and days before the first customer are nobody's.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { newOperationId } from '../../src/core/ids.ts'
+import { closeDay } from '../../src/payments/close-day.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import { reconcileDay } from '../../src/payments/reconcile.ts'
+import { claimDailyRun, renewRun } from '../../src/payments/reconcile-sql.ts'
+import { createOverrides, openContexts } from '../support/recovery.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+  await service.newCustomer()
+})
+after(() => service.close())
+beforeEach(() => {
+  overrides.listMovements = async () => ({ kind: 'page', movements: [], next: null })
+})
+afterEach(async () => {
+  clear()
+  await service.database.query('truncate gateway_movements, reconciliations')
+})
+
+const stopping = new AbortController().signal
+const reconcileNext = (context: PaymentContext = service.payments) => reconcileDay(context, stopping)
+
+/** The first customer came so many days ago, at noon in Korea. */
+async function firstCustomerCame(daysAgo: number): Promise<void> {
+  await service.database.query(
+    `update customers set created_at =
+       (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - $1 * interval '1 day'
+         + interval '12 hours') at time zone 'Asia/Seoul'`,
+    [daysAgo],
+  )
+}
+
+/** The beginnings of the Korean days so many days ago. */
+async function koreanDays(...daysAgo: number[]): Promise<string[]> {
+  const rows = await service.database.query<{ day: Date }>(
+    `select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
+       at time zone 'Asia/Seoul' as day from unnest($1::int[]) with ordinality as d (n, place) order by place`,
+    [daysAgo],
+  )
+  return rows.map(({ day }) => day.toISOString())
+}
+
+type RunRow = { day: string; finished: boolean }
+
+async function runs(): Promise<RunRow[]> {
+  const rows = await service.database.query<{ day: Date; finished: boolean }>(
+    `select from_time as day, finished_at is not null as finished from reconciliations where cause = 'DAILY' order by 1`,
+  )
+  return rows.map(({ day, finished }) => ({ day: day.toISOString(), finished }))
+}
+
+const finished = (day: string): RunRow => ({ day, finished: true })
+
+test('the days since the first customer are due, oldest first, each once; today is not', async () => {
+  await firstCustomerCame(3)
+  const days = await koreanDays(3, 2, 1)
+  for (const day of days) {
+    const result = await reconcileNext()
+    assert.equal(result?.from, day)
+    assert.equal(Date.parse(result.to), Date.parse(day) + 86_399_000)
+    assert.match(day, /T15:00:00\.000Z$/)
+  }
+  assert.equal(await reconcileNext(), null)
+  assert.deepEqual(await runs(), days.map(finished))
+})
+
+test('a day that was missed is made up for within a week, not later', async () => {
+  await firstCustomerCame(30)
+  const days = await koreanDays(7, 6, 5, 4, 3, 2, 1)
+  for (const day of days) assert.equal((await reconcileNext())?.from, day)
+  assert.equal(await reconcileNext(), null)
+})
+
+test('with the first customer of today, or without any, nothing is due', async () => {
+  await firstCustomerCame(0)
+  assert.equal(await reconcileNext(), null)
+  const empty = await startTestService()
+  assert.equal(await reconcileNext(empty.payments), null)
+  await empty.close()
+})
+
+test('six instances at once reconcile each day once', async () => {
+  await firstCustomerCame(5)
+  const others = await openContexts(service, 6)
+  try {
+    const days = await Promise.all(
+      others.contexts.map(async (context) => {
+        const done: string[] = []
+        for (let day = await reconcileNext(context); day; day = await reconcileNext(context)) done.push(day.from)
+        return done
+      }),
+    )
+    assert.deepEqual(days.flat().sort(), await koreanDays(5, 4, 3, 2, 1))
+  } finally {
+    await others.close()
+  }
+  assert.deepEqual(await runs(), (await koreanDays(5, 4, 3, 2, 1)).map(finished))
+})
+
+test('a day that somebody works on is left to them; after its lease it is taken over, and they are told to stop', async () => {
+  await firstCustomerCame(2)
+  const [first = '', second = ''] = await koreanDays(2, 1)
+  const { database } = service.payments
+  const slow = (await claimDailyRun(database, newOperationId(), 60_000)) ?? assert.fail('nothing to claim')
+  assert.equal(slow.from.toISOString(), first)
+  assert.equal((await reconcileNext())?.from, second)
+  assert.equal(await reconcileNext(), null)
+  assert.equal(await renewRun(database, slow, 60_000), true)
+  await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
+  assert.equal((await reconcileNext())?.from, first)
+  assert.equal(await renewRun(database, slow, 60_000), false)
+  assert.deepEqual(await runs(), [first, second].map(finished))
+})
+
+test('whoever lost the run to another process stops without a conclusion of its own', async () => {
+  await firstCustomerCame(1)
+  overrides.listMovements = async () => {
+    await service.database.query('update reconciliations set holder_id = gen_random_uuid()')
+    return { kind: 'page', movements: [], next: null }
+  }
+  await assert.rejects(reconcileNext(), { message: 'another process has taken the run over' })
+  assert.deepEqual(
+    (await runs()).map((run) => run.finished),
+    [false],
+  )
+})
+
+test('a process that is told to stop leaves the day for the next', async () => {
+  await firstCustomerCame(1)
+  await assert.rejects(reconcileDay(service.payments, AbortSignal.abort()), { name: 'AbortError' })
+  assert.deepEqual(
+    (await runs()).map((run) => run.finished),
+    [false],
+  )
+})
+
+test('R8: a day on which the gateway did not tell about a payment is not done: it is reconciled again', async () => {
+  await firstCustomerCame(2)
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const [day = ''] = await koreanDays(2)
+  const movedAt = new Date(Date.parse(day) + 3_600_000)
+  const captured = { transactionKey: 'tx', paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
+  overrides.listMovements = async ({ from }) => {
+    const movements = from.toISOString() === day ? [captured] : []
+    return { kind: 'page', movements, next: null }
+  }
+  overrides.look = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
+  await assert.rejects(reconcileNext())
+  assert.equal(await customer.status(orderId), 'PENDING')
+  assert.deepEqual(await runs(), [{ day, finished: false }])
+  delete overrides.look
+  await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
+  const result = await reconcileNext()
+  assert.deepEqual([result?.from, result?.reviewed.repaired, result?.captured], [day, 1, amount])
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('closing the day reconciles all that is due and then audits the books; a broken rule is loud in the log', async () => {
+  await firstCustomerCame(3)
+  const logged: string[] = []
+  const log = { warn: () => undefined, error: (_fields: object, message: string) => logged.push(message) as never }
+  assert.deepEqual(await closeDay({ ...service.payments, log }, stopping), { more: false })
+  assert.deepEqual(await runs(), (await koreanDays(3, 2, 1)).map(finished))
+  assert.deepEqual(logged, [])
+  await service.database.query('truncate reconciliations')
+  const { customerId } = await service.newCustomer()
+  await service.database.query('update accounts set balance = 5 where customer_id = $1', [customerId])
+  await closeDay({ ...service.payments, log }, stopping)
+  assert.deepEqual(logged, ['the books break their own rules'])
+  await service.database.query('update accounts set balance = 0 where customer_id = $1', [customerId])
+})

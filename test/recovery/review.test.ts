@@ -1,0 +1,209 @@
+// A review in time: what is open is settled first, what somebody works on is left alone, two at once are one, and a
+// discrepancy stays open for as long as the two do not agree, and no longer.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { newOperationId } from '../../src/core/ids.ts'
+import type { Payment } from '../../src/gateway/gateway.ts'
+import { review } from '../../src/payments/review.ts'
+import { movements, orderInState } from '../support/orders.ts'
+import {
+  createOverrides,
+  discrepanciesOf,
+  openContexts,
+  openKinds,
+  operationStates,
+  settleAll,
+} from '../support/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+})
+after(() => service.close())
+afterEach(async () => {
+  clear()
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+})
+
+/** An order in that state for which somebody has captured another payment than ours. */
+async function capturedBeside(status: 'PENDING' | 'FAILED' | 'CONFIRMED') {
+  const customer = await service.newCustomer()
+  const order = await orderInState(service, customer, status)
+  const paymentKey = await service.sandbox.pay(order.orderId, order.amount)
+  await service.sandbox.capture(paymentKey, order.orderId, order.amount)
+  return { customer, key: { customerId: customer.customerId, orderId: order.orderId }, paymentKey, order }
+}
+
+async function statusAtGateway(orderId: string, paymentKey: string): Promise<string | undefined> {
+  return (await service.sandbox.paymentsOf(orderId)).find((each) => each.paymentKey === paymentKey)?.status
+}
+
+test('an open confirm is settled first, and the order then compared', async () => {
+  for (const [kind, status, states] of [
+    ['reset-after', 'CONFIRMED', ['CONFIRM APPROVED']],
+    ['reset-before', 'CONFIRMED', ['CONFIRM APPROVED']],
+  ] as const) {
+    const customer = await service.newCustomer()
+    const order = await customer.paidOrder()
+    await service.sandbox.setFaults([{ on: 'confirm', kind, times: 1 }])
+    assertRefused(await order.confirm(), 'SVC001')
+    const key = { customerId: customer.customerId, orderId: order.orderId }
+    assert.equal(await review(service.payments, key), 'repaired')
+    assert.equal(await customer.status(order.orderId), status)
+    assert.deepEqual(await operationStates(service, order.orderId), states)
+    assert.equal(await review(service.payments, key), 'agrees')
+  }
+})
+
+test('an open operation whose outcome the gateway does not tell is unknown, and stays open', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
+  assert.equal(await review(service.payments, { customerId: customer.customerId, orderId: order.orderId }), 'unknown')
+  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM OPEN'])
+})
+
+test('R5: what somebody works on is left alone: under way, without a look', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  const claim = { customerId: customer.customerId, operationId: newOperationId(), orderId, paymentKey, amount }
+  await service.payments.batches.claimConfirm({ ...claim, leaseMs: 60_000 })
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const calls = { ...service.calls }
+  assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'under way')
+  assert.deepEqual(service.calls, calls)
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('an order that does not exist agrees', async () => {
+  const { customerId } = await service.newCustomer()
+  assert.equal(await review(service.payments, { customerId, orderId: 'ord_none' }, 'pay_none'), 'agrees')
+})
+
+test('R6: eight reviews at once, at four processes, repair once', async () => {
+  const others = await openContexts(service, 4)
+  try {
+    for (const [status, then, entries] of [
+      ['PENDING', 'CONFIRMED', ['GRANT 21']],
+      ['FAILED', 'FAILED', []],
+    ] as const) {
+      const { customer, key, paymentKey, order } = await capturedBeside(status)
+      const reviews = await Promise.all(
+        [...others.contexts, ...others.contexts].map((context) => review(context, key, paymentKey)),
+      )
+      for (const result of reviews) assert.match(result, /^(agrees|repaired|under way)$/)
+      assert.ok(reviews.includes('repaired'), reviews.join())
+      assert.equal(await review(service.payments, key, paymentKey), 'agrees')
+      assert.equal(await customer.status(order.orderId), then)
+      assert.deepEqual(await movements(service, customer.customerId), entries)
+      assert.equal(await statusAtGateway(order.orderId, paymentKey), then === 'FAILED' ? 'CANCELED' : 'DONE')
+      assert.deepEqual(await openKinds(service, order.orderId), [])
+    }
+  } finally {
+    await others.close()
+  }
+})
+
+test('E6, R2: captured for a FAILED order: the money goes back, and that it was there can be seen afterwards', async () => {
+  const { customer, key, paymentKey, order } = await capturedBeside('FAILED')
+  assert.equal(await review(service.payments, key, paymentKey), 'repaired')
+  assert.equal(await customer.status(order.orderId), 'FAILED')
+  assert.deepEqual(await movements(service, customer.customerId), [])
+  assert.equal(await statusAtGateway(order.orderId, paymentKey), 'CANCELED')
+  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM REJECTED', 'RETURN APPROVED'])
+  const [found, ...others] = await discrepanciesOf(service, order.orderId)
+  assert.deepEqual(
+    [found?.kind, found?.resolution, others],
+    [...['CAPTURED_FOR_FAILED_ORDER', 'the gateway and our books agree', []]],
+  )
+})
+
+test('R2: a return whose answer was lost is finished by the worker, and the next review resolves it', async () => {
+  const { key, paymentKey, order } = await capturedBeside('FAILED')
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assert.equal(await review(service.payments, key, paymentKey), 'unknown')
+  assert.deepEqual(await openKinds(service, order.orderId), ['CAPTURED_FOR_FAILED_ORDER'])
+  await settleAll(service)
+  assert.equal(await statusAtGateway(order.orderId, paymentKey), 'CANCELED')
+  assert.equal(await review(service.payments, key), 'agrees')
+  assert.deepEqual(await openKinds(service, order.orderId), [])
+})
+
+test('R2: a return that the gateway refuses stays open for a person, whoever looks at the order later', async () => {
+  const { key, paymentKey, order } = await capturedBeside('FAILED')
+  overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
+  assert.equal(await review(service.payments, key, paymentKey), 'disagrees')
+  for (const named of [null, order.paymentKey, null]) {
+    assert.equal(await review(service.payments, key, named), 'disagrees')
+    assert.deepEqual(await openKinds(service, order.orderId), ['CAPTURED_FOR_FAILED_ORDER'])
+  }
+  clear()
+  assert.equal(await review(service.payments, key), 'repaired')
+  assert.equal(await statusAtGateway(order.orderId, paymentKey), 'CANCELED')
+  assert.deepEqual(await openKinds(service, order.orderId), [])
+})
+
+test('R4: a payment of another amount stays open for a person, whoever looks at the order later', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.paidOrder()
+  const key = { customerId: customer.customerId, orderId }
+  const paymentKey = await service.sandbox.pay(orderId, 1_000)
+  await service.sandbox.capture(paymentKey, orderId, 1_000)
+  assert.equal(await review(service.payments, key, paymentKey), 'disagrees')
+  assert.equal(await review(service.payments, key), 'disagrees')
+  assert.deepEqual(await openKinds(service, orderId), ['PAYMENT_DIFFERS'])
+  assert.equal(await customer.status(orderId), 'PENDING')
+  await service.sandbox.cancel(paymentKey)
+  assert.equal(await review(service.payments, key), 'agrees')
+  assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+test('a second payment of a CONFIRMED order is for a person until its money is given back', async () => {
+  const { key, paymentKey, order, customer } = await capturedBeside('CONFIRMED')
+  assert.equal(await review(service.payments, key, paymentKey), 'disagrees')
+  assert.equal(await review(service.payments, key), 'disagrees')
+  assert.deepEqual(await openKinds(service, order.orderId), ['SECOND_PAYMENT'])
+  assert.equal(await statusAtGateway(order.orderId, paymentKey), 'DONE')
+  await service.sandbox.cancel(paymentKey)
+  assert.equal(await review(service.payments, key), 'agrees')
+  assert.deepEqual(await openKinds(service, order.orderId), [])
+  assert.equal(await customer.status(order.orderId), 'CONFIRMED')
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+})
+
+test('each further payment is a matter of its own: the one that was given back does not hide the one that was not', async () => {
+  const { key, paymentKey: first, order } = await capturedBeside('CONFIRMED')
+  const other = await service.sandbox.pay(order.orderId, order.amount)
+  await service.sandbox.capture(other, order.orderId, order.amount)
+  for (const named of [first, other]) assert.equal(await review(service.payments, key, named), 'disagrees')
+  assert.deepEqual(await openKinds(service, order.orderId), ['SECOND_PAYMENT', 'SECOND_PAYMENT'])
+  await service.sandbox.cancel(other)
+  assert.equal(await review(service.payments, key), 'disagrees')
+  assert.ok((await openKinds(service, first)).includes('SECOND_PAYMENT'))
+  await service.sandbox.cancel(first)
+  assert.equal(await review(service.payments, key), 'agrees')
+  assert.deepEqual(await openKinds(service, order.orderId), [])
+})
+
+test('a discrepancy that comes back is a new one: the old one stays as it was resolved', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.confirmedOrder()
+  const key = { customerId: customer.customerId, orderId }
+  const shown: Payment = {
+    ...{ kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money: 'partly returned' },
+    ...{ status: 'PARTIAL_CANCELED', balance: 1_000, transactionKey: null },
+  }
+  for (const round of [1, 2]) {
+    overrides.look = async () => shown
+    for (const result of ['disagrees', 'disagrees']) assert.equal(await review(service.payments, key), result)
+    assert.equal((await discrepanciesOf(service, orderId)).length, round)
+    clear()
+    assert.equal(await review(service.payments, key), 'agrees')
+    assert.deepEqual(await openKinds(service, orderId), [])
+  }
+})

@@ -1,0 +1,136 @@
+// When the worker takes an open operation up: after the lease of who opened it, soon after an answer that decided
+// nothing, then less and less often, up to a limit. A caller who asks again does not wait for that.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { newOperationId } from '../../src/core/ids.ts'
+import { recover } from '../../src/payments/recover.ts'
+import { discrepanciesOf, lastOperation, makeDue, settleAll } from '../support/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+
+const firstPauseMs = 60_000
+const longestPauseMs = 400_000
+let service: TestService
+before(async () => {
+  const settings = { settleFirstPauseMs: firstPauseMs, settleLongestPauseMs: longestPauseMs, stuckAfterAttempts: 4 }
+  service = await startTestService({ settings })
+})
+after(() => service.close())
+afterEach(async () => {
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+})
+
+/** What a busy machine may take between two statements. */
+const slackMs = 20_000
+
+function assertWithin(value: number, low: number, high: number): void {
+  assert.ok(value > low - slackMs && value <= high, `${value} is not between ${low} and ${high}`)
+}
+
+async function lostConfirm(kind: string) {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind, times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  return { customer, ...order }
+}
+
+test('after an answer that decided nothing the lease is free and the worker comes after the first pause', async () => {
+  const { customer, orderId } = await lostConfirm('error-before')
+  const { leased, settleInMs, attempts, gatewayCode } = await lastOperation(service, orderId)
+  assert.deepEqual([leased, attempts, gatewayCode], [false, 0, 'FAILED_INTERNAL_SYSTEM_PROCESSING'])
+  assertWithin(settleInMs, firstPauseMs, firstPauseMs)
+  assert.deepEqual(await recover(service.payments), { taken: 0, more: false })
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('who opened it and died has the time of its lease; then it is the worker’s turn', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  const { batches, settings } = service.payments
+  const claim = { customerId: customer.customerId, operationId: newOperationId(), orderId, paymentKey, amount }
+  assert.equal(await batches.claimConfirm({ ...claim, leaseMs: settings.operationLeaseMs }), true)
+  const [row] = await service.database.query(
+    'select settle_at = lease_until as same from payment_operations where order_id = $1',
+    [orderId],
+  )
+  assert.deepEqual(row, { same: true })
+  assert.deepEqual(await recover(service.payments), { taken: 0, more: false })
+  await makeDue(service)
+  assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('a caller’s retry settles at once, however far away the worker’s turn is', async () => {
+  for (const kind of ['reset-before', 'reset-after']) {
+    const { customer, orderId, confirm } = await lostConfirm(kind)
+    assert.ok((await lastOperation(service, orderId)).settleInMs > 0)
+    assertSuccess(await confirm(), 200)
+    const { state, attempts } = await lastOperation(service, orderId)
+    assert.deepEqual([state, attempts], ['APPROVED', 0])
+    assert.equal(await customer.credits(), 21)
+  }
+})
+
+test('each turn that finds nothing out doubles the pause, up to the longest; attempts are counted', async () => {
+  const { orderId } = await lostConfirm('reset-after')
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
+  for (const [attempt, pauseMs] of [60_000, 120_000, 240_000, 400_000, 400_000, 400_000].entries()) {
+    await makeDue(service)
+    assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
+    const { leased, settleInMs, attempts } = await lastOperation(service, orderId)
+    assert.deepEqual({ leased, attempts }, { leased: false, attempts: attempt + 1 })
+    assertWithin(settleInMs, pauseMs / 2, pauseMs)
+    assert.deepEqual(await recover(service.payments), { taken: 0, more: false })
+  }
+})
+
+test('the pauses are not the same for all: what was lost together does not come together', async () => {
+  const orders = []
+  for (let number = 0; number < 8; number += 1) orders.push(await lostConfirm('reset-after'))
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 8 }])
+  await makeDue(service)
+  assert.deepEqual(await recover(service.payments), { taken: 8, more: false })
+  const pauses = await Promise.all(orders.map(async ({ orderId }) => lastOperation(service, orderId)))
+  assert.equal(new Set(pauses.map(({ settleInMs }) => Math.round(settleInMs))).size, 8)
+})
+
+test('a caller’s retry that finds nothing out does not bring the worker’s turn nearer', async () => {
+  const { orderId, confirm } = await lostConfirm('reset-after')
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    await makeDue(service)
+    await recover(service.payments)
+  }
+  const before = await lastOperation(service, orderId)
+  assertRefused(await confirm(), 'SVC001')
+  const after = await lastOperation(service, orderId)
+  assert.equal(after.attempts, 4)
+  assertWithin(after.settleInMs, before.settleInMs, before.settleInMs)
+})
+
+test('C35: past the limit of attempts a person can see it, once; when it is settled that resolves itself', async () => {
+  const { customer, orderId, confirm } = await lostConfirm('reset-after')
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
+  for (const attempt of [1, 2, 3, 4, 5]) {
+    await makeDue(service)
+    await recover(service.payments)
+    const found = await discrepanciesOf(service, orderId)
+    assert.deepEqual(
+      found.map(({ kind, resolution, detail }) => [kind, resolution, detail.code]),
+      attempt < 4 ? [] : [['OPERATION_STUCK', null, 'FAILED_INTERNAL_SYSTEM_PROCESSING']],
+    )
+  }
+  await service.sandbox.clearFaults()
+  assertSuccess(await confirm(), 200)
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  const [stuck, ...others] = await discrepanciesOf(service, orderId)
+  assert.deepEqual([stuck?.resolution, others], ['the operation was settled', []])
+})
+
+test('more than a batch asks to come again', async () => {
+  for (let number = 0; number < 33; number += 1) await lostConfirm('reset-after')
+  await makeDue(service)
+  assert.deepEqual(await recover(service.payments), { taken: 32, more: true })
+  assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
+})

@@ -1,0 +1,119 @@
+// The worker: jobs side by side, each in its own rhythm, none held up by another, and a stop that lets what is under way
+// come to its end.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Job, startWorker } from '../../src/worker/worker.ts'
+import { silentLog } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+const hourMs = 3_600_000
+
+/** A job that notes its runs; `outcome` says what each comes to. */
+function job(name: string, everyMs: number, outcome: (run: number) => Promise<boolean> | boolean) {
+  const runs = { count: 0, running: 0, most: 0 }
+  const made: Job = {
+    name,
+    everyMs,
+    async run() {
+      runs.count += 1
+      runs.running += 1
+      runs.most = Math.max(runs.most, runs.running)
+      try {
+        return { more: await outcome(runs.count) }
+      } finally {
+        runs.running -= 1
+      }
+    },
+  }
+  return { made, runs }
+}
+
+test('every job runs at once, and one that had its hands full runs again at once', async () => {
+  const busy = job('busy', hourMs, (run) => run < 5)
+  const idle = job('idle', hourMs, () => false)
+  const worker = startWorker([busy.made, idle.made], silentLog)
+  await until('the busy one is done', () => busy.runs.count === 5)
+  await sleep(30)
+  assert.deepEqual([busy.runs.count, idle.runs.count, busy.runs.most], [5, 1, 1])
+  await worker.stop()
+})
+
+test('a job comes again when its time has come, and not twice at the same time', async () => {
+  const regular = job('regular', 5, () => sleep(5, false))
+  const worker = startWorker([regular.made], silentLog)
+  await until('it has run ten times', () => regular.runs.count >= 10)
+  await worker.stop()
+  assert.equal(regular.runs.most, 1)
+  const { count } = regular.runs
+  await sleep(30)
+  assert.equal(regular.runs.count, count)
+})
+
+test('a job that fails is logged, waits like any other, comes again, and holds up nobody', async () => {
+  const logged: object[] = []
+  const failing = job('failing', 5, () => Promise.reject(new Error('out of order')))
+  const other = job('other', 5, () => false)
+  const log = { warn: () => undefined, error: (fields: object) => logged.push(fields) as never }
+  const worker = startWorker([failing.made, other.made], log)
+  await until('both have run five times', () => failing.runs.count >= 5 && other.runs.count >= 5)
+  await worker.stop()
+  assert.equal(logged.length, failing.runs.count)
+  assert.equal((logged[0] as { job: string }).job, 'failing')
+})
+
+test('a job that hangs does not hold up the others', async () => {
+  const released = Promise.withResolvers<boolean>()
+  const hanging = job('hanging', 5, () => released.promise)
+  const other = job('other', 5, () => false)
+  const worker = startWorker([hanging.made, other.made], silentLog)
+  await until('the other has run five times', () => other.runs.count >= 5)
+  assert.equal(hanging.runs.count, 1)
+  released.resolve(false)
+  await worker.stop()
+})
+
+test('wake has a job run now, alone; a wake during a run is not lost', async () => {
+  const gate = Promise.withResolvers<boolean>()
+  const sleeper = job('sleeper', hourMs, (run) => (run === 2 ? gate.promise : false))
+  const other = job('other', hourMs, () => false)
+  const worker = startWorker([sleeper.made, other.made], silentLog)
+  await until('both rest', () => sleeper.runs.count === 1 && sleeper.runs.running === 0)
+  await sleep(5)
+  worker.wake('sleeper')
+  await until('it runs', () => sleeper.runs.count === 2)
+  worker.wake('sleeper')
+  worker.wake('nobody')
+  gate.resolve(false)
+  await until('it has run for the second wake', () => sleeper.runs.count === 3)
+  await sleep(20)
+  assert.deepEqual([sleeper.runs.count, other.runs.count], [3, 1])
+  await worker.stop()
+})
+
+test('stop waits for what is under way, tells it so, and starts nothing new', async () => {
+  let told: AbortSignal | undefined
+  let finished = false
+  const long: Job = {
+    name: 'long',
+    everyMs: 1,
+    async run(stopping) {
+      told = stopping
+      await sleep(100)
+      finished = true
+      return { more: true }
+    },
+  }
+  const worker = startWorker([long], silentLog)
+  await until('it has begun', () => told !== undefined)
+  const stopped = worker.stop()
+  assert.deepEqual([told?.aborted, finished], [true, false])
+  await stopped
+  assert.equal(finished, true)
+})
+
+test('stop does not wait for the rest between two runs', async () => {
+  const worker = startWorker([job('resting', hourMs, () => false).made], silentLog)
+  await sleep(5)
+  await worker.stop()
+})

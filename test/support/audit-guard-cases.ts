@@ -1,0 +1,50 @@
+// Guards of the schema that somebody has taken down, in each of the ways in which one can be down, and what the audit says.
+
+export const brokenGuards: { when: string; damage: string; name: string; fault: string }[] = [
+  {
+    when: 'a check constraint was dropped',
+    damage: 'alter table orders drop constraint orders_status',
+    ...{ name: 'orders_status', fault: 'is missing' },
+  },
+  {
+    when: 'a check constraint was put back for new rows only',
+    damage: `alter table orders drop constraint orders_status;
+      alter table orders add constraint orders_status check (status <> '') not valid`,
+    ...{ name: 'orders_status', fault: 'is not validated' },
+  },
+  {
+    when: 'a unique index was put back without being unique',
+    damage: `drop index orders_once_per_idempotency_key;
+      create index orders_once_per_idempotency_key on orders (customer_id, idempotency_key)`,
+    ...{ name: 'orders_once_per_idempotency_key', fault: 'is not unique' },
+  },
+  {
+    when: 'an index was left invalid',
+    damage: `update pg_index set indisvalid = false where indexrelid = 'payment_operations_one_open'::regclass`,
+    ...{ name: 'payment_operations_one_open', fault: 'is not valid' },
+  },
+  {
+    when: 'the ledger can be changed',
+    damage: 'alter table ledger_entries disable trigger ledger_entries_append_only',
+    ...{ name: 'ledger_entries_append_only', fault: 'is disabled' },
+  },
+  {
+    when: 'the trigger of the transitions was dropped',
+    damage: 'drop trigger orders_transitions on orders',
+    ...{ name: 'orders_transitions', fault: 'is missing' },
+  },
+  {
+    when: 'a foreign key does not look any more',
+    damage: `update pg_trigger set tgenabled = 'D' where tgconstraint = (
+      select oid from pg_constraint where conname = 'payment_operations_customer_id_order_id_fkey')
+      and tgrelid = 'payment_operations'::regclass`,
+    ...{ name: 'payment_operations_customer_id_order_id_fkey', fault: 'is disabled' },
+  },
+  {
+    when: 'the hash is computed in another way',
+    damage: `create or replace function ledger_entry_hash(previous bytea, customer_id uuid, entry_number bigint, kind text,
+        delta bigint, balance_after bigint, order_id text, reference text, created_at timestamptz) returns bytea
+      language sql stable parallel safe as $$ select sha256(previous) $$`,
+    ...{ name: 'ledger_entry_hash', fault: 'gives another hash than it did' },
+  },
+]

@@ -1,0 +1,148 @@
+// Books with an order of every kind that there can be, made by the service's own functions with a gateway that does what
+// the payment key says: for tests that then break something in them.
+import assert from 'node:assert/strict'
+import { createLedger } from '../../src/credits/ledger.ts'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { type Connections, createDatabase } from '../../src/db/database.ts'
+import type { Gateway, Outcome, Payment } from '../../src/gateway/gateway.ts'
+import { cancel } from '../../src/payments/cancel.ts'
+import { confirm } from '../../src/payments/confirm.ts'
+import { createPaymentContext, type PaymentContext } from '../../src/payments/context.ts'
+import { expireOrders } from '../../src/payments/expire.ts'
+import { type PackageType, packageOf, paymentMethod } from '../../src/payments/packages.ts'
+import { purchase } from '../../src/payments/purchase.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { review } from '../../src/payments/review.ts'
+import { silentLog } from './database.ts'
+import { testPeppers, testSettings } from './service.ts'
+
+const approved: Outcome = { kind: 'approved', transactionKey: 'T1' }
+const rejected: Outcome = { kind: 'rejected', code: 'REJECT_CARD_PAYMENT' }
+const unknown: Outcome = { kind: 'unknown', code: 'ECONNRESET' }
+
+/** What becomes of a payment's confirm and of its cancel, by the beginning of its key. */
+const verdicts: Record<string, { confirm: Outcome; cancel: Outcome }> = {
+  paid: { confirm: approved, cancel: approved },
+  refused: { confirm: rejected, cancel: approved },
+  silent: { confirm: unknown, cancel: unknown },
+  kept: { confirm: approved, cancel: rejected },
+  stuck: { confirm: approved, cancel: unknown },
+}
+
+const verdictOf = (paymentKey: string) =>
+  verdicts[paymentKey.split('_')[0] ?? ''] ?? { confirm: unknown, cancel: unknown }
+
+export function obedientGateway(): Gateway {
+  const returned = new Set<string>()
+  const notAsked = () => assert.fail('nobody asks that here')
+  return {
+    confirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
+    async cancel({ paymentKey }) {
+      const outcome = verdictOf(paymentKey).cancel
+      if (outcome.kind === 'approved') returned.add(paymentKey)
+      return outcome
+    },
+    findConfirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
+    findCancel: async ({ paymentKey }) => verdictOf(paymentKey).cancel,
+    async look(paymentKey): Promise<Payment> {
+      const money = returned.has(paymentKey) ? 'returned' : 'kept'
+      const orderId = paymentKey.slice(paymentKey.indexOf('_') + 1)
+      const rest = { amount: packageOf('STANDARD').price, currency: 'KRW', status: 'DONE', balance: 0 }
+      return { kind: 'payment', paymentKey, orderId, money, transactionKey: 'T1', ...rest }
+    },
+    listMovements: notAsked,
+    state: () => ({ state: 'answering', since: null }),
+    close: async () => undefined,
+  }
+}
+
+export function bookkeeper(connections: Connections): PaymentContext {
+  const database = createDatabase(connections, silentLog)
+  const parts = { gateway: obedientGateway(), ledger: createLedger(database), log: silentLog }
+  return createPaymentContext({ database, ...parts, settings: testSettings })
+}
+
+export async function newCustomer({ database }: PaymentContext, name: string = crypto.randomUUID()): Promise<string> {
+  return (await issueKey(database, testPeppers, name)).customerId
+}
+
+export async function order(context: PaymentContext, customerId: string, packageType: PackageType = 'STANDARD') {
+  const request = { packageType, paymentMethod, idempotencyKey: crypto.randomUUID() }
+  return (await purchase(context, customerId, request)).orderId
+}
+
+type Fate = keyof typeof verdicts
+
+/** The order after its confirm; one whose outcome is not approved stays PENDING or is FAILED. */
+export async function confirmed(
+  context: PaymentContext,
+  customerId: string,
+  fate: Fate = 'paid',
+  packageType: PackageType = 'STANDARD',
+): Promise<{ orderId: string; paymentKey: string }> {
+  const orderId = await order(context, customerId, packageType)
+  const paymentKey = `${fate}_${orderId}`
+  const answer = confirm(context, customerId, { orderId, paymentKey, amount: packageOf(packageType).price })
+  if (verdictOf(paymentKey).confirm.kind === 'approved') await answer
+  else await assert.rejects(answer)
+  return { orderId, paymentKey }
+}
+
+export function spend({ ledger }: PaymentContext, customerId: string, credits: number, reference?: string) {
+  return ledger.spend({ customerId, credits, reference: reference ?? crypto.randomUUID() })
+}
+
+const reason = 'changed my mind'
+
+/** Ids of what a test may want to break; the ledger of `customer` begins with what happened to `confirmed`. */
+export async function writeBooks(context: PaymentContext) {
+  const customer = await newCustomer(context)
+  const expired = await order(context, customer)
+  assert.equal((await expireOrders(context.database, 0)).expired, 1)
+
+  const confirmedOrder = await confirmed(context, customer)
+  for (const [credits, reference] of [
+    [3, 'first'],
+    [4, 'second'],
+    [1, 'third'],
+  ] as const) {
+    await spend(context, customer, credits, reference)
+  }
+  const cancelled = await confirmed(context, customer)
+  await cancel(context, customer, { paymentKey: cancelled.paymentKey, reason })
+  const refunded = await confirmed(context, customer)
+  await refund(context, { orderId: refunded.orderId, reason })
+  const kept = await confirmed(context, customer, 'kept')
+  await assert.rejects(cancel(context, customer, { paymentKey: kept.paymentKey, reason }))
+  const cancelling = await confirmed(context, customer, 'stuck')
+  await assert.rejects(cancel(context, customer, { paymentKey: cancelling.paymentKey, reason }))
+  const failed = await confirmed(context, customer, 'refused')
+  const returned = await confirmed(context, customer, 'refused')
+  assert.equal(
+    await review(context, { customerId: customer, orderId: returned.orderId }, returned.paymentKey),
+    'repaired',
+  )
+  const confirming = await confirmed(context, customer, 'silent')
+  const pending = await order(context, customer)
+
+  // Two whose credits were spent before the refund, in part and whole, and one of whom nothing is known.
+  const spender = await newCustomer(context)
+  const partlySpent = await confirmed(context, spender)
+  await spend(context, spender, 20)
+  await refund(context, { orderId: partlySpent.orderId, reason })
+  const whollySpent = await confirmed(context, spender)
+  await spend(context, spender, 21)
+  await refund(context, { orderId: whollySpent.orderId, reason })
+  const stuckRefund = await confirmed(context, spender, 'stuck', 'PRO')
+  await assert.rejects(refund(context, { orderId: stuckRefund.orderId, reason }))
+  await newCustomer(context, '00000000-0000-0000-0000-000000000000')
+
+  return {
+    ...{ customer, spender, expired, pending, confirmed: confirmedOrder.orderId, cancelled: cancelled.orderId },
+    ...{ refunded: refunded.orderId, kept: kept.orderId, cancelling: cancelling.orderId, failed: failed.orderId },
+    ...{ returned: returned.orderId, confirming: confirming.orderId, partlySpent: partlySpent.orderId },
+    ...{ whollySpent: whollySpent.orderId, stuckRefund: stuckRefund.orderId },
+  }
+}
+
+export type Books = Awaited<ReturnType<typeof writeBooks>>

@@ -1,0 +1,234 @@
+// The audit: right books pass, and each rule names the books that break it. Every case breaks something in a transaction
+// that is rolled back, audited by the connection that sees it.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type pg from 'pg'
+import { refuse } from '../../src/core/errors.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
+import { type AuditOptions, type AuditResult, audit } from '../../src/payments/audit.ts'
+import { guards } from '../../src/payments/audit-guards.ts'
+import { rules } from '../../src/payments/audit-rules.ts'
+import { brokenRules } from '../support/audit-cases.ts'
+import { brokenGuards } from '../support/audit-guard-cases.ts'
+import { type Books, bookkeeper, writeBooks } from '../support/books.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { createChainHash, rewriteLedgers } from '../support/rewrite-ledgers.ts'
+
+let database: TestDatabase
+let books: Books
+let operator: pg.PoolClient
+let underOperator: Database
+
+before(async () => {
+  database = await createTestDatabase()
+  books = await writeBooks(bookkeeper(database.pool))
+  await database.query(createChainHash)
+  operator = await database.pool.connect()
+  underOperator = createDatabase(operator, silentLog)
+})
+
+after(async () => {
+  operator.release()
+  await database.drop()
+})
+
+/** The audit of books that somebody with all rights has changed, past every trigger. */
+async function auditAfter(damage: string, options: AuditOptions = {}): Promise<AuditResult> {
+  await operator.query('begin; set local session_replication_role = replica')
+  try {
+    await operator.query(damage)
+    await operator.query('set local session_replication_role = origin')
+    return await audit(underOperator, options)
+  } finally {
+    await operator.query('rollback')
+  }
+}
+
+/** Rule and subject of each violation. */
+function named({ violations }: AuditResult): string[] {
+  return violations
+    .map(({ invariant, rule, customerId: _, detail: __, ...subject }) =>
+      `${invariant} ${rule}: ${Object.values(subject).filter(Boolean).join(' ')}`.trim(),
+    )
+    .sort()
+}
+
+test('books with orders of every kind are right, whatever the size of a chunk', async () => {
+  const rows = await database.query<{ status: string }>('select status from orders order by 1')
+  assert.deepEqual(
+    [...new Set(rows.map(({ status }) => status))],
+    ['CANCELLED', 'CONFIRMED', 'FAILED', 'PENDING', 'REFUNDED'],
+  )
+  const [counts] = await database.query<AuditResult['checked']>(
+    `select (select count(*) from accounts) as accounts, (select count(*) from ledger_entries) as entries,
+            (select count(*) from orders) as orders, (select count(*) from payment_operations) as operations`,
+  )
+  for (const chunkRows of [1, 2, 3, 7, 10_000]) {
+    const { tookMs, ...result } = await audit(createDatabase(database.pool, silentLog), { chunkRows })
+    assert.deepEqual(result, {
+      ...{ ok: true, checked: counts, violations: [], violationCount: 0 },
+      ...{ openDiscrepancies: 0, oldestDiscrepancySeconds: null },
+    })
+    assert.ok(tookMs >= 0)
+  }
+})
+
+test('every rule has books that break it', () => {
+  const tried = new Set(brokenRules.map(({ invariant, rule }) => `${invariant} ${rule}`))
+  assert.deepEqual(
+    rules.map(({ invariant, rule }) => `${invariant} ${rule}`).filter((each) => !tried.has(each)),
+    [],
+  )
+})
+
+for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
+  test(`${invariant} ${rule}: named when ${when}`, async () => {
+    const result = await auditAfter(damage(books))
+    assert.equal(result.ok, false)
+    const broken = new Set(result.violations.map((each) => `${each.invariant} ${each.rule}`))
+    assert.deepEqual([...broken].sort(), [`${invariant} ${rule}`, ...also].sort())
+    const found = result.violations.find((each) => each.invariant === invariant && each.rule === rule)
+    assert.ok([books.customer, books.spender].includes(found?.customerId ?? ''))
+    assert.equal(result.violationCount, result.violations.length)
+  })
+}
+
+for (const { when, damage, name, fault } of brokenGuards) {
+  test(`the schema's guards are in place: named when ${when}`, async () => {
+    const { violations } = await auditAfter(damage)
+    const found = violations.filter(({ rule }) => rule === `the schema's guards are in place`)
+    assert.deepEqual(
+      found.map(({ customerId, detail }) => ({ customerId, ...detail })),
+      [{ customerId: null, ...(found[0]?.detail ?? {}), name, fault }],
+    )
+  })
+}
+
+test('the list of guards has every constraint, unique index and trigger of the four tables', async () => {
+  const rows = await database.query<{ kind: string; table: string; name: string }>(
+    `with money as (select relation::regclass::oid as oid, relation
+                    from unnest(array['accounts', 'ledger_entries', 'orders', 'payment_operations']) as relation)
+     select 'constraint' as kind, relation as table, conname as name
+     from money join pg_constraint on conrelid = money.oid where contype <> 'n'
+     union all
+     select 'unique index', relation, c.relname
+     from money join pg_index on indrelid = money.oid join pg_class c on c.oid = indexrelid
+     where indisunique and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))
+     union all
+     select 'trigger', relation, tgname from money join pg_trigger on tgrelid = money.oid where not tgisinternal`,
+  )
+  const text = ({ kind, table, name }: { kind: string; table: string; name: string }) => `${kind} ${table} ${name}`
+  assert.deepEqual(guards.map(text).sort(), rows.map(text).sort())
+})
+
+test('a break in the chain is found at its place, wherever a chunk ends', async () => {
+  const [{ last = 0 } = {}] = await database.query<{ last: number }>(
+    'select last_entry as last from accounts where customer_id = $1',
+    [books.customer],
+  )
+  assert.ok(last >= 8)
+  const of = (place: number) => `where customer_id = '${books.customer}' and entry_number = ${place}`
+  for (let place = 1; place <= last; place += 1) {
+    const removed = await auditAfter(`delete from ledger_entries ${of(place)}`)
+    const changed = await auditAfter(
+      `update ledger_entries set created_at = created_at + interval '1 hour' ${of(place)}`,
+    )
+    const chain = removed.violations.filter(({ invariant }) => invariant === 'I-3')
+    const hashes = changed.violations.filter(({ invariant }) => invariant === 'I-15')
+    // What ends the chain is missed by the account alone.
+    assert.deepEqual(
+      chain.map(({ entryNumber }) => entryNumber),
+      [place === last ? null : place + 1],
+    )
+    assert.deepEqual(
+      hashes.map(({ entryNumber }) => entryNumber),
+      [place],
+    )
+    for (const chunkRows of [1, 2, 3, 5]) {
+      assert.deepEqual(
+        named(await auditAfter(`delete from ledger_entries ${of(place)}`, { chunkRows })),
+        named(removed),
+      )
+    }
+  }
+})
+
+test('a ledger rewritten from one place on, hashes and balance included, is given away by the hash of the account', async () => {
+  const damage = `update ledger_entries set delta = delta + 1 where reference = 'first';
+    create temporary table hashes on commit drop as select customer_id, last_hash from accounts;
+    ${rewriteLedgers};
+    update accounts a set last_hash = h.last_hash from hashes h where h.customer_id = a.customer_id`
+  assert.deepEqual(named(await auditAfter(damage)), ['I-15 the account knows the hash of its last entry:'])
+})
+
+test('violations are counted beyond the list, and a rule that many rows break does not crowd out the others', async () => {
+  const damage = `update accounts set last_hash = sha256('');
+    update ledger_entries set created_at = created_at + interval '1 hour' where kind = 'SPEND'`
+  const all = await auditAfter(damage)
+  const some = await auditAfter(damage, { maxListedPerRule: 1, chunkRows: 2 })
+  assert.equal(some.violationCount, all.violationCount)
+  assert.equal(all.violations.length, all.violationCount)
+  assert.deepEqual(
+    some.violations.map(({ rule }) => rule),
+    [...new Set(all.violations.map(({ rule }) => rule))],
+  )
+  assert.equal((await auditAfter(damage, { maxListed: 1 })).violations.length, 1)
+})
+
+test('open discrepancies are counted and do not make the books wrong', async () => {
+  const { ok, openDiscrepancies, oldestDiscrepancySeconds } = await auditAfter(
+    `insert into discrepancies (subject, kind, detail, found_at)
+     values ('a', 'A', '{}', now() - interval '1 hour'), ('b', 'A', '{}', now())`,
+  )
+  assert.deepEqual(
+    { ok, openDiscrepancies, oldestDiscrepancySeconds },
+    { ok: true, openDiscrepancies: 2, oldestDiscrepancySeconds: 3_600 },
+  )
+})
+
+test('progress goes up to the number of rows', async () => {
+  const seen: number[] = []
+  const onProgress = (done: number, total: number) => {
+    assert.ok(done <= total)
+    seen.push(done)
+  }
+  const { checked } = await audit(createDatabase(database.pool, silentLog), { onProgress, chunkRows: 5 })
+  assert.deepEqual(
+    seen,
+    seen.toSorted((one, other) => one - other),
+  )
+  assert.equal(
+    seen.at(-1),
+    Object.values(checked).reduce((sum, rows) => sum + rows, 0),
+  )
+})
+
+/** Chunks of more rows than that take too long. */
+function slowDatabase(limit: number): Database {
+  const real = createDatabase(database.pool, silentLog)
+  return {
+    run(statement, values = []) {
+      const isSlow = /^payments\.audit/.test(statement.name) && (values[0] as number) > limit
+      return isSlow
+        ? Promise.reject(Object.assign(refuse('SVC001'), { cause: { code: '57014' } }))
+        : real.run(statement, values)
+    },
+  }
+}
+
+test('a chunk that takes too long is tried with fewer rows, and named when even the fewest take too long', async () => {
+  const { checked } = await audit(createDatabase(database.pool, silentLog))
+  const slow = await audit(slowDatabase(200))
+  assert.deepEqual([slow.ok, slow.checked], [true, checked])
+  const { ok, violations } = await audit(slowDatabase(0))
+  assert.equal(ok, false)
+  assert.deepEqual(
+    violations.map(({ rule }) => rule),
+    Array(4).fill('the rows can be read in the time a statement has'),
+  )
+})
+
+test('an audit can be ended, with an error', async () => {
+  const signal = AbortSignal.abort(new Error('the service stops'))
+  await assert.rejects(audit(createDatabase(database.pool, silentLog), { signal }), { message: 'the service stops' })
+})

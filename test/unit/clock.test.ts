@@ -1,0 +1,42 @@
+// Waiting within the process: a pace that is kept however many come, and pauses that can be cut short.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPace, deadlineIn, sleep, within } from '../../src/core/clock.ts'
+
+/** What a timer may be early. */
+const earlyMs = 2
+
+async function tookMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}
+
+test('a pace gives so many places a second, in the order of asking, and no more after a rest', async () => {
+  const pace = createPace(100)
+  const order: number[] = []
+  const all = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, place) => pace().then(() => order.push(place))))
+  assert.ok((await tookMs(() => all(20))) >= 190 - earlyMs)
+  assert.deepEqual(
+    order,
+    Array.from({ length: 20 }, (_, place) => place),
+  )
+  await sleep(100)
+  assert.ok((await tookMs(() => all(5))) >= 40 - earlyMs)
+})
+
+test('a sleep that is cut short rejects at once, one that was cut short before does not begin', async () => {
+  const stopping = new AbortController()
+  const sleeping = sleep(3_600_000, stopping.signal)
+  stopping.abort()
+  await assert.rejects(sleeping, { name: 'AbortError' })
+  await assert.rejects(sleep(3_600_000, stopping.signal), { name: 'AbortError' })
+})
+
+test('within gives the value, or what it was told to give when that is late; a failure is not hidden', async () => {
+  assert.equal(await within(deadlineIn(10_000), Promise.resolve(1), 'late'), 1)
+  assert.equal(await within(deadlineIn(10), sleep(3_600_000, AbortSignal.timeout(100)), 'late'), 'late')
+  await assert.rejects(within(deadlineIn(10_000), Promise.reject(new Error('no')), 'late'), { message: 'no' })
+  assert.equal(deadlineIn(0).remainingMs(), 0)
+})
