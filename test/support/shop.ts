@@ -16,6 +16,7 @@ const settings = {
   ...{
     PORT: '0',
     INTERNAL_PORT: '0',
+    WEBHOOK_PORT: '0',
     SANDBOX_PORT: '0',
     STOREFRONT_PORT: '0',
     SANDBOX_STRICT: '1',
