@@ -10,7 +10,14 @@ import { startService } from '../../src/service.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { secretKey, startTestSandbox } from '../support/service.ts'
 
-const free = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', STOREFRONT_PORT: '0', LOG_LEVEL: 'silent' }
+const free = {
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  WEBHOOK_PORT: '0',
+  SANDBOX_PORT: '0',
+  STOREFRONT_PORT: '0',
+  LOG_LEVEL: 'silent',
+}
 
 /** The page from which the payment window is opened, after a click on Buy. */
 async function payPage(environment: Record<string, string>): Promise<{ html: string; policy: string; shop: string }> {
