@@ -1,4 +1,5 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
+import { uuidPattern } from '../core/ids.ts'
 import { audit } from '../payments/audit.ts'
 import { listOpenDiscrepancies, resolveDiscrepancies } from '../payments/discrepancy-sql.ts'
 import { reconcile } from '../payments/reconcile.ts'
@@ -20,7 +21,6 @@ function readTime(text: string | undefined, timeOfDay: string): Date | undefined
 }
 
 const needsDiscrepancy = needsOne('ID', ' (see: discrepancies list)')
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), to: readTime(to, '23:59:59') })
 

@@ -9,6 +9,11 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** What an order id of ours looks like; anything else is answered NOT000 without a look into the database. */
 export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{36}$/
 
+/** As people write it. */
+export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** No other UUID comes before it: where a walk by key begins. */
+export const leastUuid = '00000000-0000-0000-0000-000000000000'
+
 export function newOrderId(now = Date.now()): string {
   let id = 'ord_'
   for (let shift = 45; shift >= 0; shift -= 5) id += base32[Math.floor(now / 2 ** shift) % 32]

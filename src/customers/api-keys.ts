@@ -2,7 +2,7 @@
 // secret that is not in the database (the pepper), and the last four characters for people to recognise a key by. A slow
 // hash would add 45 ms to every request and nothing to 256 random bits.
 import { createHmac } from 'node:crypto'
-import { newCustomerId, randomLettersAndDigits } from '../core/ids.ts'
+import { newCustomerId, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { findOrCreateCustomer, insertKey, type KeyHash } from './sql.ts'
 
@@ -15,15 +15,13 @@ export const apiKeyPattern = /^cpk_[0-9A-Za-z]{43}$/
 
 export type IssuedKey = { keyId: string; customerId: string; apiKey: string }
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 export function hashKey(apiKey: string, { version, secret }: Pepper): KeyHash {
   return { pepperVersion: version, keyHash: createHmac('sha256', secret).update(apiKey).digest() }
 }
 
 /** A key for a customer, by id or by name; a customer who is not known yet is made. A second key rotates the first. */
 export async function issueKey(database: Database, peppers: Peppers, customer: string): Promise<IssuedKey> {
-  const isId = uuidPattern.test(customer.toLowerCase())
+  const isId = uuidPattern.test(customer)
   const [wantedId, name] = isId ? [customer.toLowerCase(), null] : [newCustomerId(), customer]
   const customerId = await findOrCreateCustomer(database, wantedId, name)
   const apiKey = `cpk_${randomLettersAndDigits(43)}`

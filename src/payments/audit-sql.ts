@@ -5,6 +5,7 @@
 //
 // The looks are lateral aggregates, limited subqueries and scalar subqueries because the planner runs those row by row.
 // As plain joins they would be its to turn into a scan of the whole other table, for every chunk again.
+import { leastUuid } from '../core/ids.ts'
 import { type Database, type Statement, statement } from '../db/database.ts'
 import { rules, rulesOf, type ScanName } from './audit-rules.ts'
 
@@ -25,8 +26,7 @@ type Scan = {
   detail: string
 }
 
-const leastId = '00000000-0000-0000-0000-000000000000'
-const customer = { column: 'customer_id', type: 'uuid', least: leastId }
+const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
 
 const scans: Record<ScanName, Scan> = {
   // What is held is looked up for all accounts at once, and a full join is never made row by row: which index of the open
@@ -85,7 +85,7 @@ const scans: Record<ScanName, Scan> = {
   },
   operations: {
     table: 'payment_operations',
-    key: [customer, { column: 'operation_id', type: 'uuid', least: leastId }],
+    key: [customer, { column: 'operation_id', type: 'uuid', least: leastUuid }],
     subjects: `page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true`,

@@ -2,7 +2,7 @@
 // review repairs what is certain and leaves the rest as a discrepancy. When the gateway does not answer there are no
 // conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
 import { sleep } from '../core/clock.ts'
-import { newOperationId, orderIdPattern } from '../core/ids.ts'
+import { leastUuid, newOperationId, orderIdPattern } from '../core/ids.ts'
 import type { MovementPage, MovementQuery } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { listOpenDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
@@ -50,8 +50,6 @@ const pausesMs = [1_000, 2_000, 4_000, 8_000]
 const minuteMs = 60_000
 const rereviewedAtMost = 1_000
 const takenOver = 'another process has taken the run over'
-/** No id comes before this one. */
-const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 /** By command. Throws when the gateway does not answer. */
 export async function reconcile(
@@ -185,7 +183,7 @@ async function noteForeign({ database, log }: PaymentContext, movement: Compared
 async function compareOperations(work: Work): Promise<void> {
   const showTime = timeShower('minutes of our books compared with the list', work)
   for (const slice of slices(work.span, hourMs)) {
-    let after = { customerId: beforeAll, operationId: beforeAll }
+    let after = { customerId: leastUuid, operationId: leastUuid }
     for (;;) {
       await work.goOn()
       const page = await listUnmoved(work.context.database, slice, after, pageSize)
