@@ -1,6 +1,6 @@
 // Lets requests share a statement. What arrives while batches are under way forms the next one, so a commit is paid once
 // for all who wait, and a request that comes alone waits for nobody. A batch that fails because of one of its inputs is
-// run again input by input: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
+// run again in parts: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
 
@@ -13,6 +13,10 @@ export type BatchOptions<Input, Output> = {
   conflictKey?: (input: Input) => string
   /** Whether an error was caused by the content of an input, so that running the others alone may succeed. */
   isInputError: (error: unknown) => boolean
+  /** Inputs with the same key change the same row: what keeps one of them waiting too long keeps all of them. */
+  rowKey?: (input: Input) => string
+  /** Whether an error is that: somebody else has kept a row. Asked of errors that an input has caused. */
+  isKept?: (error: unknown) => boolean
   maxSize?: number
   maxQueued?: number
   /** Two: while one batch waits for its commit, the database works on the other. */
@@ -26,7 +30,8 @@ type Waiting<Input, Output> = {
 }
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
-  const { run, conflictKey, isInputError, maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
+  const { run, conflictKey, isInputError, rowKey, isKept = () => false } = options
+  const { maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
   const lanes = new Map<unknown, Waiting<Input, Output>[]>()
   let queued = 0
   let underWay = 0
@@ -62,9 +67,16 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
     try {
       await runTogether(batch)
     } catch (error) {
-      if (batch.length > 1 && isInputError(error)) for (const waiting of batch) await settle([waiting])
+      const parts = isInputError(error) ? partsOf(batch, isKept(error)) : []
+      if (parts.length > 1) for (const part of parts) await settle(part)
       else for (const waiting of batch) waiting.reject(error)
     }
+  }
+
+  /** By row when one was kept: it costs the others one more wait, and those who need it are refused together. */
+  function partsOf(batch: Waiting<Input, Output>[], byRow: boolean): Waiting<Input, Output>[][] {
+    if (!byRow || !rowKey) return batch.map((waiting) => [waiting])
+    return [...Map.groupBy(batch, (waiting) => rowKey(waiting.input)).values()]
   }
 
   function startNext(): void {
@@ -82,4 +94,13 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
       enqueue({ input, resolve, reject })
       startNext()
     })
+}
+
+/** All of them, whatever becomes of one: the first failure is thrown when the others are done. */
+export async function runAll<Input, Output>(batch: Batch<Input, Output>, inputs: Input[]): Promise<Output[]> {
+  const ends = await Promise.allSettled(inputs.map(batch))
+  return ends.map((end) => {
+    if (end.status === 'rejected') throw end.reason
+    return end.value
+  })
 }

@@ -39,3 +39,12 @@ export async function within<Value, Late>(
     timer.abort()
   }
 }
+
+/** A time with its offset, as ISO 8601 writes it; undefined when there is no such time. */
+export function readMoment(text: string): Date | undefined {
+  const day = text.slice(0, 10)
+  const [begin, time] = [new Date(`${day}T00:00:00Z`), new Date(text)]
+  if (Number.isNaN(begin.getTime()) || Number.isNaN(time.getTime())) return undefined
+  // 30 February parses, as 2 March.
+  return begin.toISOString().startsWith(day) ? time : undefined
+}

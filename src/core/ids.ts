@@ -10,7 +10,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{36}$/
 
 /** As people write it. */
-export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const uuidPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 /** No other UUID comes before it: where a walk by key begins. */
 export const leastUuid = '00000000-0000-0000-0000-000000000000'
 
@@ -26,8 +26,18 @@ export function newOperationId(): string {
   return randomUUID()
 }
 
+/** Shown to the services of the platform alone. */
+export function newHoldId(): string {
+  return randomUUID()
+}
+
 export function newCustomerId(): string {
   return randomUUID()
+}
+
+/** Something to present as proof: its prefix and 43 letters and digits, 256 random bits. */
+export function newSecretText(prefix: string): string {
+  return `${prefix}${randomLettersAndDigits(43)}`
 }
 
 /** `length` letters and digits, each with the same probability: bytes past the last multiple of 62 are thrown away. */

@@ -31,6 +31,7 @@ export function statement(name: string, text: string): Statement {
 //   busy      the server is there and cannot serve now; repeating would add to its load
 //   input     the values broke a rule of the schema
 const lockTimeout = '55P03'
+const uniqueViolation = '23505'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
   { sqlstate: /^(08...|57P0[1-3])$/, kind: 'away' },
@@ -58,7 +59,17 @@ export function failureKind(error: unknown): FailureKind {
  * the statement has happened, and the other inputs may go through alone.
  */
 export function isInputError(error: unknown): boolean {
-  return failureKind(error) === 'input' || (error as { cause?: { code?: string } })?.cause?.code === lockTimeout
+  return failureKind(error) === 'input' || isKeptRow(error)
+}
+
+/** Somebody else kept a row locked for longer than a statement waits. */
+export function isKeptRow(error: unknown): boolean {
+  return (error as { cause?: { code?: string } })?.cause?.code === lockTimeout
+}
+
+/** A unique index has refused a row: there is another of its kind by now. */
+export function isTwin(error: unknown): boolean {
+  return (error as { code?: string })?.code === uniqueViolation
 }
 
 /** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */

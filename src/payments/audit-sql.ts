@@ -2,99 +2,16 @@
 // its scan. A chunk is one statement, so one snapshot: what belongs to a row is joined to it there, and nothing is carried
 // from one statement to the next but the place to go on from. Bounded whatever a customer has: no chunk is made of
 // "a customer", and every look beside the chunk is a look into an index.
-//
-// The looks are lateral aggregates, limited subqueries and scalar subqueries because the planner runs those row by row.
-// As plain joins they would be its to turn into a scan of the whole other table, for every chunk again.
-import { leastUuid } from '../core/ids.ts'
 import { type Database, type Statement, statement } from '../db/database.ts'
-import { rules, rulesOf, type ScanName } from './audit-rules.ts'
+import { rules, rulesOf } from './audit-rules.ts'
+import { type Scan, type ScanName, scans } from './audit-scans.ts'
 
 /**
- * What one statement reads at most: a page of the widest table takes 3.2 MB, within the 4 MB that PostgreSQL keeps in
+ * What one statement reads at most: a page of the widest table takes 3.4 MB, within the 4 MB that PostgreSQL keeps in
  * memory by default, and half a second. Also the planner's bound: told only a parameter it would expect a tenth of the
  * table and sort it all.
  */
 export const maxChunkRows = 10_000
-
-type Scan = {
-  table: string
-  key: { column: string; type: string; least: string }[]
-  /** The rows of `page` and what belongs to each, under the names that the rules use. */
-  subjects: string
-  /** Who is meant, and what a person needs to see: arguments of jsonb_build_object. */
-  identity: string
-  detail: string
-}
-
-const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
-
-const scans: Record<ScanName, Scan> = {
-  // What is held is looked up for all accounts at once, and a full join is never made row by row: which index of the open
-  // operations is taken then does not matter, however many are open. The offset keeps it a full join.
-  accounts: {
-    table: 'accounts',
-    key: [customer],
-    subjects: `(
-      select a.*, coalesce(open.credits_held, 0) as held_by_operations
-      from page a
-      full join (
-        select customer_id, sum(credits_held) as credits_held from payment_operations
-        where state = 'OPEN' and customer_id >= $4::uuid
-          and customer_id <= (select customer_id from page order by customer_id desc limit 1)
-        group by customer_id) open on open.customer_id = a.customer_id
-      offset 0) a
-    left join lateral (
-      select e.entry_number, e.balance_after, e.entry_hash from ledger_entries e
-      where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true`,
-    identity: `'customerId', a.customer_id`,
-    detail: `'balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'ledgerBalance', last.balance_after,
-      'ledgerLastEntry', last.entry_number, 'heldByOperations', a.held_by_operations`,
-  },
-  // The page begins with the last row of the one before: the entry that the first new one continues.
-  entries: {
-    table: 'ledger_entries',
-    key: [customer, { column: 'entry_number', type: 'bigint', least: '0' }],
-    subjects: `(
-      select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
-             lag(entry_hash) over chain as previous_hash
-      from page window chain as (partition by customer_id order by entry_number)) e`,
-    identity: `'customerId', e.customer_id, 'entryNumber', e.entry_number, 'orderId', e.order_id`,
-    detail: `'kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after, 'reference', e.reference,
-      'createdAt', e.created_at, 'previousNumber', e.previous_number, 'previousBalance', e.previous_balance`,
-  },
-  orders: {
-    table: 'orders',
-    key: [customer, { column: 'order_id', type: 'text', least: '' }],
-    subjects: `page o
-    cross join lateral (
-      select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
-             count(*) filter (where e.kind = 'GRANT') as grants,
-             min(e.created_at) filter (where e.kind = 'GRANT') as granted_at,
-             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance
-      from ledger_entries e where e.customer_id = o.customer_id and e.order_id = o.order_id) booked
-    cross join lateral (
-      select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
-             min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
-      from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED') done`,
-    identity: `'customerId', o.customer_id, 'orderId', o.order_id`,
-    detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
-      'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
-      'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations`,
-  },
-  operations: {
-    table: 'payment_operations',
-    key: [customer, { column: 'operation_id', type: 'uuid', least: leastUuid }],
-    subjects: `page p
-    left join lateral (
-      select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true`,
-    identity: `'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id`,
-    detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
-      'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
-      'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits`,
-  },
-}
 
 const keyParameters = (scan: Scan) => scan.key.map(({ type }, index) => `$${index + 4}::${type}`).join(', ')
 
@@ -136,8 +53,10 @@ function textOf(name: ScanName): string {
 const statements: Record<ScanName, Statement> = {
   accounts: statement('payments.auditAccounts', textOf('accounts')),
   entries: statement('payments.auditEntries', textOf('entries')),
+  holds: statement('payments.auditHolds', textOf('holds')),
   orders: statement('payments.auditOrders', textOf('orders')),
   operations: statement('payments.auditOperations', textOf('operations')),
+  events: statement('payments.auditEvents', textOf('events')),
 }
 
 /** Where a chunk begins; null: at the beginning. */
@@ -157,6 +76,8 @@ export type Subject = {
   orderId?: string
   entryNumber?: number
   operationId?: string
+  holdId?: string
+  eventNumber?: number
   detail: object
 }
 

@@ -3,7 +3,8 @@
 // alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond.
 import type { Database } from '../db/database.ts'
 import { findBrokenGuards } from './audit-guards.ts'
-import { type Rule, rules, type ScanName } from './audit-rules.ts'
+import { type Rule, rules } from './audit-rules.ts'
+import type { ScanName } from './audit-scans.ts'
 import {
   type Chunk,
   countDiscrepancies,
@@ -22,6 +23,8 @@ export type Violation = {
   orderId: string | null
   entryNumber: number | null
   operationId: string | null
+  holdId: string | null
+  eventNumber: number | null
   detail: object
 }
 
@@ -47,7 +50,10 @@ export type AuditOptions = {
   maxListedPerRule?: number
 }
 
-const nobody = { customerId: null, orderId: null, entryNumber: null, operationId: null }
+const nobody = {
+  ...{ customerId: null, orderId: null, entryNumber: null, operationId: null },
+  ...{ holdId: null, eventNumber: null },
+}
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
 const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
 
@@ -58,7 +64,9 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
   const { onProgress = () => undefined, signal, chunkRows = maxChunkRows } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
-  const checked: AuditResult['checked'] = { accounts: 0, entries: 0, orders: 0, operations: 0 }
+  const checked: AuditResult['checked'] = {
+    ...{ accounts: 0, entries: 0, holds: 0, orders: 0, operations: 0, events: 0 },
+  }
   const total = await estimateRows(database)
 
   for (const guard of await findBrokenGuards(database)) findings.add({ ...guardRule, ...nobody, detail: guard })

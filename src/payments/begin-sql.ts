@@ -1,9 +1,10 @@
 // Act one as statements: the claim that opens an operation, and what a claim that got no row has met. Set-wise, locks in
 // key order. What stood in the way is read by a second statement, never tested beside a row lock: after the wait only
 // the locked row is fresh.
-import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../credits/ledger.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
+import { emitEvents } from '../events/outbox.ts'
 import { type Order, type OrderKey, orderColumns } from './order-sql.ts'
 
 /**
@@ -137,7 +138,7 @@ export type CancelClaim = {
 // An approved confirm never changes again, so joining it beside the lock of its order is safe.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
-  `with input as (
+  `with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[])
       as i (customer_id, operation_id, kind, payment_key, reason, lease_ms)
   ),
@@ -164,9 +165,12 @@ const claimCancelsStatement = statement(
     returning customer_id, operation_id, order_id, amount, credits_held
   ),
   movement as (
-    select customer_id, null::text as kind, 0 as delta, credits_held as held_delta, order_id, null::text as reference
+    select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
+           null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events
     from claimed
-  ),${applyMovements}
+  ),${applyMovements},
+  event as (${lowCreditsEvents}
+  ),${emitEvents}
   select operation_id as "operationId", order_id as "orderId", amount from claimed`,
 )
 

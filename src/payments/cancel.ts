@@ -57,7 +57,7 @@ function judge(subject: CancelSubject | null, intent: Intent): Opening {
   if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
   // A claim that was repeated after a lost connection finds its own operation: it had been made.
   if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'open', operation: open }
-  if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are already spent.')
+  if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are spent or set aside.')
   return { kind: 'race', operation: null }
 }
 

@@ -2,8 +2,8 @@
 // their batches. Built once by whoever starts the service or a test; there is no module-level state.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { createPace } from '../core/clock.ts'
-import type { Ledger } from '../credits/ledger.ts'
-import { type Database, isInputError, type Log } from '../db/database.ts'
+import type { Credits } from '../credits/credits.ts'
+import { type Database, isInputError, isKeptRow, type Log } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import {
   type CancelClaim,
@@ -53,7 +53,7 @@ const looksPerSecond = 50
 export type PaymentContext = {
   database: Database
   gateway: Gateway
-  ledger: Ledger
+  credits: Credits
   settings: PaymentSettings
   log: Log
   batches: PaymentBatches
@@ -76,7 +76,8 @@ export type PaymentBatches = {
   finishOperation: Batch<Finish, Finished | null>
 }
 
-// Inputs that change the same account, or claim the same order, never share a statement. Purchases and reads may.
+// Inputs about the same order never share a statement, nor do cancels of one customer: each is judged by the credits that
+// the one before has left. Everything else may.
 function createBatches(database: Database): PaymentBatches {
   const customer = (input: { customerId: string }) => input.customerId
   const order = (input: OrderKey) => `${input.customerId}/${input.orderId}`
@@ -97,14 +98,16 @@ function createBatches(database: Database): PaymentBatches {
     }),
     finishOperation: createBatch<Finish, Finished | null>({
       isInputError,
-      conflictKey: customer,
+      conflictKey: order,
+      rowKey: customer,
+      isKept: isKeptRow,
       run: (inputs) => finishOperations(database, inputs),
     }),
   }
 }
 
 export function createPaymentContext(
-  parts: Pick<PaymentContext, 'database' | 'gateway' | 'ledger' | 'settings' | 'log'>,
+  parts: Pick<PaymentContext, 'database' | 'gateway' | 'credits' | 'settings' | 'log'>,
 ): PaymentContext {
   return {
     ...parts,

@@ -2,7 +2,9 @@
 import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
 import { type Database, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
+import { emitEvents } from '../events/outbox.ts'
 import { byOperation } from './begin-sql.ts'
+import { orderEventData } from './order-sql.ts'
 import type { CreditsEffect, OrderStatus } from './order-status.ts'
 
 export type Finish = {
@@ -28,14 +30,14 @@ export type Finished = { operationId: string; credits: number; totalCredits: num
 // state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
 const finishOperationsStatement = statement(
   'payments.finishOperations',
-  `with input as (
+  `with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                          $9::text[], $10::text[], $11::boolean[], $12::boolean[])
       as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code,
             transaction_key, answered, only_holder)
   ),
   locked_order as (
-    select i.*, o.credits
+    select i.*, o.credits, o.package_type, o.amount
     from orders o
     join input i using (customer_id, order_id)
     where o.status = i.from_status
@@ -51,18 +53,20 @@ const finishOperationsStatement = statement(
     for no key update of p
   ),
   movement as (
-    select customer_id, order_id, null::text as reference,
-           case when effect = 'grant' then 'GRANT'
-                when effect = 'take-held' then case kind when 'REFUND' then 'REFUND' else 'ROLLBACK' end end as kind,
+    select customer_id, row_number() over (partition by customer_id order by order_id) as turn,
+           case effect when 'grant' then 'GRANT' when 'release' then 'RELEASE'
+                       when 'take-held' then case kind when 'REFUND' then 'REFUND' else 'ROLLBACK' end end as kind,
            case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
-           -credits_held as held_delta
+           -credits_held as held_delta, order_id, null::text as reference,
+           case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
+           (from_status <> to_status)::int as events
     from locked_operation
-    where effect <> 'none'
+    where effect <> 'none' or from_status <> to_status
   ),${lockAccountsOf('movement')},${applyMovements},
   moved_order as (
     update orders o
     set status = l.to_status,
-        confirmed_at = case l.effect when 'grant' then now() else o.confirmed_at end,
+        confirmed_at = case e.kind when 'GRANT' then e.created_at else o.confirmed_at end,
         grant_entry = case e.kind when 'GRANT' then e.entry_number else o.grant_entry end,
         rollback_entry = case e.kind when 'ROLLBACK' then e.entry_number else o.rollback_entry end,
         refund_entry = case e.kind when 'REFUND' then e.entry_number else o.refund_entry end,
@@ -81,10 +85,17 @@ const finishOperationsStatement = statement(
         total_credits = m.available,
         answered_by = case when l.answered then l.holder_id end
     from locked_operation l
-    left join moved m on m.customer_id = l.customer_id
+    left join moved m on m.customer_id = l.customer_id and m.order_id = l.order_id
     where p.customer_id = l.customer_id and p.operation_id = l.operation_id
     returning p.operation_id, l.credits, p.total_credits
-  )
+  ),
+  event as (
+    select l.customer_id, m.first_event as event_number, 'order.' || lower(l.to_status) as type,
+           ${orderEventData({ order: 'l', status: 'l.to_status', available: 'm.available' })} as data, m.moved_at
+    from locked_operation l
+    join moved m using (customer_id, order_id)
+    where l.from_status <> l.to_status
+  ),${emitEvents}
   select operation_id as "operationId", credits, total_credits as "totalCredits" from closed`,
 )
 

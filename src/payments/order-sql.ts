@@ -19,6 +19,12 @@ export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
 
+/** What an event tells of an order, and what its customer can spend then. */
+export const orderEventData = ({ order, status, available }: { order: string; status: string; available: string }) => `
+  json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
+    'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
+    'balance', ${available})`
+
 export type NewOrder = {
   customerId: string
   orderId: string

@@ -41,7 +41,7 @@ const findOrderStoryStatement = statement(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after,
        'createdAt', ${iso('e.created_at')}) order by e.entry_number), '[]')
      from ledger_entries e
-     where e.customer_id = o.customer_id and e.order_id = o.order_id) as "entries",
+     where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) as "entries",
     (select coalesce(json_agg(json_build_object(
        'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso('d.found_at')}, 'lastSeenAt', ${iso('d.last_seen_at')},
        'resolvedAt', ${iso('d.resolved_at')}, 'resolution', d.resolution) order by d.found_at), '[]')

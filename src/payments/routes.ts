@@ -122,7 +122,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
     '/public/v1/payments/credits',
     { schema: { response: { 200: SuccessOf(BalanceData) } } },
     async ({ customerId }) =>
-      success({ credits: await context.ledger.readBalance(customerId), customerId }, 'The credit balance.'),
+      success({ credits: await context.credits.readBalance(customerId), customerId }, 'The credit balance.'),
   )
 
   // 4.5 List credit packages

@@ -1,5 +1,7 @@
-// The settings of payments, from those of the process: what the service and the commands have in common.
+// The settings of payments and of deliveries, from those of the process: what the service and the commands have in common.
 import type { Config } from './config.ts'
+import type { DeliverySettings } from './events/deliver.ts'
+import type { OutboundOptions } from './events/outbound.ts'
 import type { PaymentSettings } from './payments/context.ts'
 
 /** How long a payment may still be confirmed at the gateway after the buyer has authenticated. */
@@ -18,4 +20,17 @@ export function paymentSettings(config: Config): PaymentSettings {
     successUrl: config.successUrl,
     failUrl: config.failUrl,
   }
+}
+
+export function deliverySettings(config: Config): DeliverySettings {
+  return {
+    timeoutMs: config.eventTimeoutMs,
+    firstPauseMs: config.eventFirstPauseMs,
+    longestPauseMs: config.eventRetryMaxMs,
+    deadAfterMs: config.eventDeadAfterMs,
+  }
+}
+
+export function outboundOptions(config: Config): OutboundOptions {
+  return { allowPrivate: config.eventPrivateAddresses, timeoutMs: config.eventTimeoutMs }
 }
