@@ -13,6 +13,7 @@ function addresses(service: Service, pid: number): string[] {
     '',
     ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
+    `  spending   ${internalUrl}/internal/v1   (for services with a token: npm run -s credits -- services issue --name NAME)`,
     `  health     ${internalUrl}/readyz`,
     `  webhooks   ${webhookUrl}   (for the gateway alone)`,
     ...(sandboxUrl

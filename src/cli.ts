@@ -1,26 +1,45 @@
 // `npm run -s credits -- <noun> <verb>`: the operator's commands. Works beside a running service and without one. Exit
 // code 0: done; 1: refused, failed, or something is wrong with what was looked at; 2: not a command.
+import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { bookCommands } from './commands/book-commands.ts'
 import type { Call, Command, Values, Words } from './commands/command.ts'
+import { customerCommands } from './commands/customer-commands.ts'
+import { eventCommands } from './commands/event-commands.ts'
 import { keyCommands } from './commands/key-commands.ts'
 import { orderCommands } from './commands/order-commands.ts'
 import { render } from './commands/render.ts'
+import { serviceCommands } from './commands/service-commands.ts'
 import { ConfigFaults, readConfig } from './config.ts'
-import { createLedger } from './credits/ledger.ts'
+import { createCredits } from './credits/credits.ts'
 import { readOrMakePepper } from './customers/pepper-file.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
+import { createOutbound } from './events/outbound.ts'
 import { openGateway } from './open-gateway.ts'
-import { paymentSettings } from './payment-settings.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { deliverySettings, outboundOptions, paymentSettings } from './settings.ts'
 
-const commands: Command[] = [...keyCommands, ...orderCommands, ...bookCommands]
+const commands: Command[] = [
+  ...keyCommands,
+  ...serviceCommands,
+  ...customerCommands,
+  ...orderCommands,
+  ...bookCommands,
+  ...eventCommands,
+]
 
 const options = {
   customer: { type: 'string' },
+  name: { type: 'string' },
+  url: { type: 'string' },
+  types: { type: 'string' },
+  kind: { type: 'string' },
+  credits: { type: 'string' },
+  endpoint: { type: 'string' },
+  at: { type: 'string' },
   reason: { type: 'string' },
   from: { type: 'string' },
   to: { type: 'string' },
@@ -29,7 +48,7 @@ const options = {
 } as const satisfies Record<keyof Values, { type: 'string' | 'boolean' }>
 
 function usage(): string {
-  const lines = commands.map(({ name, takes, does }) => `  ${`${name} ${takes}`.padEnd(36)} ${does}`)
+  const lines = commands.map(({ name, takes, does }) => `  ${`${name} ${takes}`.trimEnd()}\n      ${does}`)
   return ['Usage: npm run -s credits -- <command> [--json]', '', ...lines, ''].join('\n')
 }
 
@@ -41,8 +60,14 @@ async function execute(command: Command, words: Words): Promise<number> {
     const { gateway, close } = await openGateway(config, { use: 'command', log })
     parts.defer(close)
     const settings = paymentSettings(config)
-    return createPaymentContext({ database, gateway, ledger: createLedger(database), settings, log })
+    return createPaymentContext({ database, gateway, credits: createCredits(database), settings, log })
   }
+  function deliveries(database: Database) {
+    const outbound = createOutbound(outboundOptions(config))
+    parts.defer(() => outbound.close())
+    return { database, outbound, sealing: peppers(), settings: deliverySettings(config), log }
+  }
+  const peppers = () => config.keyPeppers ?? readOrMakePepper(config.dataDir)
   try {
     const { database, close } = await openDatabase({ ...config, use: 'command', log })
     parts.defer(close)
@@ -51,14 +76,16 @@ async function execute(command: Command, words: Words): Promise<number> {
     const call: Call = {
       ...words,
       database,
-      peppers: () => config.keyPeppers ?? readOrMakePepper(config.dataDir),
+      peppers,
       payments: () => payments(database),
+      deliveries: () => deliveries(database),
       onProgress: progress.show,
     }
-    const result = await command.run(call)
+    if (command.stream) await pipeline(command.stream(call), process.stdout, { end: false })
+    const result = await command.run?.(call)
     progress.end()
-    process.stdout.write(render(result, words.values.json))
-    return command.failed?.(result) ? 1 : 0
+    if (result) process.stdout.write(render(result, words.values.json))
+    return result && command.failed?.(result) ? 1 : 0
   } finally {
     await parts.disposeAsync()
   }
@@ -86,6 +113,12 @@ function exitWith(code: number, text: string): never {
   process.exit(code)
 }
 
+/** What a command takes is what it says it takes: an option that it would ignore is refused. */
+function notTaken({ takes }: Command, values: Values): string | undefined {
+  const names = Object.keys(values).filter((name) => name !== 'json' && !takes.includes(`--${name} `))
+  return names.length === 0 ? undefined : `--${names[0]} is not taken`
+}
+
 function parse(): { command: Command; words: Words } {
   try {
     const { positionals, values } = parseArgs({ options, allowPositionals: true })
@@ -98,7 +131,7 @@ function parse(): { command: Command; words: Words } {
     if (!command)
       exitWith(2, `${positionals[0] ? `There is no command "${positionals.join(' ')}".\n\n` : ''}${usage()}`)
     const words = { positionals: positionals.slice(command.name.split(' ').length), values }
-    const fault = command.check(words)
+    const fault = notTaken(command, values) ?? command.check(words)
     if (fault) exitWith(2, `${command.name}: ${fault}\n\n${usage()}`)
     return { command, words }
   } catch (error) {

@@ -35,7 +35,13 @@ export type Config = {
   storefront: { port: number; hasOwnUrls: boolean } | undefined
   bodyLimitBytes: number
   shutdownTimeoutMs: number
-  /** Whether this process settles, expires and reconciles. */
+  /** Whether events may go to private and loopback addresses: for development. */
+  eventPrivateAddresses: boolean
+  eventTimeoutMs: number
+  eventFirstPauseMs: number
+  eventRetryMaxMs: number
+  eventDeadAfterMs: number
+  /** Whether this process settles, expires, delivers and reconciles. */
   worker: boolean
   logLevel: string
 }
@@ -104,6 +110,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const production = read.raw('NODE_ENV') === 'production'
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
+  const databaseUrl = readDatabaseUrl(read)
   const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
   const storefront = storefrontOf(read, storefrontPort, production, gateway)
   const shop = sandbox || storefront ? `http://127.0.0.1:${storefrontPort}` : undefined
@@ -116,7 +123,7 @@ export function readConfig(environment: Environment = process.env): Config {
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
-    databaseUrl: readDatabaseUrl(read),
+    databaseUrl,
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
     keyPeppers: readPeppers(read, sandbox),
     gateway,
@@ -133,6 +140,17 @@ export function readConfig(environment: Environment = process.env): Config {
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
+    // Where nothing is real, the database neither, the consumer runs on the same machine.
+    eventPrivateAddresses:
+      read.oneOf(
+        'EVENT_PRIVATE_ADDRESSES',
+        ['allow', 'refuse'] as const,
+        sandbox && !production && databaseUrl === undefined ? 'allow' : 'refuse',
+      ) === 'allow',
+    eventTimeoutMs: read.integer('EVENT_TIMEOUT_MS', 15_000, 1, hour),
+    eventFirstPauseMs: read.integer('EVENT_FIRST_PAUSE_MS', 5_000, 1, hour),
+    eventRetryMaxMs: read.integer('EVENT_RETRY_MAX_MS', hour, 1, 24 * hour),
+    eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),

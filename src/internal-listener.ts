@@ -1,35 +1,34 @@
-// The internal listener, for the platform's own machines: is the process alive, can it serve. The gateway's state is
-// told but not required: balance and status work without it.
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { refuse } from './core/errors.ts'
+// The internal listener, for the platform's own machines: is the process alive, can it serve, and the API by which sibling
+// services spend credits. The gateway's state is told but not required: balance and status work without it.
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Credits } from './credits/credits.ts'
+import { spendingRoutes } from './credits/routes.ts'
+import type { AuthenticateService } from './customers/service-tokens.ts'
 import type { Database } from './db/database.ts'
 import { listMigrations, missingMigrations } from './db/migrate.ts'
 import type { Gateway } from './gateway/gateway.ts'
-import { answerError } from './http/error-handler.ts'
-import { closeConnectionsWhenStopping } from './http/stopping.ts'
+import { buildApiListener } from './http/api-listener.ts'
 
-export type InternalListenerParts = { database: Database; gateway: Gateway; log: FastifyBaseLogger }
+export type InternalListenerParts = {
+  database: Database
+  gateway: Gateway
+  credits: Credits
+  authenticateService: AuthenticateService
+  log: FastifyBaseLogger
+  bodyLimitBytes: number
+}
 
-export function buildInternalListener({ database, gateway, log }: InternalListenerParts): FastifyInstance {
+export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
+  const { database, gateway, credits, authenticateService, ...rest } = parts
+  const app = buildApiListener({
+    authenticate: ({ headersDistinct }) => authenticateService(headersDistinct.authorization),
+    ...rest,
+  })
   const migrations = listMigrations()
-  const app = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: 16 * 1024,
-    requestTimeout: 10_000,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    forceCloseConnections: 'idle',
-    exposeHeadRoutes: false,
-  })
-  closeConnectionsWhenStopping(app)
-  app.setErrorHandler(answerError)
-  app.setNotFoundHandler(async () => {
-    throw refuse('NOT000')
-  })
 
-  app.get('/livez', async () => ({ status: 'alive' }))
+  app.get('/livez', { config: { open: true } }, async () => ({ status: 'alive' }))
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', { config: { open: true } }, async (_request, reply) => {
     const missing = await missingMigrations(database, migrations).catch(() => undefined)
     const ready = missing?.length === 0
     return reply.code(ready ? 200 : 503).send({
@@ -39,5 +38,7 @@ export function buildInternalListener({ database, gateway, log }: InternalListen
       gateway: gateway.state(),
     })
   })
+
+  spendingRoutes(app, { credits, database })
   return app
 }

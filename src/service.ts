@@ -6,23 +6,26 @@ import type { Logger } from 'pino'
 import { startStorefront } from '../examples/storefront/server.ts'
 import type { Config } from './config.ts'
 import { readOrMakeSecret } from './core/secret-file.ts'
-import { createLedger } from './credits/ledger.ts'
+import { createCredits } from './credits/credits.ts'
 import { type IssuedKey, issueKey, type Peppers } from './customers/api-keys.ts'
 import { createAuthenticate } from './customers/authenticate.ts'
 import { readOrIssueKey, storefrontCustomer } from './customers/key-file.ts'
 import { readOrMakePepper } from './customers/pepper-file.ts'
+import { createAuthenticateService } from './customers/service-tokens.ts'
 import { countKeys } from './customers/sql.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
+import { createDeliverer } from './events/deliverer.ts'
+import { createOutbound } from './events/outbound.ts'
 import { buildInternalListener } from './internal-listener.ts'
 import { explainListen, listen } from './listen.ts'
 import { openGateway } from './open-gateway.ts'
-import { paymentSettings } from './payment-settings.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
+import { deliverySettings, outboundOptions, paymentSettings } from './settings.ts'
 import { buildWebhookListener, webhookPath } from './webhook-listener.ts'
-import { notificationsJob, paymentJobs } from './worker/jobs.ts'
+import { creditJobs, eventJobs, notificationsJob, paymentJobs } from './worker/jobs.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
 
 export type Service = {
@@ -67,13 +70,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
     parts.defer(close)
 
     const settings = paymentSettings(config)
-    const payments = createPaymentContext({ database, gateway, ledger: createLedger(database), settings, log })
+    const credits = createCredits(database)
+    const payments = createPaymentContext({ database, gateway, credits, settings, log })
     const authenticate = createAuthenticate(database, peppers)
+    const authenticateService = createAuthenticateService(database, peppers)
     const { bodyLimitBytes } = config
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
+    const outbound = createOutbound(outboundOptions(config))
+    parts.defer(() => outbound.close())
+    const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log }
+    const deliverer = createDeliverer(deliveries)
     // Both have requests or operations under way, and neither is to wait for the other.
     parts.defer(async () => {
-      await Promise.all([listener.close(), worker?.stop()])
+      await Promise.all([listener.close(), worker?.stop().then(deliverer.finish)])
     })
     const publicUrl = await listen(listener, 'PORT', config.host, config.port)
     const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl })
@@ -82,11 +91,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
     if (shop && config.storefront?.hasOwnUrls) {
       Object.assign(settings, { successUrl: `${shop.url}/success`, failUrl: `${shop.url}/fail` })
     }
-    if (config.worker) worker = startWorker(paymentJobs(payments), log)
+    const jobs = [...paymentJobs(payments), ...creditJobs(database), ...eventJobs(deliverer)]
+    if (config.worker) worker = startWorker(jobs, log)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
     // Last of all: whoever is told that we are ready finds everything in its place.
-    const internal = buildInternalListener({ database, gateway, log: quiet })
+    const internal = buildInternalListener({
+      ...{ database, gateway, credits, authenticateService, bodyLimitBytes },
+      log: quiet,
+    })
     const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
 
     return {

@@ -4,21 +4,9 @@ import { audit } from '../payments/audit.ts'
 import { listOpenDiscrepancies, resolveDiscrepancies } from '../payments/discrepancy-sql.ts'
 import { reconcile } from '../payments/reconcile.ts'
 import { type Command, needsNothing, needsOne, reasonPattern, type Values } from './command.ts'
+import { dateFormat, readTime } from './times.ts'
 
 const listLimit = 1_000
-const koreanOffset = '+09:00'
-const timePattern = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/
-const dateFormat = '2026-01-31 (a Korean day) or 2026-01-31T09:00:00+09:00'
-
-/** A day is Korean, as the gateway's are: from its first second to its last. */
-function readTime(text: string | undefined, timeOfDay: string): Date | undefined {
-  const [, date, rest = `T${timeOfDay}${koreanOffset}`] = timePattern.exec(text ?? '') ?? []
-  const day = new Date(`${date}T00:00:00Z`)
-  const time = new Date(`${date}${rest}`)
-  if (Number.isNaN(day.getTime()) || Number.isNaN(time.getTime())) return undefined
-  // 30 February parses, as 2 March.
-  return day.toISOString().startsWith(`${date}`) ? time : undefined
-}
 
 const needsDiscrepancy = needsOne('ID', ' (see: discrepancies list)')
 

@@ -2,16 +2,32 @@
 // opened when they are asked for, so a command that needs no gateway starts none.
 import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
+import type { DeliveryContext } from '../events/deliver.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import type { Progress } from '../payments/reconcile.ts'
 
-export type Values = { customer?: string; reason?: string; from?: string; to?: string; json?: boolean; help?: boolean }
+export type Values = {
+  customer?: string
+  name?: string
+  url?: string
+  types?: string
+  kind?: string
+  credits?: string
+  endpoint?: string
+  at?: string
+  reason?: string
+  from?: string
+  to?: string
+  json?: boolean
+  help?: boolean
+}
 export type Words = { positionals: string[]; values: Values }
 
 export type Call = Words & {
   database: Database
   peppers(): Peppers
   payments(): Promise<PaymentContext>
+  deliveries(): DeliveryContext
   /** Shows how far a long run has come. */
   onProgress: Progress
 }
@@ -22,7 +38,9 @@ export type Command = {
   does: string
   /** What is missing or wrong in the call, if anything. */
   check(words: Words): string | undefined
-  run(call: Call): Promise<object | object[]>
+  run?(call: Call): Promise<object | object[]>
+  /** For what is too long to be a result: written as it comes. */
+  stream?(call: Call): AsyncIterable<string>
   /** Whether what was found is a failure: exit code 1. */
   failed?(result: object): boolean
 }

@@ -1,19 +1,12 @@
 // Commands about API keys.
 import { issueKey } from '../customers/api-keys.ts'
-import { type KeyStatus, listKeys, updateKeyStatus } from '../customers/sql.ts'
-import { type Call, type Command, needsOne } from './command.ts'
+import { listKeys, updateKeyStatus } from '../customers/sql.ts'
+import type { Command } from './command.ts'
+import { suspensionCommands } from './suspension.ts'
 
 const listLimit = 1_000
 /** One line of text. */
 const customerPattern = /^[^\p{C}]{1,100}$/u
-
-const needsKeyId = needsOne('KEYID', ' (see: keys list)')
-
-async function setStatus({ database, positionals }: Call, status: KeyStatus): Promise<object> {
-  const [keyId = ''] = positionals
-  if (!(await updateKeyStatus(database, keyId, status))) throw new Error(`There is no key ${keyId}.`)
-  return { keyId, status }
-}
 
 export const keyCommands: Command[] = [
   {
@@ -28,20 +21,7 @@ export const keyCommands: Command[] = [
     },
     run: ({ database, peppers, values }) => issueKey(database, peppers(), values.customer?.trim() ?? ''),
   },
-  {
-    name: 'keys suspend',
-    takes: 'KEYID',
-    does: 'Suspends a key: AUTH003 within a second on every instance.',
-    check: needsKeyId,
-    run: (call) => setStatus(call, 'SUSPENDED'),
-  },
-  {
-    name: 'keys activate',
-    takes: 'KEYID',
-    does: 'Makes a suspended key work again.',
-    check: needsKeyId,
-    run: (call) => setStatus(call, 'ACTIVE'),
-  },
+  ...suspensionCommands({ noun: 'keys', what: 'key', idName: 'keyId', update: updateKeyStatus }),
   {
     name: 'keys list',
     takes: '',

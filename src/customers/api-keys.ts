@@ -2,7 +2,7 @@
 // secret that is not in the database (the pepper), and the last four characters for people to recognise a key by. A slow
 // hash would add 45 ms to every request and nothing to 256 random bits.
 import { createHmac } from 'node:crypto'
-import { newCustomerId, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
+import { newCustomerId, newSecretText, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { findOrCreateCustomer, insertKey, type KeyHash } from './sql.ts'
 
@@ -24,7 +24,7 @@ export async function issueKey(database: Database, peppers: Peppers, customer: s
   const isId = uuidPattern.test(customer)
   const [wantedId, name] = isId ? [customer.toLowerCase(), null] : [newCustomerId(), customer]
   const customerId = await findOrCreateCustomer(database, wantedId, name)
-  const apiKey = `cpk_${randomLettersAndDigits(43)}`
+  const apiKey = newSecretText('cpk_')
   const keyId = `key_${randomLettersAndDigits(20)}`
   await insertKey(database, { keyId, customerId, lastFour: apiKey.slice(-4), ...hashKey(apiKey, peppers[0]) })
   return { keyId, customerId, apiKey }

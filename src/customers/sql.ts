@@ -1,4 +1,5 @@
 // The statements on customers and their API keys.
+import { uuidPattern } from '../core/ids.ts'
 import { openAccounts } from '../credits/ledger.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
@@ -30,6 +31,13 @@ export async function findOrCreateCustomer(
   const [created] = await database.run<Row>(createCustomerStatement, [customerId, name])
   // Made by somebody else between the two: it is there now.
   return created ? created.customerId : findOrCreateCustomer(database, customerId, name)
+}
+
+/** By id or by name; undefined when there is none. */
+export async function findCustomer(database: Database, customer: string): Promise<string | undefined> {
+  const id = uuidPattern.test(customer) ? customer.toLowerCase() : null
+  const [found] = await database.run<{ customerId: string }>(findCustomerStatement, [id, id ? null : customer])
+  return found?.customerId
 }
 
 const countKeysStatement = statement('customers.countKeys', 'select count(*) as "count" from api_keys')

@@ -1,4 +1,7 @@
-// What the worker does, as a table.
+// What the worker does, as tables.
+import { expireHolds } from '../credits/expire-holds.ts'
+import type { Database } from '../db/database.ts'
+import type { Deliverer } from '../events/deliverer.ts'
 import { closeDay } from '../payments/close-day.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/expire.ts'
@@ -7,6 +10,14 @@ import { recover } from '../payments/recover.ts'
 import type { Job } from './worker.ts'
 
 export const notificationsJob = 'notifications'
+
+export function creditJobs(database: Database): Job[] {
+  return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database) }]
+}
+
+export function eventJobs(deliverer: Deliverer): Job[] {
+  return [{ name: 'deliver events', everyMs: 1_000, run: deliverer.run }]
+}
 
 export function paymentJobs(context: PaymentContext): Job[] {
   const { database } = context

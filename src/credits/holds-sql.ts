@@ -1,0 +1,171 @@
+// Credits set aside: opening a hold, and ending it by capture, release or the clock. Set-wise. A hold is locked before its
+// account; it ends once, because whoever ends it finds it ACTIVE under its lock or changes nothing.
+import { type Database, statement } from '../db/database.ts'
+import { byOrdinal, columns } from '../db/set-wise.ts'
+import { emitEvents } from '../events/outbox.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
+import { unlessUsed } from './references.ts'
+
+export type HoldOpening = {
+  customerId: string
+  holdId: string
+  credits: number
+  reference: string
+  serviceId: string
+  expiresInSeconds: number
+}
+
+/**
+ * `holdId` is null when the available credits did not cover it, or when the reference has spent credits (`isSpend`);
+ * `available` is null for a customer who is not there.
+ */
+export type HoldOpened = {
+  holdId: string | null
+  credits: number | null
+  expiresAt: Date | null
+  available: number | null
+  isSpend: boolean
+}
+
+const openHoldsStatement = statement(
+  'credits.openHolds',
+  `with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality
+      as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+  ),
+  known as (
+    select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    from input i
+    join ledger_entries e on e.customer_id = i.customer_id and e.reference = i.reference
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
+           0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events
+    from input
+    where ordinal not in (select ordinal from known)
+  ),${lockAccountsOf('movement')},${applyMovements},
+  opened as (
+    insert into holds (customer_id, hold_id, credits, service_id, expires_at, opening_entry)
+    select i.customer_id, i.hold_id, i.credits, i.service_id, now() + i.expires_in_seconds * interval '1 second',
+           m.last_entry
+    from moved m
+    join input i using (customer_id, hold_id)
+    returning customer_id, hold_id, credits, expires_at
+  ),
+  event as (${lowCreditsEvents}
+  ),${emitEvents}
+  select i.ordinal,
+         coalesce(k.hold_id, o.hold_id) as "holdId",
+         coalesce(k.credits, o.credits) as "credits",
+         coalesce(k.expires_at, o.expires_at) as "expiresAt",
+         coalesce(k.available, s.balance - s.held) as "available",
+         coalesce(k.kind = 'SPEND', false) as "isSpend"
+  from input i
+  left join known k using (ordinal)
+  left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
+  left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
+  order by i.ordinal`,
+)
+
+export async function openHolds(database: Database, inputs: HoldOpening[]): Promise<HoldOpened[]> {
+  const outputs = await database.run<HoldOpened>(
+    openHoldsStatement,
+    columns(inputs, 'customerId', 'holdId', 'credits', 'reference', 'serviceId', 'expiresInSeconds'),
+  )
+  return unlessUsed(database, inputs, outputs, {
+    isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
+    outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
+      ...{ holdId, credits, expiresAt, available },
+      isSpend: kind === 'SPEND',
+    }),
+  })
+}
+
+/** The clock's, EXPIRE, comes when the time of a hold is over; the others only before. */
+export type HoldEnding = {
+  customerId: string
+  holdId: string
+  ending: 'CAPTURE' | 'RELEASE' | 'EXPIRE'
+  /** What a capture takes; null: all. */
+  captured: number | null
+  serviceId: string | null
+}
+
+export type HoldState = 'ACTIVE' | 'CAPTURED' | 'RELEASED' | 'EXPIRED'
+export type Hold = {
+  holdId: string
+  state: HoldState
+  credits: number
+  captured: number | null
+  /** After its end. */
+  available: number | null
+}
+
+// Credits only come back by it, or go that were held: nothing falls below a threshold.
+const endHoldsStatement = statement(
+  'credits.endHolds',
+  `with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality
+      as i (customer_id, hold_id, ending, captured, service_id, ordinal)
+  ),
+  locked_hold as (
+    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
+           case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
+    from holds h
+    join input i using (customer_id, hold_id)
+    where h.state = 'ACTIVE' and (h.expires_at <= now()) = (i.ending = 'EXPIRE')
+      and coalesce(i.captured <= h.credits, true)
+    order by h.customer_id, h.hold_id
+    for no key update of h
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,
+           -captured as delta, -credits as held_delta, null::text as order_id, null::text as reference, hold_id,
+           service_id, 0 as events
+    from locked_hold
+  ),${lockAccountsOf('movement')},${applyMovements}
+  update holds h
+  set state = case l.ending when 'CAPTURE' then 'CAPTURED' when 'RELEASE' then 'RELEASED' else 'EXPIRED' end,
+      captured = nullif(l.captured, 0),
+      closing_entry = m.last_entry
+  from locked_hold l
+  join moved m using (customer_id, hold_id)
+  where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available`,
+)
+
+/** The holds that ended now; null where there is none to end, or it cannot end that way. */
+export async function endHolds(database: Database, inputs: HoldEnding[]): Promise<(Hold | null)[]> {
+  const values = columns(inputs, 'customerId', 'holdId', 'ending', 'captured', 'serviceId')
+  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(endHoldsStatement, values))
+}
+
+const findHoldsStatement = statement(
+  'credits.findHolds',
+  `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balance_after - e.held_after as "available"
+  from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
+  join holds h using (customer_id, hold_id)
+  left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry`,
+)
+
+export async function findHolds(database: Database, inputs: HoldKey[]): Promise<(Hold | null)[]> {
+  const values = columns(inputs, 'customerId', 'holdId')
+  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(findHoldsStatement, values))
+}
+
+export type HoldKey = { customerId: string; holdId: string }
+
+const listDueHoldsStatement = statement(
+  'credits.listDueHolds',
+  `select customer_id as "customerId", hold_id as "holdId"
+  from holds
+  where state = 'ACTIVE' and expires_at <= now()
+  order by expires_at
+  limit $1`,
+)
+
+/** Those whose time is over, the longest first. */
+export function listDueHolds(database: Database, limit: number): Promise<HoldKey[]> {
+  return database.run<HoldKey>(listDueHoldsStatement, [limit])
+}

@@ -1,0 +1,154 @@
+// The statement of a customer: every movement of credits with its cause, read by the running number. Times are found by
+// bisecting the numbers, because entries are in the order of time: no index by time is kept for it.
+import { assert } from '../core/assert.ts'
+import { type Database, statement } from '../db/database.ts'
+
+export const entryKinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const
+export type EntryKind = (typeof entryKinds)[number]
+
+/**
+ * `delta` is the change of the balance, `heldDelta` that of what is set aside of it; what can be spent is the balance
+ * less what is set aside. Entries from before holds were entries do not know it.
+ */
+export type StatementEntry = {
+  entryNumber: number
+  kind: EntryKind
+  delta: number
+  heldDelta: number | null
+  balanceAfter: number
+  heldAfter: number | null
+  availableAfter: number | null
+  orderId: string | null
+  reference: string | null
+  holdId: string | null
+  service: string | null
+  createdAt: Date
+}
+
+export type EntryRange = {
+  customerId: string
+  /** Above this number, up to that one. */
+  above: number
+  upTo: number
+  kinds: EntryKind[] | null
+  limit: number
+}
+
+const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
+    e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
+    e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
+    t.name as "service", e.created_at as "createdAt"
+  from ledger_entries e
+  left join ledger_entries opening
+    on opening.customer_id = e.customer_id and opening.hold_id = e.hold_id and (opening.kind = 'HOLD') and e.kind <> 'HOLD'
+  left join service_tokens t on t.service_id = e.service_id
+  where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4))`
+
+const listNewestStatement = statement(
+  'credits.listNewestEntries',
+  `select ${entryColumns} order by e.entry_number desc limit $5`,
+)
+const listOldestStatement = statement(
+  'credits.listOldestEntries',
+  `select ${entryColumns} order by e.entry_number limit $5`,
+)
+
+export function listEntries(
+  database: Database,
+  { customerId, above, upTo, kinds, limit }: EntryRange,
+  first: 'newest' | 'oldest',
+): Promise<StatementEntry[]> {
+  const text = first === 'newest' ? listNewestStatement : listOldestStatement
+  return database.run<StatementEntry>(text, [customerId, above, upTo, kinds, limit])
+}
+
+// The number of the last entry before a time, or at it too; 0 when there is none. Twenty looks for a million entries.
+// Times are told in milliseconds, so they are compared in them.
+const findEntryAtStatement = statement(
+  'credits.findEntryAt',
+  `with recursive search (low, high) as (
+    select 0::bigint, a.last_entry from accounts a where a.customer_id = $1
+    union all
+    select case when is_before then middle else low end, case when is_before then high else middle - 1 end
+    from (
+      select s.low, s.high, s.middle, t.time < $2 or ($3 and t.time = $2) as is_before
+      from (select low, high, (low + high + 1) / 2 as middle from search where low < high) s
+      join ledger_entries e on e.customer_id = $1 and e.entry_number = s.middle
+      cross join lateral (select date_trunc('milliseconds', e.created_at) as time) t
+    ) looked
+  )
+  select low as "entryNumber" from search where low >= high`,
+)
+
+/** Of a customer who is there. */
+export async function findEntryAt(
+  database: Database,
+  customerId: string,
+  time: Date,
+  which: 'before' | 'before or at',
+): Promise<number> {
+  const values = [customerId, time, which === 'before or at']
+  const [row] = await database.run<{ entryNumber: number }>(findEntryAtStatement, values)
+  assert(row !== undefined, `the ledger of ${customerId} has a gap`)
+  return row.entryNumber
+}
+
+/** What an account had; `held` and `available` are null where the ledger of that time does not tell. */
+export type Balances = { balance: number; held: number | null; available: number | null }
+
+const findBalancesStatement = statement(
+  'credits.findBalances',
+  `select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
+  from ledger_entries where customer_id = $1 and entry_number = $2`,
+)
+
+/** After an entry; nothing before the first. */
+export async function findBalances(database: Database, customerId: string, entryNumber: number): Promise<Balances> {
+  const [row] = await database.run<Balances>(findBalancesStatement, [customerId, entryNumber])
+  return row ?? { balance: 0, held: 0, available: 0 }
+}
+
+export type SetAside = {
+  /** A hold of a service, or a cancellation or refund whose outcome is not known yet. */
+  by: 'HOLD' | 'CANCEL' | 'REFUND'
+  holdId: string
+  credits: number
+  reference: string | null
+  orderId: string | null
+  service: string | null
+  expiresAt: string | null
+}
+
+export type AccountNow = { balance: number; held: number; lastEntry: number; setAside: SetAside[] }
+
+const setAsideLimit = 100
+
+const readAccountStatement = statement(
+  'credits.readAccount',
+  `select a.balance, a.held, a.last_entry as "lastEntry", (
+    select coalesce(json_agg(s order by s."expiresAt"), '[]')
+    from (
+      (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",
+              to_char(h.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "expiresAt"
+       from holds h
+       join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.opening_entry
+       left join service_tokens t on t.service_id = h.service_id
+       where h.customer_id = a.customer_id and h.state = 'ACTIVE'
+       order by h.expires_at
+       limit $2)
+      union all
+      (select p.kind, p.operation_id, p.credits_held, null, p.order_id, null, null
+       from payment_operations p
+       where p.customer_id = a.customer_id and p.state = 'OPEN' and p.credits_held > 0
+       order by p.opened_at
+       limit $2)
+    ) s) as "setAside"
+  from accounts a
+  where a.customer_id = $1`,
+)
+
+/** Null when there is no such customer. Of what is set aside the first hundred of a sort are named. */
+export async function readAccount(database: Database, customerId: string): Promise<AccountNow | null> {
+  const [row] = await database.run<AccountNow>(readAccountStatement, [customerId, setAsideLimit])
+  return row ?? null
+}

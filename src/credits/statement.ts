@@ -1,0 +1,85 @@
+// Why a balance is what it is: the movements of a customer's credits, newest first and page by page, with the balance
+// before and after the time asked for, and what is set aside now.
+import { refuse } from '../core/errors.ts'
+import type { Database } from '../db/database.ts'
+import {
+  type Balances,
+  type EntryKind,
+  findBalances,
+  findEntryAt,
+  listEntries,
+  readAccount,
+  type SetAside,
+  type StatementEntry,
+} from './statement-sql.ts'
+
+export type StatementQuery = {
+  customerId: string
+  from: Date | null
+  to: Date | null
+  kinds: EntryKind[] | null
+  /** The running number to go on below. */
+  cursor: number | null
+  limit: number
+}
+
+export type Statement = {
+  customerId: string
+  /** Now. What can be spent is the balance less what is set aside. */
+  balance: Balances
+  setAside: SetAside[]
+  /** Before the first moment asked for, and after the last. */
+  opening: Balances
+  closing: Balances
+  entries: StatementEntry[]
+  nextCursor: string | null
+}
+
+export type Range = { above: number; upTo: number }
+
+/** What one look goes through for the kinds that were asked for: rare ones fill a page only by several. */
+export const scannedAtMost = 50_000
+
+/** The running numbers that lie in a span of time. */
+export async function findRange(
+  database: Database,
+  { customerId, from, to }: Pick<StatementQuery, 'customerId' | 'from' | 'to'>,
+  lastEntry: number,
+): Promise<Range> {
+  const above = from ? await findEntryAt(database, customerId, from, 'before') : 0
+  const upTo = to ? await findEntryAt(database, customerId, to, 'before or at') : lastEntry
+  // Not past the account that was read: what has come since is not in its balance.
+  return { above: Math.min(above, upTo, lastEntry), upTo: Math.min(upTo, lastEntry) }
+}
+
+export async function readStatement(database: Database, query: StatementQuery): Promise<Statement> {
+  const { customerId, kinds, cursor, limit } = query
+  const account = await readAccount(database, customerId)
+  if (!account) throw refuse('NOT000')
+  const { above, upTo } = await findRange(database, query, account.lastEntry)
+  const top = cursor === null ? upTo : Math.min(upTo, cursor - 1)
+  const bottom = Math.max(above, top - scannedAtMost)
+  const range = { customerId, above: bottom, upTo: top, kinds, limit: limit + 1 }
+  const entries = await listEntries(database, range, 'newest')
+  const page = entries.slice(0, limit)
+  const last = entries.length > limit ? page.at(-1)?.entryNumber : bottom + 1
+  const { balance, held, setAside } = account
+  return {
+    customerId,
+    balance: { balance, held, available: balance - held },
+    setAside,
+    opening: await findBalances(database, customerId, above),
+    closing: await findBalances(database, customerId, upTo),
+    entries: page,
+    nextCursor: last !== undefined && last > above + 1 ? `${last}` : null,
+  }
+}
+
+/** What a customer had at a moment, after all that happened up to it; null: has now. */
+export async function balancesAt(database: Database, customerId: string, moment: Date | null): Promise<Balances> {
+  if (moment) {
+    return findBalances(database, customerId, await findEntryAt(database, customerId, moment, 'before or at'))
+  }
+  const { balance, held } = (await readAccount(database, customerId)) ?? { balance: 0, held: 0 }
+  return { balance, held, available: balance - held }
+}

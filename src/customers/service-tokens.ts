@@ -1,0 +1,41 @@
+// Tokens of the platform's own services: `cst_` and 43 letters and digits, kept as API keys are, as a keyed hash. They
+// open the internal API and nothing else; an API key does not open it.
+import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
+import type { Database } from '../db/database.ts'
+import { hashKey, type Peppers } from './api-keys.ts'
+import { createRecogniser } from './recognise.ts'
+import { type FoundToken, findTokens, insertToken } from './service-sql.ts'
+
+/** Takes the values of the header, each as it was sent. */
+export type AuthenticateService = (headers: string[] | undefined) => Promise<{ serviceId: string }>
+
+const tokenPattern = /^cst_[0-9A-Za-z]{43}$/
+
+export type IssuedToken = { serviceId: string; name: string; token: string }
+
+/** A token for the service of that name; a second one rotates the first. */
+export async function issueToken(database: Database, peppers: Peppers, name: string): Promise<IssuedToken> {
+  const token = newSecretText('cst_')
+  const serviceId = `svc_${randomLettersAndDigits(20)}`
+  await insertToken(database, { serviceId, name, lastFour: token.slice(-4), ...hashKey(token, peppers[0]) })
+  return { serviceId, name, token }
+}
+
+/** From the Authorization headers: one, with a token; another scheme is as malformed as another token. */
+export function createAuthenticateService(database: Database, peppers: Peppers): AuthenticateService {
+  const recognise = createRecogniser<FoundToken>({
+    peppers,
+    pattern: tokenPattern,
+    texts: {
+      INVALID_API_KEY: 'The Authorization header is missing or has no token of a service.',
+      AUTH001: 'The token is not recognised.',
+      AUTH003: 'The token is suspended.',
+    },
+    find: (hashes) => findTokens(database, hashes),
+  })
+  return async ([header = '', ...others] = []) => {
+    const [, token] = /^Bearer ([^\s,]+)$/i.exec(header) ?? []
+    const { serviceId } = await recognise(others.length === 0 ? token : undefined)
+    return { serviceId }
+  }
+}
