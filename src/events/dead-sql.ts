@@ -1,0 +1,78 @@
+// The dead letters: events that could not be delivered within days. They are laid aside in queue-sql.ts.
+import { leastUuid } from '../core/ids.ts'
+import { type Database, statement } from '../db/database.ts'
+
+export type DeadEvent = {
+  customerId: string
+  endpointId: string
+  eventNumber: number
+  type: string
+  attempts: number
+  lastError: string
+  diedAt: Date
+  data: object
+}
+
+const columns = `d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_number as "eventNumber", e.type,
+    d.attempts, d.last_error as "lastError", d.died_at as "diedAt", e.data`
+
+const listDeadStatement = statement(
+  'events.listDeadEvents',
+  `select ${columns}
+  from dead_events d
+  join events e using (customer_id, event_number)
+  where $2::text is null or d.endpoint_id = $2
+  order by d.died_at, d.customer_id, d.event_number
+  limit $1`,
+)
+
+export function listDeadEvents(database: Database, limit: number, endpointId: string | null): Promise<DeadEvent[]> {
+  return database.run<DeadEvent>(listDeadStatement, [limit, endpointId])
+}
+
+export type DeadKey = Pick<DeadEvent, 'customerId' | 'endpointId' | 'eventNumber'>
+export const beforeAllDead: DeadKey = { customerId: leastUuid, endpointId: '', eventNumber: 0 }
+
+const listDeadAfterStatement = statement(
+  'events.listDeadEventsAfter',
+  `select ${columns}
+  from dead_events d
+  join events e using (customer_id, event_number)
+  where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
+  order by d.customer_id, d.endpoint_id, d.event_number
+  limit $1`,
+)
+
+/** Those behind a key: customer by customer, oldest first. */
+export function listDeadEventsAfter(
+  database: Database,
+  { customerId, endpointId, eventNumber }: DeadKey,
+  limit: number,
+  onlyEndpointId: string | null,
+): Promise<DeadEvent[]> {
+  const values = [limit, customerId, endpointId, eventNumber, onlyEndpointId]
+  return database.run<DeadEvent>(listDeadAfterStatement, values)
+}
+
+const deleteDeadStatement = statement(
+  'events.deleteDeadEvent',
+  'delete from dead_events where customer_id = $1 and endpoint_id = $2 and event_number = $3',
+)
+
+/** It has been delivered after all. */
+export async function deleteDeadEvent(database: Database, dead: DeadKey): Promise<void> {
+  await database.run(deleteDeadStatement, [dead.customerId, dead.endpointId, dead.eventNumber])
+}
+
+const deleteDeadOfEndpointStatement = statement(
+  'events.deleteDeadEventsOfEndpoint',
+  `delete from dead_events
+  where (customer_id, endpoint_id, event_number) in (
+    select customer_id, endpoint_id, event_number from dead_events where endpoint_id = $1 limit $2)
+  returning event_number`,
+)
+
+/** How many of an endpoint's dead letters have gone. */
+export async function deleteDeadEventsOf(database: Database, endpointId: string, limit: number): Promise<number> {
+  return (await database.run(deleteDeadOfEndpointStatement, [endpointId, limit])).length
+}

@@ -1,0 +1,46 @@
+// The events as they were written: what a delivery sends, and what an operator looks at.
+import { type Database, statement } from '../db/database.ts'
+
+export type StoredEvent = {
+  eventNumber: number
+  eventId: string
+  type: string
+  data: object
+  createdAt: Date
+  /** When it was read. */
+  ageMs: number
+}
+
+const columns = `event_number as "eventNumber", event_id as "eventId", type, data, created_at as "createdAt",
+    extract(epoch from now() - created_at)::float8 * 1000 as "ageMs"`
+
+const listEventsStatement = statement(
+  'events.listEvents',
+  `select ${columns}
+  from events
+  where customer_id = $1 and event_number >= $2 and event_number <= $3 and ($5::text[] = '{}' or type = any ($5))
+  order by event_number
+  limit $4`,
+)
+
+export type EventSpan = { customerId: string; nextEvent: number; lastEvent: number }
+
+/** Of these types; of all, if none is named. */
+export function listEvents(
+  database: Database,
+  { customerId, nextEvent, lastEvent }: EventSpan,
+  types: string[],
+  limit: number,
+): Promise<StoredEvent[]> {
+  return database.run<StoredEvent>(listEventsStatement, [customerId, nextEvent, lastEvent, limit, types])
+}
+
+const listLatestEventsStatement = statement(
+  'events.listLatestEvents',
+  `select ${columns} from events where customer_id = $1 order by event_number desc limit $2`,
+)
+
+/** Newest first. */
+export function listLatestEvents(database: Database, customerId: string, limit: number): Promise<StoredEvent[]> {
+  return database.run<StoredEvent>(listLatestEventsStatement, [customerId, limit])
+}

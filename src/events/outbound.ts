@@ -1,0 +1,112 @@
+// Requests to addresses that somebody else has given us. They never reach a private, loopback or link-local address,
+// however the name resolves and whatever it resolves to the next time: the address is checked when the connection is
+// made, and the connection goes to what was checked. Redirects are not followed, answers are hardly read.
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, request } from 'undici'
+import { isPublicAddress } from './addresses.ts'
+
+export type Answered = { status: number; retryAfter: string | undefined }
+
+export type Outbound = {
+  /** What keeps a URL from being posted to, if anything. */
+  faultOf(url: string): string | undefined
+  /** The status, or why there is none. */
+  post(url: string, headers: Record<string, string>, body: string): Promise<Answered | { error: string }>
+  close(): Promise<void>
+}
+
+export type OutboundOptions = {
+  /** For development: http, any port, any address. */
+  allowPrivate: boolean
+  timeoutMs: number
+  /** The system's, unless told otherwise. */
+  resolve?: Resolve
+}
+
+const connectTimeoutMs = 5_000
+/** So much of an answer is taken off the connection, so that it can be used again; with more it is closed. */
+const answerLimitBytes = 4_096
+
+export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: OutboundOptions): Outbound {
+  const plain = { allowH2: false }
+  const connect = buildConnector({
+    ...plain,
+    timeout: Math.min(timeoutMs, connectTimeoutMs),
+    ...(allowPrivate ? {} : { lookup: lookupPublic(resolve) }),
+  })
+  const agent = new Agent({
+    ...plain,
+    connect(options, callback) {
+      // A literal address is not looked up.
+      const literal = withoutBrackets(options.hostname)
+      const isRefused = !allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal)
+      if (isRefused) callback(notPublic(literal), null)
+      else connect(options, callback)
+    },
+  })
+  const faultOf = (url: string) => (allowPrivate ? undefined : publicUrlFault(url))
+  return {
+    faultOf,
+    async post(url, headers, body) {
+      const fault = faultOf(url)
+      if (fault) return { error: fault }
+      try {
+        const options = { dispatcher: agent, method: 'POST' as const, headers, body }
+        const answer = await request(url, { ...options, signal: AbortSignal.timeout(timeoutMs) })
+        answer.body.dump({ limit: answerLimitBytes }).catch(() => undefined)
+        const retryAfter = answer.headers['retry-after']
+        return { status: answer.statusCode, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter }
+      } catch (error) {
+        return { error: explain(error) }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
+
+/** What can be told before a name is looked up. Below 1024 there are services that are not meant. */
+function publicUrlFault(url: string): string | undefined {
+  const { protocol, port, hostname, username, password } = new URL(url)
+  if (protocol !== 'https:') return 'the URL does not begin with https://'
+  if (username || password) return 'the URL has a user or a password'
+  if (port !== '' && Number(port) < 1_024) return `port ${port} is neither 443 nor at least 1024`
+  const literal = withoutBrackets(hostname)
+  return isIP(literal) !== 0 && !isPublicAddress(literal) ? notPublic(literal).message : undefined
+}
+
+const notPublicCode = 'NOT_A_PUBLIC_ADDRESS'
+
+function notPublic(address: string): Error {
+  return Object.assign(new Error(`${address} is not a public address`), { code: notPublicCode })
+}
+
+/** Our own reason in words, else the code of the system or of undici; a time-out has a name, and a number for a code. */
+function explain(error: unknown): string {
+  const { code, message, name } = error as { code?: unknown; message: string; name: string }
+  if (code === notPublicCode) return message
+  return typeof code === 'string' ? code : name
+}
+
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { all: true },
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** As the name resolves, if every address of it is public: one that is not says enough about the others. */
+export function lookupPublic(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses = []) => {
+      const [first] = addresses
+      if (error) return callback(error, [])
+      if (!first || !addresses.every(({ address }) => isPublicAddress(address))) {
+        return callback(notPublic(hostname), [])
+      }
+      if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}

@@ -1,0 +1,38 @@
+// Section 6 of the specification is open; this fills it. Events are written by the statement that causes them: what
+// happened and the telling of it are one commit. Numbers come from the customer's account, so they have no gap, and the
+// order of the numbers is the order of what happened. Delivery is elsewhere and later.
+
+/** Also a check constraint of the table. */
+export const eventTypes = [
+  'order.confirmed',
+  'order.failed',
+  'order.cancelled',
+  'order.refunded',
+  'credits.low',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+/**
+ * CTEs `emitted` and `queued`, from a CTE `event` with the columns customer_id, event_number, type, data, moved_at: the
+ * time is that of the movement, so that times are in the order of the numbers. Every endpoint
+ * that wants an event has the customer's queue moved on, a disabled one too: it gets what it missed when it is enabled
+ * again. A queue that had nothing to do is due now; one that waits after a failure goes on waiting.
+ */
+export const emitEvents = `
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )`

@@ -1,0 +1,224 @@
+// The queues of events: one row for each customer and endpoint says how far the delivery has come. Claimed with a lease,
+// so that one process at a time delivers a customer's events to an endpoint, in their order. Whoever has lost the lease
+// to another changes nothing: every step asks for the holder. Who gives it back is the holder no longer, so that a
+// repeated step finds itself done.
+import { type Database, statement } from '../db/database.ts'
+
+export type Queue = {
+  customerId: string
+  endpointId: string
+  nextEvent: number
+  lastEvent: number
+  /** Failures since the last success. */
+  attempts: number
+  /** Since the first failure after the last success. */
+  failingForMs: number | null
+  holderId: string
+}
+
+const listDueEndpointsStatement = statement(
+  'events.listDueEndpoints',
+  `select e.endpoint_id as "endpointId"
+  from event_endpoints e
+  cross join lateral (
+    select q.due_at
+    from event_queues q
+    where q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event and q.due_at <= now() and q.lease_until <= now()
+    order by q.due_at
+    limit 1
+  ) head
+  where e.status = 'ACTIVE' and e.endpoint_id <> all ($1::text[])
+  order by head.due_at
+  limit $2`,
+)
+
+/** Endpoints with something to deliver, besides those that are looked after already; the longest waiting first. */
+export async function listDueEndpoints(database: Database, besides: string[], limit: number): Promise<string[]> {
+  const rows = await database.run<{ endpointId: string }>(listDueEndpointsStatement, [besides, limit])
+  return rows.map(({ endpointId }) => endpointId)
+}
+
+// A claim that was repeated after a lost connection finds what it had claimed.
+const claimQueuesStatement = statement(
+  'events.claimQueues',
+  `with due as (
+    select q.customer_id, q.endpoint_id
+    from event_queues q
+    join event_endpoints e using (endpoint_id)
+    where q.endpoint_id = $1 and q.next_event <= q.last_event and q.due_at <= now()
+      and (q.lease_until <= now() or q.holder_id = $2) and e.status = 'ACTIVE'
+    order by q.due_at
+    limit $4
+    for no key update of q skip locked
+  )
+  update event_queues q
+  set holder_id = $2, lease_until = now() + $3::int * interval '1 ms'
+  from due
+  where q.customer_id = due.customer_id and q.endpoint_id = due.endpoint_id
+  returning q.customer_id as "customerId", q.endpoint_id as "endpointId", q.next_event as "nextEvent",
+    q.last_event as "lastEvent", q.attempts, q.holder_id as "holderId",
+    extract(epoch from now() - q.first_failed)::float8 * 1000 as "failingForMs"`,
+)
+
+export type Claim = { endpointId: string; holderId: string; leaseMs: number; limit: number }
+
+export function claimQueues(database: Database, { endpointId, holderId, leaseMs, limit }: Claim): Promise<Queue[]> {
+  return database.run<Queue>(claimQueuesStatement, [endpointId, holderId, leaseMs, limit])
+}
+
+// Everything before next_event is dealt with. The lease is renewed, or given back with the last step.
+const advanceQueueStatement = statement(
+  'events.advanceQueue',
+  `update event_queues
+  set next_event = greatest(next_event, $4), attempts = 0, first_failed = null, last_error = null, due_at = now(),
+      lease_until = now() + $5::int * interval '1 ms', holder_id = case when $5 > 0 then holder_id end
+  where customer_id = $1 and endpoint_id = $2 and holder_id = $3
+  returning next_event`,
+)
+
+/** False when the lease has gone to somebody else. */
+export async function advanceQueue(
+  database: Database,
+  { customerId, endpointId, holderId }: Queue,
+  nextEvent: number,
+  leaseMs: number,
+): Promise<boolean> {
+  const values = [customerId, endpointId, holderId, nextEvent, leaseMs]
+  return (await database.run(advanceQueueStatement, values)).length > 0
+}
+
+const giveBackStatement = statement(
+  'events.giveBackQueue',
+  `update event_queues set lease_until = now(), holder_id = null
+  where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
+)
+
+/** As it is: nothing was tried. */
+export async function giveBack(database: Database, { customerId, endpointId, holderId }: Queue): Promise<void> {
+  await database.run(giveBackStatement, [customerId, endpointId, holderId])
+}
+
+const failQueueStatement = statement(
+  'events.failQueue',
+  `update event_queues
+  set attempts = attempts + 1, first_failed = coalesce(first_failed, now()), last_error = $4,
+      due_at = now() + greatest($5::int, $6::int) * interval '1 ms', not_before = now() + $6::int * interval '1 ms',
+      lease_until = now(), holder_id = null
+  where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
+)
+
+/** The head of the queue could not be delivered; it is tried again after the pause. */
+export async function failQueue(
+  database: Database,
+  { customerId, endpointId, holderId }: Queue,
+  { error, pauseMs, askedPauseMs }: { error: string; pauseMs: number; askedPauseMs: number },
+): Promise<void> {
+  const values = [customerId, endpointId, holderId, error, Math.round(pauseMs), Math.round(askedPauseMs)]
+  await database.run(failQueueStatement, values)
+}
+
+// Between next_event and the head there may be events that the endpoint does not want. first_failed and attempts stay: the
+// endpoint has taken nothing since.
+const buryEventStatement = statement(
+  'events.buryEvent',
+  `with head as (
+    select customer_id, endpoint_id, $5::bigint as event_number, attempts
+    from event_queues
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3 and next_event <= $5
+    for no key update
+  ),
+  buried as (
+    insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+    select customer_id, endpoint_id, event_number, attempts + 1, $4 from head
+  )
+  update event_queues q
+  set next_event = h.event_number + 1, attempts = h.attempts + 1, last_error = $4,
+      due_at = now() + $6::int * interval '1 ms', lease_until = now(), holder_id = null
+  from head h
+  where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
+  returning q.next_event`,
+)
+
+/** Gives up on the head of the queue; the next one comes after a pause. False when the lease has gone to another. */
+export async function buryEvent(
+  database: Database,
+  { customerId, endpointId, holderId }: Queue,
+  { eventNumber, error, pauseMs }: { eventNumber: number; error: string; pauseMs: number },
+): Promise<boolean> {
+  const values = [customerId, endpointId, holderId, error, eventNumber, pauseMs]
+  return (await database.run(buryEventStatement, values)).length > 0
+}
+
+// Spread over the span, so that an endpoint that has just come back is not run over.
+const wakeQueuesStatement = statement(
+  'events.wakeQueues',
+  `with waiting as (
+    select customer_id, endpoint_id
+    from event_queues
+    where endpoint_id = $1 and next_event <= last_event and due_at > now() + $2::int * interval '1 ms'
+      and not_before <= now()
+    order by due_at
+    limit $3
+    for no key update skip locked
+  )
+  update event_queues q
+  set due_at = now() + random() * $2::int * interval '1 ms'
+  from waiting w
+  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
+  returning q.customer_id`,
+)
+
+/** What one statement takes. */
+const wokenAtATime = 1_000
+
+/** The endpoint is back: its queues wait no longer than the span, but for those that it has asked to wait. */
+export async function wakeQueues(database: Database, endpointId: string, spanMs: number): Promise<void> {
+  const wake = () => database.run(wakeQueuesStatement, [endpointId, spanMs, wokenAtATime])
+  while ((await wake()).length === wokenAtATime);
+}
+
+// Locked in the order in which the statements that write events lock them.
+const resetQueuesStatement = statement(
+  'events.resetQueues',
+  `with waiting as (
+    select customer_id, endpoint_id
+    from event_queues
+    where endpoint_id = $1 and customer_id > $2 and next_event <= last_event
+    order by customer_id
+    limit $3
+    for no key update
+  )
+  update event_queues q
+  set attempts = 0, first_failed = null, last_error = null, due_at = now(), not_before = '-infinity'
+  from waiting w
+  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
+  returning q.customer_id as "customerId"`,
+)
+
+/** Forgets the failures of some queues of an endpoint; the last of them, to go on from, or undefined. */
+export async function resetQueues(
+  database: Database,
+  endpointId: string,
+  after: string,
+  limit: number,
+): Promise<string | undefined> {
+  const rows = await database.run<{ customerId: string }>(resetQueuesStatement, [endpointId, after, limit])
+  return rows
+    .map(({ customerId }) => customerId)
+    .sort()
+    .at(-1)
+}
+
+const deleteQueuesStatement = statement(
+  'events.deleteQueues',
+  `delete from event_queues
+  where (customer_id, endpoint_id) in (
+    select customer_id, endpoint_id from event_queues where endpoint_id = $1
+    order by customer_id limit $2 for update)
+  returning customer_id`,
+)
+
+/** How many of an endpoint's queues have gone. */
+export async function deleteQueues(database: Database, endpointId: string, limit: number): Promise<number> {
+  return (await database.run(deleteQueuesStatement, [endpointId, limit])).length
+}
