@@ -1,6 +1,7 @@
 // Fills an empty, migrated database with books as years of traffic would leave them, by a handful of statements: orders
-// in every state with their operations, ledgers whose hashes are right, one customer who has a tenth of everything. And,
-// in a schema of its own, what the gateway did: the same movements, but for a few dozen that differ.
+// in every state with their operations and events, holds and how they ended, ledgers whose hashes are right, one customer
+// who has a tenth of everything. And, in a schema of its own, what the gateway did: the same movements, but for a few
+// dozen that differ.
 import type pg from 'pg'
 import { packages } from '../../src/payments/packages.ts'
 
@@ -16,12 +17,15 @@ const catalogue = packages
   .join(', ')
 
 // A draw of 100 decides the state, another the package, both by the order's number, so that two runs are alike. What is
-// spent of an order is spent of its own credits, so that no balance can fall below zero; some refunds come after that.
+// spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after that.
 const draftOrders = `
   create unlogged table draft as
   select d.number, d.customer_id, d.order_id, d.payment_key, d.status, d.expired, d.created_at, c.package_type, c.amount,
          c.credits, least(c.credits, case when d.status = 'CONFIRMED' or d.status = 'REFUNDED' and d.number % 2 = 0
-                                          then case c.package_type when 'PRO' then 4 else 2 end else 0 end) as spends
+                                          then case c.package_type when 'PRO' then 4 else 2 end else 0 end) as spends,
+         case when d.status = 'CONFIRMED' and c.package_type <> 'BASIC' and d.number % 7 = 0
+              then case when d.number % 700 = 0 then 'ACTIVE'
+                        else (array['CAPTURED', 'RELEASED', 'EXPIRED'])[1 + d.number / 7 % 3] end end as hold_state
   from (
     select number,
            md5('customer ' || case when number % 10 = 0 then 0 else 1 + (hashint8(number) & 2147483647) % $2 end)::uuid
@@ -38,42 +42,94 @@ const draftOrders = `
   ) d
   join (values ${catalogue}) as c (package_type, amount, credits) using (package_type)`
 
+const held = 3
+const captured = 2
+
+// What happened to the credits of each order, in the order of time, as the service would have moved them: a row without a
+// kind moves nothing and tells of an order only.
+const draftSteps = `
+  create unlogged table draft_step as
+  select *, sum((kind is not null)::int) over chain as entry_number, sum(delta) over chain as balance_after,
+         sum(held_delta) over chain as held_after, sum((told is not null)::int) over chain as event_number
+  from (
+    select customer_id, number, 0 as turn, case when status <> 'FAILED' then 'GRANT' end as kind,
+           case when status <> 'FAILED' then credits else 0 end as delta, 0 as held_delta,
+           case when status <> 'FAILED' then order_id end as order_id, null as reference, null::uuid as hold_id,
+           null as service_id, case when status = 'FAILED' then status else 'CONFIRMED' end as told,
+           created_at + interval '1 minute' as created_at
+    from draft where status <> 'PENDING'
+    union all
+    select customer_id, number, turn, 'SPEND', -1, 0, null, 'use_' || number || '_' || turn, null, 'svc_use', null,
+           created_at + interval '1 minute' + turn * interval '1 second'
+    from draft cross join generate_series(1, spends) as turn
+    union all
+    select customer_id, number, 8, 'HOLD', 0, credits - spends, order_id, null, md5('cancel ' || number)::uuid, null, null,
+           created_at + interval '110 seconds'
+    from draft where status in ('CANCELLED', 'REFUNDED') and spends < credits
+    union all
+    select customer_id, number, 9,
+           case when spends < credits then case status when 'CANCELLED' then 'ROLLBACK' else 'REFUND' end end,
+           spends - credits, spends - credits, order_id, null,
+           case when spends < credits then md5('cancel ' || number)::uuid end, null, status,
+           created_at + interval '2 minutes'
+    from draft where status in ('CANCELLED', 'REFUNDED')
+    union all
+    select customer_id, number, 10, 'HOLD', 0, ${held}, null, 'job_' || number, md5('hold ' || number)::uuid, 'svc_job',
+           null, created_at + interval '3 minutes'
+    from draft where hold_state is not null
+    union all
+    select customer_id, number, 11, left(hold_state, -1), case hold_state when 'CAPTURED' then -${captured} else 0 end,
+           -${held}, null, null, md5('hold ' || number)::uuid, case when hold_state <> 'EXPIRED' then 'svc_job' end, null,
+           created_at + interval '5 minutes'
+    from draft where hold_state <> 'ACTIVE'
+  ) movement
+  window chain as (partition by customer_id order by created_at, number, turn)`
+
 // ledger_entry_hash has the shape of an aggregate's step: hash before, entry, hash after.
+const chainArguments = 'uuid, bigint, text, bigint, bigint, text, text, timestamptz, bigint, bigint, uuid, text'
 const chainAggregate = `
-  create aggregate chain_hash (uuid, bigint, text, bigint, bigint, text, text, timestamptz)
-    (sfunc = ledger_entry_hash, stype = bytea, initcond = '')`
+  create aggregate chain_hash (${chainArguments}) (sfunc = ledger_entry_hash, stype = bytea, initcond = '')`
+
+const entryColumns = `customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta,
+  held_after, hold_id, service_id`
 
 const insertEntries = `
-  insert into ledger_entries
-    (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, entry_hash)
-  select customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at,
-         chain_hash(customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at) over chain
-  from (
-    select *, row_number() over chain as entry_number, sum(delta) over chain as balance_after
-    from (
-      select customer_id, 'GRANT' as kind, credits as delta, order_id, null as reference, 0 as turn,
-             created_at + interval '1 minute' as created_at
-      from draft where status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')
-      union all
-      select customer_id, 'SPEND', -1, null, 'use_' || number || '_' || turn, turn,
-             created_at + interval '1 minute' + turn * interval '1 second'
-      from draft cross join generate_series(1, spends) as turn
-      union all
-      select customer_id, case status when 'CANCELLED' then 'ROLLBACK' else 'REFUND' end, spends - credits, order_id,
-             null, 9, created_at + interval '2 minutes'
-      from draft where status in ('CANCELLED', 'REFUNDED') and spends < credits
-    ) movement
-    window chain as (partition by customer_id order by created_at, order_id, reference, turn)
-  ) numbered
-  window chain as (partition by customer_id order by entry_number)
+  insert into ledger_entries (${entryColumns}, entry_hash)
+  select ${entryColumns}, chain_hash(${entryColumns}) over (partition by customer_id order by entry_number)
+  from draft_step where kind is not null
   order by created_at`
 
+const insertEvents = `
+  insert into events (customer_id, event_number, type, data, created_at)
+  select s.customer_id, s.event_number, 'order.' || lower(s.told),
+         json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', s.told,
+           'packageType', d.package_type, 'amount', d.amount, 'credits', d.credits,
+           'balance', s.balance_after - s.held_after), s.created_at
+  from draft_step s
+  join draft d using (number)
+  where s.told is not null
+  order by s.created_at`
+
+const insertHolds = `
+  insert into holds (customer_id, hold_id, credits, service_id, state, captured, expires_at, opening_entry, closing_entry)
+  select d.customer_id, o.hold_id, ${held}, o.service_id, d.hold_state,
+         case d.hold_state when 'CAPTURED' then ${captured} end,
+         case d.hold_state when 'ACTIVE' then now() + interval '1 day' else d.created_at + interval '4 minutes' end,
+         o.entry_number, c.entry_number
+  from draft d
+  join draft_step o on o.number = d.number and o.turn = 10
+  left join draft_step c on c.number = d.number and c.turn = 11
+  order by d.number`
+
 const insertAccounts = `
-  insert into accounts (customer_id, balance, last_entry, last_hash)
-  select c.customer_id, coalesce(e.balance_after, 0), coalesce(e.entry_number, 0), coalesce(e.entry_hash, '')
+  insert into accounts (customer_id, balance, held, last_entry, last_hash, moved_at, last_event)
+  select c.customer_id, coalesce(e.balance_after, 0), coalesce(e.held_after, 0), coalesce(e.entry_number, 0),
+         coalesce(e.entry_hash, ''), coalesce(e.created_at, '-infinity'), coalesce(v.event_number, 0)
   from customers c
   left join lateral (select * from ledger_entries e where e.customer_id = c.customer_id
-                     order by entry_number desc limit 1) e on true`
+                     order by entry_number desc limit 1) e on true
+  left join lateral (select event_number from events v where v.customer_id = c.customer_id
+                     order by event_number desc limit 1) v on true`
 
 const insertOrders = `
   insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, idempotency_key,
@@ -99,7 +155,7 @@ const insertOperations = `
            case when d.expired then 'EXPIRED' when d.status = 'FAILED' then 'REJECTED' else 'APPROVED' end as state,
            case when d.status = 'FAILED' and not d.expired then 'REJECT_CARD_PAYMENT' end as gateway_code,
            case when d.status <> 'FAILED' then 'txc_' || md5('capture ' || d.number) end as transaction_key,
-           e.balance_after as total_credits, d.created_at + interval '1 minute' as at
+           e.balance_after - e.held_after as total_credits, d.created_at + interval '1 minute' as at
     from draft d
     left join ledger_entries e on e.customer_id = d.customer_id and e.order_id = d.order_id and e.kind = 'GRANT'
     where d.status <> 'PENDING'
@@ -140,7 +196,7 @@ async function withoutIndexes(client: pg.Client, fill: () => Promise<void>): Pro
   const { rows } = await client.query<{ name: string; text: string }>(
     `select c.relname as name, pg_get_indexdef(i.indexrelid) as text
      from pg_index i join pg_class c on c.oid = i.indexrelid
-     where i.indrelid in ('orders'::regclass, 'ledger_entries'::regclass, 'payment_operations'::regclass)
+     where i.indrelid = any (array['orders', 'ledger_entries', 'payment_operations', 'holds']::regclass[])
        and not i.indisprimary`,
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
@@ -156,7 +212,8 @@ export async function generate(client: pg.Client, orders: number): Promise<void>
   await client.query(
     draftOrders.replaceAll('$1', `${orders}`).replaceAll('$2', `${customers}`).replaceAll('$3', `${days}`),
   )
-  await client.query('analyze draft')
+  await client.query(draftSteps)
+  await client.query('analyze draft, draft_step')
   await client.query('insert into customers (customer_id) select distinct customer_id from draft')
   await withoutIndexes(client, async () => {
     await client.query(chainAggregate)
@@ -165,24 +222,29 @@ export async function generate(client: pg.Client, orders: number): Promise<void>
       'create index draft_entries on ledger_entries (customer_id, order_id) where order_id is not null',
     )
     await client.query('analyze ledger_entries')
-    for (const text of [insertAccounts, insertOrders, insertOperations]) await client.query(text)
+    for (const text of [insertEvents, insertHolds, insertAccounts, insertOrders, insertOperations])
+      await client.query(text)
     await client.query('drop index draft_entries')
   })
   await client.query('create schema standin')
   await client.query(insertMovements)
-  await client.query('drop aggregate chain_hash (uuid, bigint, text, bigint, bigint, text, text, timestamptz)')
-  await client.query('drop table draft')
-  for (const table of ['customers', 'accounts', 'ledger_entries', 'orders', 'payment_operations']) {
+  await client.query(`drop aggregate chain_hash (${chainArguments})`)
+  await client.query('drop table draft, draft_step')
+  for (const table of ['customers', 'accounts', 'ledger_entries', 'orders', 'payment_operations', 'holds', 'events']) {
     await client.query(`vacuum analyze ${table}`)
   }
 }
 
-export type Counts = { customers: number; orders: number; entries: number; operations: number; movements: number }
+export type Counts = Record<
+  'customers' | 'orders' | 'entries' | 'operations' | 'holds' | 'events' | 'movements',
+  number
+>
 
 export async function countRows(client: pg.Client): Promise<Counts> {
   const { rows } = await client.query<Record<keyof Counts, string>>(
     `select (select count(*) from customers) as customers, (select count(*) from orders) as orders,
             (select count(*) from ledger_entries) as entries, (select count(*) from payment_operations) as operations,
+            (select count(*) from holds) as holds, (select count(*) from events) as events,
             (select count(*) from standin.movements) as movements`,
   )
   return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)])) as Counts

@@ -118,8 +118,8 @@ function outcomeOf({ code, stdout, stderr }: Measured): string {
   }
 }
 
-function rowsOf({ customers, orders, entries, operations }: Counts): number {
-  return customers + orders + entries + operations
+function rowsOf({ customers, orders, entries, operations, holds, events }: Counts): number {
+  return customers + orders + entries + operations + holds + events
 }
 
 function describe(counts: Counts): string {

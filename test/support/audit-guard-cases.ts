@@ -43,8 +43,35 @@ export const brokenGuards: { when: string; damage: string; name: string; fault: 
   {
     when: 'the hash is computed in another way',
     damage: `create or replace function ledger_entry_hash(previous bytea, customer_id uuid, entry_number bigint, kind text,
-        delta bigint, balance_after bigint, order_id text, reference text, created_at timestamptz) returns bytea
+        delta bigint, balance_after bigint, order_id text, reference text, created_at timestamptz, held_delta bigint,
+        held_after bigint, hold_id uuid, service_id text) returns bytea
       language sql stable parallel safe as $$ select sha256(previous) $$`,
     ...{ name: 'ledger_entry_hash', fault: 'gives another hash than it did' },
+  },
+  {
+    when: 'the hash leaves out what is held',
+    damage: `create or replace function ledger_entry_hash(previous bytea, customer_id uuid, entry_number bigint, kind text,
+        delta bigint, balance_after bigint, order_id text, reference text, created_at timestamptz, held_delta bigint,
+        held_after bigint, hold_id uuid, service_id text) returns bytea
+      language sql stable parallel safe as $$ select sha256(previous || convert_to(jsonb_build_array(
+        customer_id, entry_number, kind, delta, balance_after, order_id, reference, extract(epoch from created_at)
+      )::text, 'UTF8')) $$`,
+    ...{ name: 'ledger_entry_hash', fault: 'gives another hash than it did' },
+  },
+  {
+    when: 'credits can be set aside twice for one thing',
+    damage: 'drop index ledger_entries_held_once_and_ended_once',
+    ...{ name: 'ledger_entries_held_once_and_ended_once', fault: 'is missing' },
+  },
+  {
+    when: 'a hold can end without an entry',
+    damage: 'alter table holds drop constraint holds_ended_means_entered',
+    ...{ name: 'holds_ended_means_entered', fault: 'is missing' },
+  },
+  {
+    when: 'two events can have one number',
+    damage:
+      'alter table dead_events drop constraint dead_events_customer_id_event_number_fkey; alter table events drop constraint events_pkey',
+    ...{ name: 'events_pkey', fault: 'is missing' },
   },
 ]

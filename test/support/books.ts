@@ -1,7 +1,11 @@
-// Books with an order of every kind that there can be, made by the service's own functions with a gateway that does what
+// Books with an order and a hold of every kind that there can be, made by the service's own functions with a gateway that does what
 // the payment key says: for tests that then break something in them.
 import assert from 'node:assert/strict'
-import { createLedger } from '../../src/credits/ledger.ts'
+import { newHoldId } from '../../src/core/ids.ts'
+import { createCredits } from '../../src/credits/credits.ts'
+import { expireHolds } from '../../src/credits/expire-holds.ts'
+import type { HoldEnding } from '../../src/credits/holds-sql.ts'
+import { updateLowCredits } from '../../src/credits/low-credits.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
 import type { Gateway, Outcome, Payment } from '../../src/gateway/gateway.ts'
@@ -58,7 +62,7 @@ export function obedientGateway(): Gateway {
 
 export function bookkeeper(connections: Connections): PaymentContext {
   const database = createDatabase(connections, silentLog)
-  const parts = { gateway: obedientGateway(), ledger: createLedger(database), log: silentLog }
+  const parts = { gateway: obedientGateway(), credits: createCredits(database), log: silentLog }
   return createPaymentContext({ database, ...parts, settings: testSettings })
 }
 
@@ -88,11 +92,43 @@ export async function confirmed(
   return { orderId, paymentKey }
 }
 
-export function spend({ ledger }: PaymentContext, customerId: string, credits: number, reference?: string) {
-  return ledger.spend({ customerId, credits, reference: reference ?? crypto.randomUUID() })
+export function spend(
+  context: PaymentContext,
+  customerId: string,
+  credits: number,
+  reference: string = crypto.randomUUID(),
+) {
+  return context.credits.spend({ customerId, credits, reference, serviceId: 'svc_test' })
+}
+
+export const serviceId = 'svc_of_the_books'
+
+/** The id of the hold. */
+export async function hold(context: PaymentContext, customerId: string, credits: number, expiresInSeconds = 3_600) {
+  const holdId = newHoldId()
+  const opening = { customerId, holdId, credits, reference: `job_${holdId}`, serviceId, expiresInSeconds }
+  assert.equal((await context.credits.openHold(opening)).holdId, holdId)
+  return holdId
+}
+
+export async function endHold(context: PaymentContext, customerId: string, holdId: string, captured: number) {
+  const ending = captured > 0 ? { ending: 'CAPTURE', captured } : { ending: 'RELEASE', captured: null }
+  assert.ok(await context.credits.endHold({ customerId, holdId, serviceId, ...ending } as HoldEnding))
 }
 
 const reason = 'changed my mind'
+
+/** A hold of every kind: two of them are over by the service, one by the clock. */
+async function writeHolds(context: PaymentContext, customer: string) {
+  const held = await hold(context, customer, 2)
+  const captured = await hold(context, customer, 3)
+  await endHold(context, customer, captured, 1)
+  const released = await hold(context, customer, 1)
+  await endHold(context, customer, released, 0)
+  const overdue = await hold(context, customer, 1, 0)
+  assert.equal((await expireHolds(context.database)).expired, 1)
+  return { held, captured, released, overdue }
+}
 
 /** Ids of what a test may want to break; the ledger of `customer` begins with what happened to `confirmed`. */
 export async function writeBooks(context: PaymentContext) {
@@ -108,6 +144,7 @@ export async function writeBooks(context: PaymentContext) {
   ] as const) {
     await spend(context, customer, credits, reference)
   }
+  const holds = await writeHolds(context, customer)
   const cancelled = await confirmed(context, customer)
   await cancel(context, customer, { paymentKey: cancelled.paymentKey, reason })
   const refunded = await confirmed(context, customer)
@@ -127,6 +164,7 @@ export async function writeBooks(context: PaymentContext) {
 
   // Two whose credits were spent before the refund, in part and whole, and one of whom nothing is known.
   const spender = await newCustomer(context)
+  await updateLowCredits(context.database, spender, 5)
   const partlySpent = await confirmed(context, spender)
   await spend(context, spender, 20)
   await refund(context, { orderId: partlySpent.orderId, reason })
@@ -141,7 +179,7 @@ export async function writeBooks(context: PaymentContext) {
     ...{ customer, spender, expired, pending, confirmed: confirmedOrder.orderId, cancelled: cancelled.orderId },
     ...{ refunded: refunded.orderId, kept: kept.orderId, cancelling: cancelling.orderId, failed: failed.orderId },
     ...{ returned: returned.orderId, confirming: confirming.orderId, partlySpent: partlySpent.orderId },
-    ...{ whollySpent: whollySpent.orderId, stuckRefund: stuckRefund.orderId },
+    ...{ whollySpent: whollySpent.orderId, stuckRefund: stuckRefund.orderId, ...holds },
   }
 }
 

@@ -6,8 +6,10 @@ import { audit } from '../../src/payments/audit.ts'
 import { silentLog, type TestDatabase } from './database.ts'
 
 const wrongSums = `
-  select a.customer_id, a.balance, sum(e.delta) from accounts a left join ledger_entries e using (customer_id)
-  group by a.customer_id having a.balance <> coalesce(sum(e.delta), 0)`
+  select a.customer_id, a.balance, sum(e.delta), a.held, sum(e.held_delta) as held_sum
+  from accounts a left join ledger_entries e using (customer_id)
+  group by a.customer_id
+  having a.balance <> coalesce(sum(e.delta), 0) or a.held <> coalesce(sum(e.held_delta), 0)`
 
 export async function assertInvariants(database: TestDatabase): Promise<void> {
   const { violations } = await audit(createDatabase(database.pool, silentLog))

@@ -23,6 +23,22 @@ export const entry = (members: Row): Row => ({
 })
 export const spend = (members: Row): Row =>
   entry({ kind: 'SPEND', delta: -1, order_id: null, reference: 'a reference', ...members })
+/** Entries that know what is held. */
+export const setAside = (members: Row): Row =>
+  entry({ kind: 'HOLD', delta: 0, held_delta: 1, held_after: 1, hold_id: uuid(9), ...members })
+export const serviceHold = (members: Row): Row =>
+  setAside({ order_id: null, reference: 'a reference', service_id: 'svc_1', ...members })
+export const capture = (members: Row): Row =>
+  setAside({
+    ...{ kind: 'CAPTURE', order_id: null, delta: -1, held_delta: -1, held_after: 0, service_id: 'svc_1' },
+    ...members,
+  })
+export const release = (members: Row): Row =>
+  setAside({ kind: 'RELEASE', order_id: null, held_delta: -1, held_after: 0, ...members })
+export const hold = (members: Row): Row => ({
+  ...{ customer_id: customer, hold_id: uuid(9), credits: 2, service_id: 'svc_1', expires_at: 'now' },
+  ...{ opening_entry: 7, ...members },
+})
 export const operation = (members: Row): Row => ({
   ...{ customer_id: customer, operation_id: uuid(9), order_id: 'pending', kind: 'CONFIRM', payment_key: 'pay_new' },
   ...{ amount: 1000, holder_id: uuid(1), lease_until: 'now' },
@@ -39,6 +55,22 @@ export const expiry = (members: Row): Row =>
 export const key = (members: Row): Row => ({
   ...{ key_id: 'key_2', customer_id: customer, pepper_version: 1, key_hash: Buffer.alloc(32, 2), last_four: 'abcd' },
   ...members,
+})
+export const token = (members: Row): Row => ({
+  ...{ service_id: 'svc_2', name: 'a service', pepper_version: 1, token_hash: Buffer.alloc(32, 2), last_four: 'abcd' },
+  ...members,
+})
+export const event = (members: Row): Row => ({
+  ...{ customer_id: customer, event_number: 9, type: 'order.confirmed', data: {}, created_at: 'now', ...members },
+})
+export const endpoint = (members: Row): Row => ({
+  ...{ endpoint_id: 'ep_2', url: 'http://127.0.0.1:1', types: [], secrets: '[{}]', ...members },
+})
+export const queue = (members: Row): Row => ({
+  ...{ customer_id: customer, endpoint_id: 'ep_new', next_event: 1, last_event: 1, ...members },
+})
+export const deadEvent = (members: Row): Row => ({
+  ...{ customer_id: customer, endpoint_id: 'ep_1', event_number: 2, attempts: 1, last_error: 'none', ...members },
 })
 export const confirmed = (members: Row): Row =>
   order({ status: 'CONFIRMED', grant_entry: 1, confirmed_at: 'now', ...members })
@@ -62,10 +94,10 @@ export const discrepancy = (members: Row): Row => ({
   ...members,
 })
 
-/** The books before each case: one customer with an order in each state that matters, a spend, and two operations. */
+/** The books before each case: one customer with an order in each state that matters, a spend, a hold, and two operations. */
 export const books: [table: string, row: Row][] = [
   ['customers', { customer_id: customer, name: 'customer' }],
-  ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 6 }],
+  ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 8 }],
   ['api_keys', key({ key_id: 'key_1', key_hash: Buffer.alloc(32, 1) })],
   ['ledger_entries', entry({ entry_number: 1, balance_after: 1, order_id: 'confirmed' })],
   ['ledger_entries', entry({ entry_number: 2, balance_after: 2, order_id: 'cancelled' })],
@@ -73,6 +105,9 @@ export const books: [table: string, row: Row][] = [
   ['ledger_entries', spend({ entry_number: 4, balance_after: 0, reference: 'spent' })],
   ['ledger_entries', entry({ entry_number: 5, balance_after: 1, order_id: 'refunded' })],
   ['ledger_entries', entry({ entry_number: 6, balance_after: 0, order_id: 'refunded', kind: 'REFUND', delta: -1 })],
+  ['ledger_entries', serviceHold({ entry_number: 7, reference: 'held', hold_id: uuid(1) })],
+  ['ledger_entries', release({ entry_number: 8, hold_id: uuid(1) })],
+  ['holds', hold({ hold_id: uuid(1), state: 'RELEASED', closing_entry: 8 })],
   ['orders', order({ order_id: 'pending', idempotency_key: 'used' })],
   ['orders', order({ order_id: 'failed', status: 'FAILED' })],
   ['orders', confirmed({ order_id: 'confirmed' })],
@@ -83,6 +118,13 @@ export const books: [table: string, row: Row][] = [
     'payment_operations',
     operation({ operation_id: uuid(2), order_id: 'confirmed', payment_key: 'pay_done', ...closed('APPROVED') }),
   ],
+  ['service_tokens', token({ service_id: 'svc_1', token_hash: Buffer.alloc(32, 1) })],
+  ['events', event({ event_number: 1 })],
+  ['events', event({ event_number: 2 })],
+  ['event_endpoints', endpoint({ endpoint_id: 'ep_1' })],
+  ['event_endpoints', endpoint({ endpoint_id: 'ep_new' })],
+  ['event_queues', queue({ endpoint_id: 'ep_1' })],
+  ['dead_events', deadEvent({ event_number: 1 })],
   ['discrepancies', discrepancy({ discrepancy_id: uuid(1) })],
   ['webhook_notifications', notification({ transmission_id: 'first' })],
   ['gateway_movements', movement({ transaction_key: 'first' })],

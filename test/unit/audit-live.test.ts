@@ -1,8 +1,9 @@
-// The audit beside traffic: customers buy, spend, cancel and are refunded over two services while the books are audited
+// The audit beside traffic: customers buy, spend, hold, cancel and are refunded over two services while the books are audited
 // again and again, in chunks of every size. Whatever is under way, no rule is broken at any moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { expireHolds } from '../../src/credits/expire-holds.ts'
 import { createDatabase, createPool } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit.ts'
 import { cancel } from '../../src/payments/cancel.ts'
@@ -12,7 +13,7 @@ import { expireOrders } from '../../src/payments/expire.ts'
 import { packageOf } from '../../src/payments/packages.ts'
 import { recover } from '../../src/payments/recover.ts'
 import { refund } from '../../src/payments/refund.ts'
-import { bookkeeper, newCustomer, order, spend } from '../support/books.ts'
+import { bookkeeper, endHold, hold, newCustomer, order, spend } from '../support/books.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 
 const trafficMs = 5_000
@@ -50,7 +51,13 @@ const courses: ((context: PaymentContext, customerId: string, orderId: string) =
     await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
     await refund(context, { orderId, reason })
   },
-  ({ database }) => expireOrders(database, 0),
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
+    await endHold(context, customerId, await hold(context, customerId, 3), 2)
+    await endHold(context, customerId, await hold(context, customerId, 2), 0)
+    await hold(context, customerId, 1, 0)
+  },
+  ({ database }) => Promise.all([expireHolds(database), expireOrders(database, 0)]),
   (context) => recover(context),
 ]
 
@@ -92,6 +99,11 @@ test('beside live traffic the audit finds nothing, however often it looks', asyn
   const kinds = await database.query('select from payment_operations group by kind, state')
   // All of that has really happened: confirms, cancels and refunds, in every state that each can have here.
   assert.ok(kinds.length >= 8, `${kinds.length} kinds of operations`)
+  const endings = await database.query<{ kind: string }>('select distinct kind from ledger_entries order by 1')
+  assert.deepEqual(
+    endings.map(({ kind }) => kind),
+    ['CAPTURE', 'EXPIRE', 'GRANT', 'HOLD', 'REFUND', 'RELEASE', 'ROLLBACK', 'SPEND'],
+  )
   assert.equal(checked.orders, orders)
   assert.ok(
     audits.every((count) => count > 2),

@@ -55,6 +55,11 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     successUrl: 'http://127.0.0.1:8084/success',
     failUrl: 'http://127.0.0.1:8084/fail',
     storefront: { port: 8084, hasOwnUrls: true },
+    eventPrivateAddresses: true,
+    eventTimeoutMs: 15_000,
+    eventFirstPauseMs: 5_000,
+    eventRetryMaxMs: 3_600_000,
+    eventDeadAfterMs: 259_200_000,
     bodyLimitBytes: 16_384,
     shutdownTimeoutMs: 25_000,
     worker: true,
@@ -85,6 +90,11 @@ test('every setting is read from its variable', () => {
     OPERATION_FLAG_ATTEMPTS: '8',
     PENDING_ORDERS_PER_CUSTOMER: '0',
     PENDING_ORDER_LIFETIME_MS: '1001',
+    EVENT_PRIVATE_ADDRESSES: 'allow',
+    EVENT_TIMEOUT_MS: '9',
+    EVENT_FIRST_PAUSE_MS: '10',
+    EVENT_RETRY_MAX_MS: '11',
+    EVENT_DEAD_AFTER_MS: '12',
     BODY_LIMIT_BYTES: '1024',
     SHUTDOWN_TIMEOUT_MS: '7',
     WORKER: 'off',
@@ -116,6 +126,11 @@ test('every setting is read from its variable', () => {
     storefront: undefined,
     successUrl: 'https://shop.example/success',
     failUrl: 'https://shop.example/fail',
+    eventPrivateAddresses: true,
+    eventTimeoutMs: 9,
+    eventFirstPauseMs: 10,
+    eventRetryMaxMs: 11,
+    eventDeadAfterMs: 12,
     bodyLimitBytes: 1_024,
     shutdownTimeoutMs: 7,
     worker: false,
@@ -128,6 +143,14 @@ test('every setting is read from its variable', () => {
   assert.deepEqual(readConfig(toss).gateway, {
     ...{ kind: 'toss', clientKey: 'live_ck_1', secretKey: 'live_sk_1', apiUrl: 'https://api.tosspayments.com' },
   })
+})
+
+test('events go to private addresses by default only where nothing is real', () => {
+  const allowed = (environment: Environment) => readConfig(environment).eventPrivateAddresses
+  assert.equal(allowed({}), true)
+  assert.equal(allowed({ DATABASE_URL: 'postgresql://credits@db.example/credits' }), false)
+  assert.equal(allowed({ NODE_ENV: 'production', GATEWAY: 'sandbox', KEY_PEPPER: pepper }), false)
+  assert.equal(allowed(toss), false)
 })
 
 test('a variable that is empty or blank counts as not set; blanks around a value do not', () => {
@@ -155,6 +178,10 @@ const integers: [name: string, min: number, max: number][] = [
   ['OPERATION_FLAG_ATTEMPTS', 1, 10_000],
   ['PENDING_ORDERS_PER_CUSTOMER', 0, 1_000_000],
   ['PENDING_ORDER_LIFETIME_MS', 1_000, 31_536_000_000],
+  ['EVENT_TIMEOUT_MS', 1, 3_600_000],
+  ['EVENT_FIRST_PAUSE_MS', 1, 3_600_000],
+  ['EVENT_RETRY_MAX_MS', 1, 86_400_000],
+  ['EVENT_DEAD_AFTER_MS', 1, 2_592_000_000],
   ['BODY_LIMIT_BYTES', 256, 1_048_576],
   ['SHUTDOWN_TIMEOUT_MS', 1, 3_600_000],
 ]
