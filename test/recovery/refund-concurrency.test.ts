@@ -92,8 +92,8 @@ test('F2: a refund among 40 spends at once: what was spent, taken back and short
     const { customerId } = customer
     const spends = Array.from({ length: 40 }, async (_, turn) => {
       if (turn % 4 === round % 4) await new Promise(setImmediate)
-      const { ledger } = contextAt(turn)
-      return ledger.spend({ customerId, credits: 1, reference: crypto.randomUUID() })
+      const { credits } = contextAt(turn)
+      return credits.spend({ customerId, credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' })
     })
     const [answer, ...spent] = await Promise.all([refund(contextAt(round), { orderId, reason }), ...spends])
     const total = spent.reduce((sum, each) => sum + each.spent, 0)

@@ -147,7 +147,7 @@ describe('cancelling', () => {
     const { orderId } = await confirmed('PRO')
     assert.ok(await spend(service, customer.customerId, await customer.credits()))
     const { text } = await cancel(orderId, '<b>why</b>')
-    assert.ok(text.includes('could not be cancelled. The credits of this payment are already spent.'), text)
+    assert.ok(text.includes('could not be cancelled. The credits of this payment are spent or set aside.'), text)
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   })
 

@@ -65,13 +65,14 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
           status: async (orderId: string) => (await as<{ status: string }>(`/${orderId}`)).body.data.status,
           credits: async () => (await as<{ credits: number }>('/credits')).body.data.credits,
           spend: (credits: number, reference: string = crypto.randomUUID()) =>
-            payments.ledger.spend({ customerId, credits, reference }),
+            payments.credits.spend({ customerId, credits, reference, serviceId: 'svc_test' }),
         }
       },
-      /** The movements of the credits, oldest first. */
+      /** What the balance went through, oldest first. */
       async movements(): Promise<string[]> {
         const rows = await database.query<{ movement: string }>(
-          `select kind || ' ' || delta as movement from ledger_entries where customer_id = $1 order by entry_number`,
+          `select kind || ' ' || delta as movement from ledger_entries where customer_id = $1 and delta <> 0
+          order by entry_number`,
           [customerId],
         )
         return rows.map((row) => row.movement)

@@ -21,17 +21,22 @@ export async function orderInState(
   return order
 }
 
-/** The movements of a customer's credits, oldest first. */
+/** What a customer's balance went through, oldest first; setting credits aside does not change it. */
 export async function movements(service: TestService, customerId: string): Promise<string[]> {
   const rows = await service.database.query<{ kind: string; delta: number }>(
-    'select kind, delta from ledger_entries where customer_id = $1 order by entry_number',
+    'select kind, delta from ledger_entries where customer_id = $1 and delta <> 0 order by entry_number',
     [customerId],
   )
   return rows.map(({ kind, delta }) => `${kind} ${delta}`)
 }
 
 export async function spend(service: TestService, customerId: string, credits: number): Promise<boolean> {
-  const { spent } = await service.payments.ledger.spend({ customerId, credits, reference: crypto.randomUUID() })
+  const { spent } = await service.payments.credits.spend({
+    customerId,
+    credits,
+    reference: crypto.randomUUID(),
+    serviceId: 'svc_test',
+  })
   return spent > 0
 }
 

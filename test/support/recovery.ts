@@ -1,7 +1,7 @@
 // What the tests of the worker have in common: what is open, making it somebody's turn, what was found, and a gateway
 // that can be told to answer otherwise for a while.
 import assert from 'node:assert/strict'
-import { createLedger } from '../../src/credits/ledger.ts'
+import { createCredits } from '../../src/credits/credits.ts'
 import { type Connections, createDatabase, createPool } from '../../src/db/database.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createPaymentContext, type PaymentContext } from '../../src/payments/context.ts'
@@ -126,7 +126,7 @@ export async function openContexts({ database, payments }: TestService, count: n
 /** The same context on other connections: another pool, or one that faults strike. */
 export function contextOver(context: PaymentContext, connections: Connections): PaymentContext {
   const database = createDatabase(connections, silentLog)
-  return createPaymentContext({ ...context, database, ledger: createLedger(database) })
+  return createPaymentContext({ ...context, database, credits: createCredits(database) })
 }
 
 /** The commit of a statement happens and its answer is lost, once. */

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startSandbox } from '../../sandbox/server.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
-import { createLedger } from '../../src/credits/ledger.ts'
+import { createCredits } from '../../src/credits/credits.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createDatabase } from '../../src/db/database.ts'
@@ -173,7 +173,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
   const payments: PaymentContext = createPaymentContext({
     database,
     gateway: options.wrapGateway?.(gateway) ?? gateway,
-    ledger: createLedger(database),
+    credits: createCredits(database),
     settings: { ...testSettings, ...options.settings },
     log: silentLog,
   })

@@ -1,0 +1,204 @@
+// The operator's commands about endpoints and events, as the command line calls them: check, then run.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import type { Call, Command, Values } from '../../src/commands/command.ts'
+import { eventCommands } from '../../src/commands/event-commands.ts'
+import { render } from '../../src/commands/render.ts'
+import type { OutboundOptions } from '../../src/events/outbound.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/event-world.ts'
+import { testPeppers } from '../support/service.ts'
+
+let world: EventWorld
+before(async () => {
+  world = await createEventWorld()
+})
+after(() => world.close())
+let consumer: Consumer
+beforeEach(async () => {
+  consumer = await startConsumer()
+})
+afterEach(async () => {
+  await consumer.close()
+  for (const { endpointId } of await run<{ endpointId: string }[]>('endpoints list')) {
+    await run(`endpoints remove ${endpointId}`)
+  }
+})
+
+function find(line: string): { command: Command; positionals: string[] } {
+  const words = line.split(' ')
+  const command = eventCommands.find(({ name }) => name === words.slice(0, 2).join(' '))
+  return { command: command ?? assert.fail(`no command ${line}`), positionals: words.slice(2) }
+}
+
+function check(line: string, values: Values = {}): string | undefined {
+  const { command, positionals } = find(line)
+  return command.check({ positionals, values })
+}
+
+async function run<Result = Record<string, unknown>>(
+  line: string,
+  values: Values = {},
+  outbound: Partial<OutboundOptions> = {},
+): Promise<Result> {
+  const { command, positionals } = find(line)
+  assert.equal(command.check({ positionals, values }), undefined)
+  const call: Call = {
+    ...{ positionals, values, database: world.database, peppers: () => testPeppers },
+    payments: () => assert.fail('no command about events pays'),
+    deliveries: () => world.context(slowSettings, { outbound }),
+    onProgress: () => undefined,
+  }
+  return (await command.run?.(call)) as Result
+}
+
+type Added = { endpointId: string; url: string; types: string; secret: string }
+async function add(types?: string): Promise<Added> {
+  const added = await run<Added>('endpoints add', { url: consumer.url, ...(types && { types }) })
+  consumer.secrets.push(added.secret)
+  return added
+}
+
+const statusOf = async (endpointId: string) =>
+  (await run<Record<string, string>[]>('endpoints list')).find((each) => each.endpointId === endpointId)?.status
+
+test('endpoints add shows the secret once; endpoints list shows the endpoint without it', async () => {
+  const added = await add('order.failed, credits.low')
+  assert.deepEqual(Object.keys(added), ['endpointId', 'url', 'types', 'secret'])
+  assert.match(added.endpointId, /^end_[0-9A-Za-z]{20}$/)
+  assert.match(added.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  const [listed] = await run<Record<string, unknown>[]>('endpoints list')
+  const { endpointId, url } = added
+  const { createdAt, ...others } = listed ?? {}
+  assert.deepEqual(others, { endpointId, status: 'ACTIVE', url, types: 'order.failed,credits.low', secrets: 1 })
+  assert.ok(createdAt instanceof Date)
+  assert.equal((await add()).types, 'all')
+})
+
+test('endpoints disable, enable and rotate do what they say, with what waited delivered', async () => {
+  const { endpointId } = await add()
+  const customerId = await world.newCustomer()
+  assert.deepEqual(await run(`endpoints disable ${endpointId}`), { endpointId, status: 'DISABLED' })
+  assert.equal(await statusOf(endpointId), 'DISABLED')
+  await world.emit(customerId)
+  await deliver(world.context())
+  assert.deepEqual(consumer.received, [])
+  const rotated = await run<{ endpointId: string; secret: string }>(`endpoints rotate ${endpointId}`)
+  assert.deepEqual(Object.keys(rotated), ['endpointId', 'secret'])
+  consumer.secrets.splice(0, 1, rotated.secret)
+  assert.deepEqual(await run(`endpoints enable ${endpointId}`), { endpointId, status: 'ACTIVE' })
+  await deliver(world.context())
+  assert.deepEqual(consumer.taken(), [1])
+})
+
+test('endpoints remove removes; once more is the same, and nothing else finds it', async () => {
+  const { endpointId } = await add()
+  for (let count = 0; count < 2; count += 1) {
+    assert.deepEqual(await run(`endpoints remove ${endpointId}`), { endpointId, status: 'REMOVED' })
+  }
+  assert.equal(await statusOf(endpointId), undefined)
+  for (const verb of ['rotate', 'disable', 'enable']) {
+    await assert.rejects(run(`endpoints ${verb} ${endpointId}`), { message: `There is no endpoint ${endpointId}.` })
+  }
+})
+
+test('an endpoint that is not there is named', async () => {
+  for (const verb of ['rotate', 'disable', 'enable', 'remove']) {
+    await assert.rejects(run(`endpoints ${verb} end_none`), { message: 'There is no endpoint end_none.' })
+  }
+})
+
+test('endpoints add outside of development takes https at public addresses only, and writes nothing else', async () => {
+  const refused = { allowPrivate: false }
+  for (const [url, says] of [
+    ['http://hooks.example/', 'the URL does not begin with https://'],
+    ['https://127.0.0.1/', '127.0.0.1 is not a public address'],
+    ['https://[::1]/', '::1 is not a public address'],
+    ['https://hooks.example:25/', 'port 25 is neither 443 nor at least 1024'],
+  ] as const) {
+    const message = `Events cannot go there: ${says}. For development: EVENT_PRIVATE_ADDRESSES=allow.`
+    await assert.rejects(run('endpoints add', { url }, refused), { message })
+  }
+  assert.deepEqual(await run('endpoints list'), [])
+  assert.equal((await run<Added>('endpoints add', { url: 'https://hooks.example/a?b=c' }, refused)).types, 'all')
+})
+
+test('events list shows what was told, newest first, whether or not somebody listened', async () => {
+  const customerId = await world.newCustomer()
+  await world.emit(customerId)
+  await world.emit(customerId, 'order.refunded')
+  const [row] = await world.query<{ name: string }>('select name from customers where customer_id = $1', [customerId])
+  for (const customer of [customerId, row?.name ?? customerId]) {
+    const events = await run<Record<string, unknown>[]>('events list', { customer })
+    assert.deepEqual(
+      events.map(({ eventNumber, type, data }) => [eventNumber, type, data]),
+      [
+        [2, 'order.refunded', { customerId, number: 2 }],
+        [1, 'order.confirmed', { customerId, number: 1 }],
+      ],
+    )
+  }
+  await assert.rejects(run('events list', { customer: 'nobody' }), { message: 'There is no customer nobody.' })
+})
+
+test('events dead shows what died, its data with --json; events resend sends it, and fails when it is not taken', async () => {
+  const { endpointId } = await add()
+  const customerId = await world.newCustomer()
+  await world.emit(customerId)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.passHours(73)
+  await deliver(world.context())
+  const names = ['customerId', 'endpointId', 'eventNumber', 'type', 'attempts', 'lastError', 'diedAt']
+  const [dead = {}] = await run<object[]>('events dead')
+  assert.deepEqual(Object.keys(dead), names)
+  const [whole = {}] = await run<object[]>('events dead', { json: true, endpoint: endpointId })
+  assert.deepEqual(Object.keys(whole), [...names, 'data'])
+  assert.deepEqual(await run('events dead', { endpoint: 'end_other' }), [])
+  const { command } = find('events resend')
+  const failed = await run('events resend')
+  const error = { customerId, endpointId, eventNumber: 1, type: 'order.confirmed', error: 'HTTP 500' }
+  assert.deepEqual(failed, { resent: 0, left: 0, failed: [error] })
+  assert.equal(command.failed?.(failed), true)
+  assert.match(render(failed, false), /^resent: +0\nleft: +0\n\nfailed\ncustomerId .*\n.* HTTP 500\n$/)
+  consumer.react = () => 200
+  const resent = await run('events resend', { endpoint: endpointId })
+  assert.deepEqual([resent, command.failed?.(resent)], [{ resent: 1, left: 0, failed: [] }, false])
+  assert.deepEqual(await run('events dead'), [])
+})
+
+const wrong: { line: string; values?: Values; says: string }[] = [
+  { line: 'endpoints add', says: '--url URL is needed, beginning with https:// or http://' },
+  {
+    line: 'endpoints add',
+    values: { url: 'hooks.example' },
+    says: '--url URL is needed, beginning with https:// or http://',
+  },
+  {
+    line: 'endpoints add',
+    values: { url: 'ftp://a/' },
+    says: '--url URL is needed, beginning with https:// or http://',
+  },
+  { line: 'endpoints add', values: { url: 'https://u:p@a/' }, says: '--url takes no user, password or fragment' },
+  { line: 'endpoints add', values: { url: 'https://a/#b' }, says: '--url takes no user, password or fragment' },
+  {
+    line: 'endpoints add',
+    values: { url: 'https://a/', types: 'order.confirmed,order.paid' },
+    says: '--types: "order.paid" is none of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
+  },
+  { line: 'endpoints add https://a/', says: '"https://a/" is one word too many' },
+  ...['rotate', 'disable', 'enable', 'remove'].map((verb) => ({
+    line: `endpoints ${verb}`,
+    says: 'exactly one ENDPOINTID is needed (see: endpoints list)',
+  })),
+  { line: 'endpoints remove a b', says: 'exactly one ENDPOINTID is needed (see: endpoints list)' },
+  { line: 'endpoints list all', says: '"all" is one word too many' },
+  { line: 'events list', says: '--customer NAME|UUID is needed' },
+  { line: 'events dead all', says: '"all" is one word too many' },
+  { line: 'events resend all', says: '"all" is one word too many' },
+]
+for (const { line, values, says } of wrong) {
+  test(`"${line}"${values ? ` with ${JSON.stringify(values)}` : ''} is refused: ${says}`, () => {
+    assert.equal(check(line, values), says)
+  })
+}

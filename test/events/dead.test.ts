@@ -1,0 +1,233 @@
+// Dead letters: what cannot be delivered within days lets the next event through, can be looked at, and sent again.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { listDeadEvents } from '../../src/events/dead-sql.ts'
+import { updateEndpointStatus } from '../../src/events/endpoint-sql.ts'
+import { enableEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
+import { resendDeadEvents } from '../../src/events/resend.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { createEventWorld, deliver, type EventWorld, isAllDelivered, slowSettings } from '../support/event-world.ts'
+
+let world: EventWorld
+let consumer: Consumer
+let endpointId = ''
+let customerId = ''
+beforeEach(async () => {
+  world = await createEventWorld()
+  consumer = await startConsumer()
+  endpointId = await world.register(consumer)
+  customerId = await world.newCustomer()
+})
+afterEach(async () => {
+  await consumer.close()
+  await world.close()
+})
+
+const deadNumbers = async () =>
+  (await listDeadEvents(world.database, 100, null)).map(({ eventNumber }) => eventNumber).sort((a, b) => a - b)
+
+/** Events 1 to `count` of each customer are dead, and the consumer takes things again. */
+async function bury(count: number, customers = [customerId]): Promise<void> {
+  for (const each of customers) for (let number = 0; number < count; number += 1) await world.emit(each)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.passHours(73)
+  for (let number = 0; number < count; number += 1) {
+    await deliver(world.context())
+    await world.passHours(1)
+  }
+  assert.equal((await listDeadEvents(world.database, 10_000, null)).length, count * customers.length)
+  consumer.received.length = 0
+  consumer.react = () => 200
+}
+
+test('an event that fails for 72 hours is laid aside, and after a pause the next one goes', async () => {
+  await world.emit(customerId)
+  await world.emit(customerId)
+  consumer.react = ({ payload }) => (payload.sequence === 1 ? 500 : 200)
+  await deliver(world.context())
+  await world.passHours(71)
+  await deliver(world.context())
+  assert.deepEqual([await deadNumbers(), consumer.taken()], [[], []])
+  await world.passHours(2)
+  await deliver(world.context())
+  assert.deepEqual([await deadNumbers(), consumer.taken()], [[1], []])
+  await world.passHours(1)
+  await deliver(world.context())
+  assert.deepEqual([await deadNumbers(), consumer.taken()], [[1], [2]])
+  const [dead] = await listDeadEvents(world.database, 100, endpointId)
+  assert.deepEqual(
+    { ...dead, diedAt: 0 },
+    {
+      ...{ customerId, endpointId, eventNumber: 1, type: 'order.confirmed', attempts: 76, lastError: 'HTTP 500' },
+      ...{ diedAt: 0, data: { customerId, number: 1 } },
+    },
+  )
+  assert.deepEqual(await listDeadEvents(world.database, 100, 'end_other'), [])
+})
+
+test('each event has its own 72 hours: a younger one behind a dead one is tried on, and dies at its own time', async () => {
+  await world.emit(customerId)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.passHours(50)
+  await world.emit(customerId)
+  await deliver(world.context())
+  await world.passHours(23)
+  await deliver(world.context())
+  assert.deepEqual(await deadNumbers(), [1])
+  const queue = await world.queueOf(customerId, endpointId)
+  assert.deepEqual([queue?.nextEvent, queue?.attempts, queue?.failing], [2, 76, true])
+  await world.passHours(50)
+  await deliver(world.context())
+  assert.deepEqual([await deadNumbers(), await isAllDelivered(world.database)], [[1, 2], true])
+})
+
+test('events that an endpoint does not want stand in nobody’s way: not of the dead one, nor of the one behind it', async () => {
+  const picky = await startConsumer()
+  try {
+    const pickyId = await world.register(picky, ['order.refunded'])
+    const types = ['order.failed', 'order.refunded', 'order.failed', 'order.refunded', 'order.failed'] as const
+    for (const type of types) await world.emit(customerId, type)
+    picky.react = () => 500
+    await deliver(world.context())
+    await world.passHours(73)
+    await deliver(world.context())
+    await world.passHours(1)
+    await deliver(world.context())
+    const dead = await listDeadEvents(world.database, 100, pickyId)
+    assert.deepEqual(
+      dead.map(({ eventNumber }) => eventNumber),
+      [2, 4],
+    )
+    assert.deepEqual([consumer.taken(), await isAllDelivered(world.database)], [[1, 2, 3, 4, 5], true])
+    // An operator who narrows the types by hand leaves nothing hanging.
+    await world.emit(customerId, 'order.refunded')
+    await world.query(`update event_endpoints set types = '{credits.low}' where endpoint_id = $1`, [pickyId])
+    await deliver(world.context())
+    assert.equal(await isAllDelivered(world.database), true)
+  } finally {
+    await picky.close()
+  }
+})
+
+test('days in which we were away do not count: nothing dies of a few tries', async () => {
+  await world.emit(customerId)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.passHours(100, { weAreAway: true })
+  await deliver(world.context())
+  assert.deepEqual(await deadNumbers(), [])
+  assert.deepEqual((await world.queueOf(customerId, endpointId))?.attempts, 2)
+})
+
+test('an endpoint that is enabled again begins anew, and its first failure kills nothing', async () => {
+  await world.emit(customerId)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.passHours(100)
+  await updateEndpointStatus(world.database, endpointId, 'DISABLED')
+  assert.equal(await enableEndpoint(world.database, endpointId), true)
+  await deliver(world.context())
+  assert.deepEqual(await deadNumbers(), [])
+  assert.deepEqual((await world.queueOf(customerId, endpointId))?.attempts, 1)
+})
+
+test('an endpoint that was disabled for a week and fails once loses nothing', async () => {
+  await world.emit(customerId)
+  await updateEndpointStatus(world.database, endpointId, 'DISABLED')
+  await world.passHours(200)
+  await updateEndpointStatus(world.database, endpointId, 'ACTIVE')
+  consumer.react = () => 500
+  await deliver(world.context())
+  assert.deepEqual(await deadNumbers(), [])
+  assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 1)
+})
+
+test('resend delivers the dead events, oldest first, with the ids they had, and they are dead no more', async () => {
+  await bury(3)
+  const ids = await world.query<{ id: string }>('select event_id as id from events order by event_number')
+  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 3, left: 0, failed: [] })
+  assert.deepEqual(consumer.taken(), [1, 2, 3])
+  assert.deepEqual(
+    consumer.received.map(({ id }) => ({ id })),
+    ids,
+  )
+  assert.deepEqual(await deadNumbers(), [])
+  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 0, left: 0, failed: [] })
+})
+
+test('what is not taken stays dead, and holds back the later ones of its customer only', async () => {
+  const other = await world.newCustomer()
+  await bury(3, [customerId, other])
+  consumer.react = (come) => (come.customerId === customerId && come.payload.sequence === 2 ? 422 : 200)
+  const failed = [{ customerId, endpointId, eventNumber: 2, type: 'order.confirmed', error: 'HTTP 422' }]
+  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 4, left: 1, failed })
+  assert.deepEqual([consumer.taken(customerId), consumer.taken(other)], [[1], [1, 2, 3]])
+  assert.deepEqual(await deadNumbers(), [2, 3])
+})
+
+test('an endpoint that does not answer, or is disabled, is asked once and left alone', async () => {
+  await bury(2, [customerId, await world.newCustomer()])
+  consumer.react = () => 'hang'
+  const silent = await resendDeadEvents(world.context({ ...slowSettings, timeoutMs: 100 }), null)
+  assert.deepEqual([silent.resent, silent.left, silent.failed[0]?.error], [0, 3, 'TimeoutError'])
+  assert.equal(consumer.received.length, 1)
+  await updateEndpointStatus(world.database, endpointId, 'DISABLED')
+  const disabled = await resendDeadEvents(world.context(), null)
+  assert.deepEqual([disabled.left, disabled.failed[0]?.error], [3, 'the endpoint is disabled'])
+  assert.equal(consumer.received.length, 1)
+})
+
+test('resend of one endpoint leaves those of others', async () => {
+  const other = await startConsumer()
+  try {
+    const otherId = await world.register(other)
+    other.react = () => 500
+    await world.emit(customerId)
+    consumer.react = () => 500
+    await deliver(world.context())
+    await world.passHours(73)
+    await deliver(world.context())
+    for (const each of [consumer, other]) each.react = () => 200
+    assert.equal((await resendDeadEvents(world.context(), otherId)).resent, 1)
+    assert.deepEqual([consumer.taken(), other.taken()], [[], [1]])
+    assert.equal((await listDeadEvents(world.database, 10, endpointId)).length, 1)
+  } finally {
+    await other.close()
+  }
+})
+
+test('resend takes all of them, however many, without the same one twice', async () => {
+  await world.query(
+    `insert into events (customer_id, event_number, type, data, created_at)
+     select $1::uuid, n, 'order.failed', json_build_object('customerId', $1::uuid), now() from generate_series(1, 1201) n`,
+    [customerId],
+  )
+  await world.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     select $1, $2, n, 9, 'HTTP 500' from generate_series(1, 1201) n`,
+    [customerId, endpointId],
+  )
+  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 1_201, left: 0, failed: [] })
+  assert.deepEqual(
+    consumer.taken(),
+    Array.from({ length: 1_201 }, (_, index) => index + 1),
+  )
+})
+
+test('an endpoint that is removed takes its queues, its dead letters and its secrets along, and is told no more', async () => {
+  await bury(2)
+  await world.emit(customerId)
+  assert.equal(await removeEndpoint(world.database, endpointId), true)
+  await world.emit(customerId)
+  await deliver(world.context())
+  assert.deepEqual(consumer.received, [])
+  const left = await world.query(
+    `select (select count(*) from event_queues) as queues, (select count(*) from dead_events) as dead,
+       (select secrets::text from event_endpoints) as secrets`,
+  )
+  assert.deepEqual(left, [{ queues: 0, dead: 0, secrets: '[]' }])
+  assert.equal(await removeEndpoint(world.database, 'end_none'), false)
+  assert.equal(await updateEndpointStatus(world.database, endpointId, 'ACTIVE'), false)
+})

@@ -1,0 +1,224 @@
+// The promise as a whole: everything arrives, in order per customer, whatever the consumer does, however many processes
+// deliver, and without one endpoint waiting for another.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createDeliverer } from '../../src/events/deliverer.ts'
+import { removeEndpoint } from '../../src/events/endpoints.ts'
+import { startWorker } from '../../src/worker/worker.ts'
+import { silentLog } from '../support/database.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import {
+  createEventWorld,
+  deliver,
+  deliveries,
+  type EventWorld,
+  isAllDelivered,
+  quickSettings,
+  slowSettings,
+} from '../support/event-world.ts'
+import { createRandom, forSeeds } from '../support/random.ts'
+import { until } from '../support/until.ts'
+
+let world: EventWorld
+let consumer: Consumer
+beforeEach(async () => {
+  world = await createEventWorld()
+  consumer = await startConsumer()
+})
+afterEach(async () => {
+  await consumer.close()
+  await world.close()
+})
+
+const numbersTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
+const newCustomers = (count: number) => Promise.all(numbersTo(count).map(() => world.newCustomer()))
+const neverStops = new AbortController().signal
+
+/** A repetition may come, but none before its turn: the first coming of each is in order. */
+function assertInOrder(customerId: string, last: number): void {
+  const comings = [...new Set(consumer.taken(customerId))]
+  assert.deepEqual(comings, numbersTo(last))
+}
+
+/** Nothing was sent before all that precedes it was taken. */
+function assertNothingOvertakes(customerId: string): void {
+  let taken = 0
+  for (const { payload, status } of consumer.received.filter((each) => each.customerId === customerId)) {
+    assert.ok(payload.sequence <= taken + 1, `${payload.sequence} was sent after ${taken}`)
+    if (status === 200) taken = Math.max(taken, payload.sequence)
+  }
+}
+
+test('two deliverers and a consumer that fails at random: all arrives, in order per customer, by every seed', async () => {
+  await forSeeds(3, async (random) => {
+    const customers = await newCustomers(5)
+    const endpointId = await world.register(consumer)
+    const chance = createRandom(random.integer(1, 1_000_000))
+    consumer.react = () => {
+      if (chance.chance(0.25)) return 500
+      return chance.chance(0.05) ? (response) => response.destroy() : 200
+    }
+    const contexts = [world.contextBeside(quickSettings), world.contextBeside(quickSettings)]
+    const jobs = contexts.map((context) => {
+      const deliverer = createDeliverer(context)
+      const worker = startWorker([{ name: 'deliver', everyMs: 5, run: deliverer.run }], silentLog)
+      return { stop: () => worker.stop().then(deliverer.finish) }
+    })
+    // Events come while others are delivered; several of a customer are emitted one after the other, as its account is.
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        await Promise.all(customers.map((customerId) => (random.chance(0.8) ? world.emit(customerId) : 0)))
+      }
+      await until('all is delivered', () => isAllDelivered(world.database))
+    } finally {
+      await Promise.all(jobs.map(({ stop }) => stop()))
+    }
+    for (const customerId of customers) {
+      const { lastEvent = 0 } = (await world.queueOf(customerId, endpointId)) ?? {}
+      assert.ok(lastEvent > 10)
+      assertInOrder(customerId, lastEvent)
+      assertNothingOvertakes(customerId)
+    }
+    await removeEndpoint(world.database, endpointId)
+  })
+})
+
+test('a consumer that fails for an hour gets everything once it is back, in order, and without waiting for each pause', async () => {
+  const customers = await newCustomers(40)
+  const endpointId = await world.register(consumer)
+  const deliverMore = deliveries(world.context({ ...quickSettings, firstPauseMs: 20, longestPauseMs: 3_600_000 }))
+  consumer.react = () => 503
+  // Every five minutes something happens to each, and everything that is due is tried.
+  for (let minutes = 0; minutes < 60; minutes += 5) {
+    for (const customerId of customers) await world.emit(customerId)
+    await deliverMore()
+    await world.passHours(5 / 60)
+  }
+  assert.deepEqual(consumer.taken(), [])
+  // As if they had failed often: all wait for long, one is due.
+  await world.query(`update event_queues set due_at = now() + interval '50 minutes'`)
+  await world.query(`update event_queues set due_at = now() where customer_id = $1`, [customers[0]])
+  consumer.react = () => 200
+  await until('all is delivered', async () => {
+    await deliverMore()
+    return isAllDelivered(world.database)
+  })
+  for (const customerId of customers) {
+    assert.deepEqual(consumer.taken(customerId), numbersTo(12))
+    const queue = await world.queueOf(customerId, endpointId)
+    assert.deepEqual([queue?.attempts, queue?.failing], [0, false])
+  }
+})
+
+test('a success while another customer’s event is not taken is no end of an outage: it wakes nobody', async () => {
+  const [failing = '', fine = ''] = await newCustomers(2)
+  const endpointId = await world.register(consumer)
+  consumer.react = ({ customerId }) => (customerId === failing ? 500 : 200)
+  const deliverMore = deliveries(world.context())
+  await world.emit(failing)
+  await deliverMore()
+  await world.emit(fine)
+  await deliverMore()
+  assert.deepEqual(consumer.taken(), [1])
+  assert.ok(((await world.queueOf(failing, endpointId))?.dueInMs ?? 0) > 40_000)
+})
+
+test('the end of an outage wakes the queues of its endpoint, those it asked to wait excepted', async () => {
+  const other = await startConsumer()
+  try {
+    const [first = '', second = '', asked = ''] = await newCustomers(3)
+    const endpointId = await world.register(consumer)
+    const otherId = await world.register(other)
+    other.react = () => 500
+    consumer.react = ({ customerId }) =>
+      customerId === asked ? (response) => response.writeHead(503, { 'retry-after': '1800' }).end() : 500
+    for (const customerId of [first, second, asked]) await world.emit(customerId)
+    const deliverMore = deliveries(world.context())
+    await deliverMore()
+    await world.query(`update event_queues set due_at = now() + interval '40 minutes'`)
+    await world.query('update event_queues set due_at = now() where customer_id = $1', [first])
+    consumer.react = () => 200
+    await deliverMore()
+    assert.deepEqual(consumer.taken(), [1])
+    assert.ok(((await world.queueOf(second, endpointId))?.dueInMs ?? Infinity) <= slowSettings.firstPauseMs)
+    assert.ok(((await world.queueOf(asked, endpointId))?.dueInMs ?? 0) > 2_000_000)
+    assert.ok(((await world.queueOf(second, otherId))?.dueInMs ?? 0) > 2_000_000)
+  } finally {
+    await other.close()
+  }
+})
+
+test('an endpoint that hangs delays no other: everything of the other arrives while the first lane waits', async () => {
+  const hanging = await startConsumer()
+  try {
+    hanging.react = () => 'hang'
+    await world.register(hanging)
+    await world.register(consumer)
+    // More than a lane takes at a time.
+    const customers = await newCustomers(40)
+    for (const customerId of customers) await world.emit(customerId)
+    const deliverer = createDeliverer(world.context({ ...slowSettings, timeoutMs: 1_500 }))
+    const stopping = new AbortController()
+    await deliverer.run(stopping.signal)
+    await until('the other has everything', () => consumer.received.length === 40)
+    assert.ok(hanging.received.length <= 16)
+    // What comes later too.
+    for (const customerId of customers) await world.emit(customerId)
+    await until('the other has what came later', async () => {
+      await deliverer.run(stopping.signal)
+      return consumer.received.length === 80
+    })
+    assert.ok(hanging.received.length <= 16, 'one lane for an endpoint, 16 queues at a time')
+    stopping.abort()
+    await deliverer.finish()
+    for (const customerId of customers) assert.deepEqual(consumer.taken(customerId), [1, 2])
+  } finally {
+    await hanging.close()
+  }
+})
+
+test('told to stop, a lane finishes the event under way, sends no other, and leaves the queue to whoever is next', async () => {
+  const [customerId = ''] = await newCustomers(1)
+  const endpointId = await world.register(consumer)
+  for (let count = 0; count < 3; count += 1) await world.emit(customerId)
+  const stopping = new AbortController()
+  consumer.react = () => {
+    stopping.abort()
+    return 200
+  }
+  const deliverer = createDeliverer(world.context())
+  await deliverer.run(stopping.signal)
+  await deliverer.finish()
+  const queue = await world.queueOf(customerId, endpointId)
+  assert.deepEqual([queue?.nextEvent, queue?.leased, consumer.taken()], [2, false, [1]])
+  await deliver(world.contextBeside(slowSettings))
+  assert.deepEqual(consumer.taken(), [1, 2, 3])
+})
+
+test('a lane goes on until nothing is due: more events than one turn has, more queues than one lane takes', async () => {
+  const customers = await newCustomers(20)
+  await world.register(consumer)
+  for (const customerId of customers) await world.emit(customerId)
+  for (let count = 1; count < 50; count += 1) await world.emit(customers[0] ?? '')
+  const deliverer = createDeliverer(world.context())
+  await deliverer.run(neverStops)
+  await deliverer.finish()
+  assert.deepEqual(consumer.taken(customers[0]), numbersTo(50))
+  assert.equal(consumer.received.length, 69)
+})
+
+test('a customer whose event hangs holds up no other customer of the endpoint', async () => {
+  const [hanging = '', ...others] = await newCustomers(40)
+  const endpointId = await world.register(consumer)
+  const held: (() => void)[] = []
+  consumer.react = ({ customerId }) =>
+    customerId === hanging ? (response) => held.push(() => response.writeHead(200).end()) : 200
+  for (const customerId of [hanging, ...others]) await world.emit(customerId)
+  const deliverer = createDeliverer(world.context())
+  await deliverer.run(neverStops)
+  await until('the others have theirs', () => consumer.received.length === 40)
+  assert.equal((await world.queueOf(hanging, endpointId))?.nextEvent, 1)
+  for (const answer of held) answer()
+  await deliverer.finish()
+  assert.equal(await isAllDelivered(world.database), true)
+})

@@ -1,0 +1,92 @@
+// Events as an operator sets them up and a consumer meets them: the service and the command line as processes.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import {
+  type Caller,
+  type Cleaner,
+  callerOf,
+  newDataDir,
+  type RunningService,
+  runCommand,
+  startService,
+} from '../support/processes.ts'
+import { until } from '../support/until.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+const settings = { EVENT_FIRST_PAUSE_MS: '20', EVENT_RETRY_MAX_MS: '40' }
+let consumer: Consumer
+let service: RunningService
+let caller: Caller
+let apiKey = ''
+let endpointId = ''
+
+async function run(t: Cleaner, args: string[], environment: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await runCommand(t, dataDir, [...args, '--json'], { ...settings, ...environment })
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+before(async () => {
+  consumer = await startConsumer()
+  service = await startService(wholeFile, dataDir, settings)
+  apiKey = (await run(wholeFile, ['keys', 'issue', '--customer', 'events'])).apiKey
+  caller = callerOf(service.publicUrl, apiKey)
+})
+after(() => consumer.close())
+
+async function confirmOrder(): Promise<string> {
+  const { orderId } = (await caller.purchase('BASIC')).body.data
+  assert.equal((await caller.confirm(orderId, 1_000)).status, 200)
+  return orderId
+}
+
+test('endpoints add, and what is bought afterwards is told', async (t) => {
+  await confirmOrder()
+  const added = await run(t, ['endpoints', 'add', '--url', consumer.url, '--types', 'order.confirmed'])
+  consumer.secrets.push(added.secret)
+  endpointId = added.endpointId
+  const orderId = await confirmOrder()
+  await until('it is told', () => consumer.received.length === 1)
+  const { payload } = consumer.received[0] ?? assert.fail('nothing came')
+  assert.deepEqual([payload.type, payload.sequence, payload.data.orderId], ['order.confirmed', 2, orderId])
+})
+
+test('a service that is stopped while a consumer fails goes on after its next start; nothing of the secret is logged', async () => {
+  consumer.react = () => 500
+  await confirmOrder()
+  await confirmOrder()
+  await until('it is tried', () => consumer.received.length >= 2)
+  const before = service.said
+  await service.stop()
+  consumer.react = () => 200
+  service = await startService(wholeFile, dataDir, settings)
+  caller = callerOf(service.publicUrl, apiKey)
+  await until('all is told', () => consumer.taken().length >= 3)
+  assert.deepEqual([...new Set(consumer.taken())], [2, 3, 4])
+  for (const said of [before, service.said]) {
+    for (const secret of consumer.secrets) assert.ok(!`${said.stdout}${said.stderr}`.includes(secret.slice(6)))
+    assert.ok(!said.stdout.includes('/events"'))
+  }
+})
+
+test('endpoints add of a private address in production mode is one line and exit code 1', async (t) => {
+  const environment = { EVENT_PRIVATE_ADDRESSES: 'refuse' }
+  const { code, stdout, stderr } = await runCommand(
+    t,
+    dataDir,
+    ['endpoints', 'add', '--url', consumer.url],
+    environment,
+  )
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^Events cannot go there: the URL does not begin with https:\/\/\. .*\n$/)
+})
+
+test('endpoints remove, and nothing is told any more; a verb that does not exist is exit code 2', async (t) => {
+  assert.deepEqual(await run(t, ['endpoints', 'remove', endpointId]), { endpointId, status: 'REMOVED' })
+  assert.deepEqual(await run(t, ['endpoints', 'list']), [])
+  const { code, stderr } = await runCommand(t, dataDir, ['endpoints', 'burn'])
+  assert.equal(code, 2)
+  assert.match(stderr, /^There is no command "endpoints burn"\.\n\nUsage: .*endpoints remove ENDPOINTID/s)
+})

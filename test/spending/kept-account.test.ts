@@ -1,0 +1,93 @@
+// Somebody keeps the row of an account: an operator's forgotten transaction, a backend that hangs. Those who need it are
+// refused for now, and nobody else waits for them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireOrders } from '../../src/payments/expire.ts'
+import { assertRefused, assertSuccess } from '../support/service.ts'
+import { atOnce, type SpendingService, startSpendingService } from '../support/spending.ts'
+
+let service: SpendingService
+before(async () => {
+  service = await startSpendingService()
+})
+after(() => service.close())
+
+/** Until the work is done, one way or the other. */
+async function whileKept<Result>(customerId: string, work: () => Promise<Result>): Promise<Result> {
+  const client = await service.database.pool.connect()
+  try {
+    await client.query('begin')
+    await client.query('select from accounts where customer_id = $1 for update', [customerId])
+    return await work()
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+async function expiredHold(credits: number) {
+  const customer = await service.customerWith(20)
+  assertSuccess(await service.internal.hold(customer.customerId, credits), 201)
+  await service.database.query(`update holds set expires_at = now() - interval '1 ms' where customer_id = $1`, [
+    customer.customerId,
+  ])
+  return customer
+}
+
+test('spends of a kept account are SVC001 together, and another customer spends meanwhile', async () => {
+  const [kept, free] = [await service.customerWith(20), await service.customerWith(20)]
+  const { statements } = countStatements()
+  const before = statements()
+  await whileKept(kept.customerId, async () => {
+    const waiting = atOnce(6, () => service.internal.spend(kept.customerId, 1))
+    const served = atOnce(4, () => service.internal.spend(free.customerId, 1))
+    for (const answer of await served) assertSuccess(answer, 200)
+    for (const answer of await waiting) assertRefused(answer, 'SVC001')
+  })
+  // A few batches, and one more for each customer of a batch that has both; not one for each that waits.
+  assert.ok(statements() - before <= 8, `${statements() - before} statements`)
+  assert.deepEqual([await kept.credits(), await free.credits()], [20, 16])
+})
+
+test('the sweep of holds goes on past a kept account, and tells of it', async () => {
+  const [kept, free] = [await expiredHold(5), await expiredHold(7)]
+  await whileKept(kept.customerId, () => assert.rejects(expireHolds(service.payments.database), { code: 'SVC001' }))
+  assert.deepEqual([await kept.credits(), await free.credits()], [15, 20])
+  assert.deepEqual(await expireHolds(service.payments.database), { expired: 1, more: false })
+  assert.equal(await kept.credits(), 20)
+})
+
+test('the sweep of orders goes on past a kept account, and tells of it', async () => {
+  const [kept, free] = [await service.newCustomer(), await service.newCustomer()]
+  const orders = [(await kept.purchase()).body.data.orderId, (await free.purchase()).body.data.orderId] as const
+  await whileKept(kept.customerId, () => assert.rejects(expireOrders(service.payments.database, 0), { code: 'SVC001' }))
+  assert.deepEqual([await kept.status(orders[0]), await free.status(orders[1])], ['PENDING', 'FAILED'])
+  assert.deepEqual(await expireOrders(service.payments.database, 0), { expired: 1, more: false })
+})
+
+test('a hold that the books do not cover keeps nobody else from getting credits back', async () => {
+  const [damaged, sound] = [await expiredHold(5), await expiredHold(7)]
+  const [row] = await service.database.query<{ held: number }>('select held from accounts where customer_id = $1', [
+    damaged.customerId,
+  ])
+  const withHeld = (held: number) => `set session_replication_role = replica;
+    update accounts set held = ${held} where customer_id = '${damaged.customerId}'; reset session_replication_role`
+  await service.database.query(withHeld(0))
+  await assert.rejects(expireHolds(service.payments.database), { constraint: 'ledger_entries_held_is_covered' })
+  assert.equal(await sound.credits(), 20)
+  await service.database.query(withHeld(row?.held ?? 0))
+  assert.deepEqual(await expireHolds(service.payments.database), { expired: 1, more: false })
+})
+
+/** How many statements of spending were run. */
+function countStatements() {
+  const { pool } = service.database
+  const original = pool.query.bind(pool)
+  let spends = 0
+  pool.query = ((query: { name?: string }, ...rest: unknown[]) => {
+    if (query.name === 'credits.spend') spends += 1
+    return (original as (...values: unknown[]) => unknown)(query, ...rest)
+  }) as typeof pool.query
+  return { statements: () => spends }
+}

@@ -1,0 +1,127 @@
+// Spending at two services that are processes of their own, on one database, with the commands beside them: what holds
+// within a process holds between processes, and after one of them was killed.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { countCodes } from '../support/cluster.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { assertInvariants } from '../support/invariants.ts'
+import {
+  type Caller,
+  callerOf,
+  databaseUrl,
+  defer,
+  newDataDir,
+  type RunningService,
+  runCommand,
+  startService,
+} from '../support/processes.ts'
+import { assertSuccess } from '../support/service.ts'
+import { assertLack, atOnce, spendingCalls } from '../support/spending.ts'
+import { readCsv } from '../support/spending-csv.ts'
+import { until } from '../support/until.ts'
+
+const wholeFile = { after }
+const peppers = [{ version: 1, secret: 'one pepper for all processes' }] as const
+const dataDirs = [newDataDir(wholeFile), newDataDir(wholeFile)] as const
+let database: TestDatabase
+let settings: Record<string, string>
+let processes: [RunningService, RunningService]
+let token: string
+before(async () => {
+  database = await createTestDatabase()
+  defer(wholeFile, () => database.drop())
+  settings = { DATABASE_URL: databaseUrl(database.connection), KEY_PEPPER: peppers[0].secret }
+  const start = (dataDir: string) => startService(wholeFile, dataDir, settings)
+  processes = await Promise.all([start(dataDirs[0]), start(dataDirs[1])])
+  token = JSON.parse(await run('services', 'issue', '--name', 'analyses', '--json')).token
+})
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(wholeFile, dataDirs[0], args, settings)
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  return stdout
+}
+
+/** A customer of the first process, whose sandbox takes any payment key. */
+async function newCustomer(name: string, orders: [packageType: string, amount: number][]) {
+  const { apiKey, customerId } = await issueKey(createDatabase(database.pool, silentLog), peppers, name)
+  const caller: Caller = callerOf(processes[0].publicUrl, apiKey)
+  for (const [packageType, amount] of orders) {
+    const { orderId } = (await caller.purchase(packageType)).body.data
+    assert.equal((await caller.confirm(orderId, amount)).status, 200)
+  }
+  return { caller, customerId }
+}
+
+const at = (turn: number) => spendingCalls(processes[turn % 2]?.internalUrl ?? '', token)
+
+test('200 spends at once on 50 credits, at two processes: exactly 50 succeed', async () => {
+  const { caller, customerId } = await newCustomer('fifty', [['PRO', 100_000]])
+  assertSuccess(await at(0).spend(customerId, 60), 200)
+  const answers = await atOnce(200, (turn) => at(turn).spend(customerId, 1))
+  assert.deepEqual(countCodes(answers), { SUCCESS: 50, BUS002: 150 })
+  for (const answer of answers.filter(({ body }) => body.code === 'BUS002')) assertLack(answer, 1, 0)
+  for (const place of [0, 1]) {
+    const own = answers.filter((_, turn) => turn % 2 === place)
+    assert.ok((countCodes(own).SUCCESS ?? 0) > 0, 'both processes have spent')
+  }
+  assert.equal(await caller.credits(), 0)
+  await assertInvariants(database)
+})
+
+test('duplicates at two processes are one entry and one answer', async () => {
+  const { caller, customerId } = await newCustomer('duplicates', [['BASIC', 1_000]])
+  const spends = await atOnce(32, (turn) => at(turn).spend(customerId, 1, 'the-last'))
+  assert.equal(new Set(spends.map(({ text }) => text)).size, 1)
+  assertSuccess(spends[0] ?? assert.fail('no answer'), 200)
+  assert.equal(await caller.credits(), 0)
+})
+
+test('statements export writes the CSV, balances show tells what a customer had at a moment', async () => {
+  const { customerId } = await newCustomer('a customer', [['STANDARD', 20_000]])
+  assertSuccess(await at(0).spend(customerId, 4, '=1+1,"quoted"'), 200)
+  await sleep(5)
+  const moment = new Date().toISOString()
+  await sleep(5)
+  const { holdId } = (await at(1).hold(customerId, 10, { reference: 'the-hold' })).body.data
+  const csv = await run('statements', 'export', '--customer', 'a customer')
+  assert.deepEqual(
+    readCsv(csv).map((row) => [row.kind, row.delta, row.availableAfter, row.reference, row.holdId, row.service]),
+    [
+      ['GRANT', '21', '21', '', '', ''],
+      ['SPEND', '-4', '17', `'=1+1,"quoted"`, '', 'analyses'],
+      ['HOLD', '0', '7', 'the-hold', holdId, 'analyses'],
+    ],
+  )
+  const shown = JSON.parse(await run('balances', 'show', '--customer', 'a customer', '--at', moment, '--json'))
+  assert.deepEqual(shown, { customerId, at: moment, balance: 17, held: 0, available: 17 })
+})
+
+test('services suspend is felt at both processes within a second', async () => {
+  const { customerId } = await newCustomer('suspended', [])
+  const other = JSON.parse(await run('services', 'issue', '--name', 'suspended', '--json'))
+  const spend = (turn: number) => spendingCalls(processes[turn]?.internalUrl ?? '', other.token).spend(customerId, 1)
+  assert.deepEqual(countCodes(await atOnce(2, spend)), { BUS002: 2 })
+  await run('services', 'suspend', other.serviceId)
+  await sleep(1_000)
+  assert.deepEqual(countCodes(await atOnce(2, spend)), { AUTH003: 2 })
+})
+
+test('a hold whose process was killed expires by itself: another process gives the credits back', async () => {
+  const { customerId } = await newCustomer('held', [['STANDARD', 20_000]])
+  const hold = await at(0).hold(customerId, 21, { expiresInSeconds: 1, reference: 'killed' })
+  assertSuccess(hold, 201)
+  await processes[0].kill()
+  assertLack(await at(1).spend(customerId, 1), 1, 0)
+  assert.equal((await at(1).hold(customerId, 21, { reference: 'killed' })).text, hold.text)
+  const available = async () => (await at(1).statement(customerId)).body.data.balance.available
+  await until('the credits are back', async () => (await available()) === 21)
+  const late = await at(1).capture(customerId, hold.body.data.holdId)
+  assert.match(late.text, /the hold is EXPIRED/)
+  assertSuccess(await at(1).spend(customerId, 21), 200)
+  await processes[1].stop()
+  await assertInvariants(database)
+})

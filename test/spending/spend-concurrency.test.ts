@@ -1,0 +1,154 @@
+// Many who want the same credits at the same moment, over the internal API at one service and at two on one database.
+// Two processes are in processes.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cluster, type ClusterCustomer, countCodes, startCluster } from '../support/cluster.ts'
+import { createRandom } from '../support/random.ts'
+import { assertSuccess } from '../support/service.ts'
+import { assertLack, atOnce, type Spending, startInternal } from '../support/spending.ts'
+
+let cluster: Cluster
+let listeners: Awaited<ReturnType<typeof startInternal>>[]
+before(async () => {
+  cluster = await startCluster(2)
+  listeners = await Promise.all(cluster.contexts.map((context) => startInternal(context)))
+})
+after(async () => {
+  for (const listener of listeners) await listener.close()
+  await cluster.close()
+})
+
+const at = (turn: number): Spending => listeners[turn % listeners.length] ?? assert.fail('no listener')
+
+async function customerWithFifty(): Promise<ClusterCustomer> {
+  const customer = await cluster.newCustomer()
+  await customer.confirmedOrder('PRO')
+  assertSuccess(await at(0).spend(customer.customerId, 60), 200)
+  return customer
+}
+
+/** Of these, all told 402 are told what was there, and what was there is never below zero. */
+async function assertFiftySucceeded(customer: ClusterCustomer, answers: Awaited<ReturnType<Spending['spend']>>[]) {
+  assert.deepEqual(countCodes(answers), { SUCCESS: 50, BUS002: 150 })
+  for (const answer of answers.filter(({ body }) => body.code === 'BUS002')) assertLack(answer, 1, 0)
+  const balances = answers.flatMap(({ body }) => (body.code === 'SUCCESS' ? [body.data.balance] : []))
+  assert.deepEqual(
+    balances.sort((one, other) => one - other),
+    Array.from({ length: 50 }, (_, balance) => balance),
+    'every balance from 49 to 0 is told to one',
+  )
+  assert.equal(await customer.credits(), 0)
+  assert.deepEqual(await customer.movements(), ['GRANT 110', 'SPEND -60', ...Array(50).fill('SPEND -1')])
+}
+
+for (const [name, instances] of [
+  ['one service', 1],
+  ['two services on one database', 2],
+] as const) {
+  test(`200 spends at once on 50 credits, at ${name}: exactly 50 succeed`, async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const customer = await customerWithFifty()
+      const answers = await atOnce(200, (turn) => at(turn % instances).spend(customer.customerId, 1))
+      await assertFiftySucceeded(customer, answers)
+    }
+    await cluster.check()
+  })
+}
+
+test('duplicates at two services are one entry and one answer, also when they take the last credit', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const customer = await cluster.newCustomer()
+    await customer.confirmedOrder('BASIC')
+    const answers = await atOnce(32, (turn) => at(turn).spend(customer.customerId, 1, 'the-last'))
+    assert.deepEqual(countCodes(answers), { SUCCESS: 32 })
+    assert.equal(new Set(answers.map((answer) => answer.text)).size, 1)
+    assert.deepEqual(await customer.movements(), ['GRANT 1', 'SPEND -1'])
+  }
+  await cluster.check()
+})
+
+test('one customer, 500 requests at once that grant, spend, hold, capture and release: the sum is exact', async (t) => {
+  const random = createRandom(500)
+  const customer = await cluster.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder('PRO')
+  const paid = await atOnce(100, () => customer.paidOrder('BASIC'))
+  const sums = { granted: 110, spent: 0, captured: 0, held: 0 }
+  const counts: Record<string, number> = {}
+
+  async function holdAndEnd(turn: number, credits: number): Promise<string> {
+    const hold = await at(turn).hold(customerId, credits)
+    if (hold.body.code !== 'SUCCESS') return `hold ${hold.body.code}`
+    const { holdId } = hold.body.data
+    if (turn % 3 === 0) {
+      sums.held += credits
+      return 'hold kept'
+    }
+    if (turn % 3 === 1) {
+      assertSuccess(await at(turn + 1).release(customerId, holdId), 200)
+      return 'hold released'
+    }
+    const { captured, released } = (await at(turn + 1).capture(customerId, holdId, 1)).body.data
+    assert.deepEqual([captured, released], [1, credits - 1])
+    sums.captured += captured
+    return 'hold captured'
+  }
+  async function spend(turn: number, credits: number): Promise<string> {
+    const answer = await at(turn).spend(customerId, credits)
+    if (answer.body.code === 'SUCCESS') sums.spent += credits
+    return `spend ${answer.body.code}`
+  }
+  async function confirm(turn: number, order: (typeof paid)[0]): Promise<string> {
+    assertSuccess(await customer.at(turn).confirm(order), 200)
+    sums.granted += order.credits
+    return 'grant'
+  }
+
+  const works = random.shuffled([
+    ...paid.map((order) => (turn: number) => confirm(turn, order)),
+    ...Array.from({ length: 200 }, () => (turn: number) => spend(turn, random.integer(1, 2))),
+    ...Array.from({ length: 200 }, () => (turn: number) => holdAndEnd(turn, random.integer(1, 3))),
+  ])
+  for (const what of await atOnce(500, (turn) => works[turn]?.(turn) ?? assert.fail('no work'))) {
+    counts[what] = (counts[what] ?? 0) + 1
+  }
+  const { granted, spent, captured, held } = sums
+  const balance = granted - spent - captured
+  const statement = (await at(0).statement(customerId)).body.data
+  assert.deepEqual(statement.balance, { balance, held, available: balance - held })
+  assert.equal(await customer.credits(), balance - held)
+  assert.equal(granted, 210)
+  await cluster.check()
+  t.diagnostic(JSON.stringify({ ...sums, ...counts }))
+})
+
+test('4.6: a cancel and a spend that want the same credits, 240 times: never refunded and spent', async (t) => {
+  const ends: Record<string, number> = {}
+  async function race(seed: number): Promise<void> {
+    const random = createRandom(seed)
+    const customer = await cluster.newCustomer()
+    const { customerId } = customer
+    const order = await customer.confirmedOrder('STANDARD')
+    const credits = random.chance(0.5) ? 21 : random.integer(1, 21)
+    const [spendMs, cancelMs] = [random.integer(0, 6), random.integer(0, 6)]
+    const away = random.integer(0, 1)
+    const [spend, cancel] = await Promise.all([
+      sleep(spendMs).then(() => at(seed).spend(customerId, credits, 'the-spend')),
+      sleep(cancelMs).then(() => customer.at(seed + away).cancel(order)),
+    ])
+    const outcome = `${spend.body.code} ${cancel.body.code}`
+    ends[outcome] = (ends[outcome] ?? 0) + 1
+    const spendWon = spend.body.code === 'SUCCESS'
+    assert.equal(outcome, spendWon ? 'SUCCESS PAYMENT_CANCEL_FAILED' : 'BUS002 SUCCESS', `seed ${seed}`)
+    if (!spendWon) assertLack(spend, credits, 0)
+    assert.equal(await customer.status(order.orderId), spendWon ? 'CONFIRMED' : 'CANCELLED')
+    assert.deepEqual(await customer.movements(), ['GRANT 21', spendWon ? `SPEND -${credits}` : 'ROLLBACK -21'])
+    assert.equal(await customer.credits(), spendWon ? 21 - credits : 0)
+  }
+  for (let first = 1; first <= 240; first += 12) await atOnce(12, (turn) => race(first + turn))
+  // Among others: the gateway has kept the money of the confirmed orders and of no other.
+  await cluster.check()
+  assert.equal(Object.keys(ends).length, 2, 'both have won')
+  t.diagnostic(JSON.stringify(ends))
+})

@@ -1,0 +1,192 @@
+// The statement as CSV: the same entries oldest first, in pieces, safe to open in a spreadsheet. The command that writes
+// it is run in processes.test.ts.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { Call, Values } from '../../src/commands/command.ts'
+import { customerCommands } from '../../src/commands/customer-commands.ts'
+import { type ExportQuery, statementCsv } from '../../src/credits/statement-csv.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
+import { createOverrides } from '../support/recovery.ts'
+import { assertSuccess, testPeppers } from '../support/service.ts'
+import { atOnce, type SpendingService, startSpendingService } from '../support/spending.ts'
+import { parseCsv, readCsv } from '../support/spending-csv.ts'
+import { liveThroughEverything } from '../support/spending-history.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: SpendingService
+let internal: SpendingService['internal']
+before(async () => {
+  service = await startSpendingService({ wrapGateway })
+  internal = service.internal
+})
+after(() => service.close())
+afterEach(clear)
+
+const columnNames =
+  'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service'
+
+async function exportCsv(customerId: string, more: Partial<ExportQuery> = {}): Promise<string[]> {
+  const query = { customerId, from: null, to: null, kinds: null, ...more }
+  return Array.fromAsync(statementCsv(service.payments.database, query))
+}
+
+test('the export has every entry of the statement, oldest first, with a line of names and CRLF at every end', async () => {
+  const { id, moments } = await liveThroughEverything(service, overrides)
+  const text = (await exportCsv(id)).join('')
+  assert.equal(text.slice(0, text.indexOf('\r\n')), columnNames)
+  assert.ok(text.endsWith('\r\n'))
+  assert.doesNotMatch(text, /[^\r]\n|\r[^\n]/)
+  const { entries } = (await internal.statement(id)).body.data
+  const expected = entries
+    .toReversed()
+    .map((entry) => Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, `${value ?? ''}`])))
+  const rows = readCsv(text)
+  assert.deepEqual(rows, expected)
+
+  const [from, to] = [moments[3]?.at ?? null, moments[8]?.at ?? null]
+  const inTime = readCsv((await exportCsv(id, { from, to })).join(''))
+  assert.deepEqual(inTime, expected.slice(moments[3]?.entries, moments[8]?.entries))
+  const held = readCsv((await exportCsv(id, { from, to, kinds: ['HOLD', 'CAPTURE'] })).join(''))
+  assert.deepEqual(
+    held,
+    inTime.filter(({ kind }) => kind === 'HOLD' || kind === 'CAPTURE'),
+  )
+  const none = { from: new Date('2001-01-01'), to: new Date('2001-01-02') }
+  assert.equal((await exportCsv(id, none)).join(''), `${columnNames}\r\n`)
+})
+
+test('a customer without entries is a line of names; one who is not there is an error with the id', async () => {
+  const { customerId } = await service.newCustomer()
+  assert.equal((await exportCsv(customerId)).join(''), `${columnNames}\r\n`)
+  const stranger = crypto.randomUUID()
+  await assert.rejects(exportCsv(stranger), new Error(`There is no customer ${stranger}.`))
+})
+
+/** As it was given, and as it stands in the file. */
+const texts: [given: string, written: string][] = [
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say"it"', '"say""it"""'],
+  [`it's`, `it's`],
+  ['=1+1', `'=1+1`],
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ['+1', `'+1`],
+  ['-1', `'-1`],
+  ['@SUM(A1)', `'@SUM(A1)`],
+  ['a=b', 'a=b'],
+  ['"', '""""'],
+  [',', '","'],
+]
+test('texts with commas and quotes are quoted, and what a spreadsheet would take for a formula is made none', async () => {
+  const customer = await service.customerWith(110)
+  const { customerId } = customer
+  for (const [given] of texts) assertSuccess(await internal.spend(customerId, 1, given), 200)
+  const lines = (await exportCsv(customerId)).join('').split('\r\n').slice(2, -1)
+  for (const [index, [given, written]] of texts.entries()) {
+    assert.ok(lines[index]?.includes(`,-1,0,${109 - index},0,${109 - index},,${written},,analyses`), given)
+  }
+})
+
+test('the name of a service is quoted and made safe as well; numbers below zero stay numbers', async () => {
+  const customer = await service.customerWith(110)
+  for (const name of ['=cmd|calc', 'Analyses, "single"', '분석 ✓', '@home']) {
+    const { token } = await issueToken(service.payments.database, testPeppers, name)
+    assertSuccess(await internal.as(token).spend(customer.customerId, 2), 200)
+  }
+  const rows = parseCsv((await exportCsv(customer.customerId, { kinds: ['SPEND'] })).join('')).slice(1)
+  assert.deepEqual(
+    rows.map((row) => [row[3], row[11]]),
+    [
+      ['-2', `'=cmd|calc`],
+      ['-2', 'Analyses, "single"'],
+      ['-2', '분석 ✓'],
+      ['-2', `'@home`],
+    ],
+  )
+})
+
+test('a statement of more than a page of the export comes in pieces and is whole, also while it grows', async () => {
+  const { customerId } = await service.customerWith(110)
+  const { credits } = service.payments
+  const { serviceId } = internal.issued
+  const key = { customerId, serviceId }
+  for (let round = 0; round < 26; round += 1) {
+    const holds = await atOnce(100, (turn) =>
+      credits.openHold({
+        ...{ ...key, holdId: crypto.randomUUID(), credits: 1, reference: `${round}/${turn}` },
+        expiresInSeconds: 60,
+      }),
+    )
+    await atOnce(100, (turn) =>
+      credits.endHold({ ...key, holdId: holds[turn]?.holdId ?? '', ending: 'RELEASE', captured: null }),
+    )
+  }
+  // As autovacuum does within a minute: the connections have plans from when there was next to nothing.
+  await service.database.query('analyze ledger_entries')
+  const pieces: string[] = []
+  const all = { customerId, from: null, to: null, kinds: null }
+  for await (const piece of statementCsv(service.payments.database, all)) {
+    pieces.push(piece)
+    assertSuccess(await internal.spend(customerId, 1), 200)
+  }
+  assert.ok(pieces.length > 2)
+  const numbers = readCsv(pieces.join('')).map(({ entryNumber }) => Number(entryNumber))
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 5_201 }, (_, index) => index + 1),
+  )
+})
+
+/** As the command line does it, without a process. */
+async function run(name: string, values: Values): Promise<unknown> {
+  const command = customerCommands.find((each) => each.name === name) ?? assert.fail(name)
+  const fault = command.check({ positionals: [], values })
+  if (fault) throw new Error(fault)
+  const call = { database: service.payments.database, positionals: [], values } as unknown as Call
+  return command.stream ? (await Array.fromAsync(command.stream(call))).join('') : command.run?.(call)
+}
+
+test('statements export takes a name or a UUID, times and kinds; a day is a Korean day', async () => {
+  const { customerId } = await service.customerWith(100)
+  const all = (await exportCsv(customerId)).join('')
+  assert.equal(await run('statements export', { customer: customerId.toUpperCase() }), all)
+  const [, grant = '', spend = ''] = all.split('\r\n')
+  const inKorea = new Date(new Date(grant.split(',')[1] ?? '').getTime() + 9 * 3_600_000).toISOString().slice(0, 10)
+  assert.equal(await run('statements export', { customer: customerId, from: inKorea, to: inKorea }), all)
+  const spends = await run('statements export', { customer: customerId, kind: 'SPEND,HOLD' })
+  assert.equal(spends, `${columnNames}\r\n${spend}\r\n`)
+  assert.equal(await run('statements export', { customer: customerId, to: '2001-01-01' }), `${columnNames}\r\n`)
+})
+
+test('balances show tells what a customer has, or had at the end of a Korean day', async () => {
+  const { customerId } = await service.customerWith(100)
+  assertSuccess(await internal.hold(customerId, 30), 201)
+  const now = { balance: 100, held: 30, available: 70 }
+  assert.deepEqual(await run('balances show', { customer: customerId }), { customerId, at: 'now', ...now })
+  for (const [at, moment, expected] of [
+    ['2001-01-01', '2001-01-01T14:59:59.999Z', { balance: 0, held: 0, available: 0 }],
+    ['2101-01-01T00:00:00+09:00', '2100-12-31T15:00:00.000Z', now],
+  ] as const) {
+    assert.deepEqual(await run('balances show', { customer: customerId, at }), {
+      ...{ customerId, at: new Date(moment), ...expected },
+    })
+  }
+})
+
+test('the commands refuse a customer, a time and a kind that are not there', async () => {
+  for (const name of ['statements export', 'balances show']) {
+    await assert.rejects(run(name, { customer: 'nobody' }), new Error('There is no customer nobody.'))
+    for (const customer of [undefined, '', ' ']) {
+      await assert.rejects(run(name, customer === undefined ? {} : { customer }), /--customer NAME\|UUID is needed/)
+    }
+  }
+  for (const kind of ['NONE', 'spend', 'SPEND,', 'SPEND, HOLD']) {
+    await assert.rejects(run('statements export', { customer: 'x', kind }), /--kind: ".*" is none of GRANT, /)
+  }
+  for (const time of ['2026-02-30', 'yesterday', '2026-01-31T09:00:00']) {
+    for (const name of ['from', 'to']) {
+      await assert.rejects(run('statements export', { customer: 'x', [name]: time }), /: expected 2026-01-31 /)
+    }
+    await assert.rejects(run('balances show', { customer: 'x', at: time }), /--at: expected 2026-01-31 /)
+  }
+})

@@ -1,0 +1,60 @@
+// A ledger that is longer than what one look goes through: kinds that are rare in it are found all the same, page by page.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readStatement, scannedAtMost } from '../../src/credits/statement.ts'
+import { statementCsv } from '../../src/credits/statement-csv.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+
+const customerId = '11111111-1111-4111-8111-111111111111'
+const entries = scannedAtMost + 10_000
+let testDatabase: TestDatabase
+let database: Database
+before(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase(testDatabase.pool, silentLog)
+  await testDatabase.query('insert into customers (customer_id) values ($1)', [customerId])
+  await testDatabase.query(
+    `insert into accounts (customer_id, balance, last_entry, last_hash) values ($1, 1, $2, sha256(''))`,
+    [customerId, entries],
+  )
+  // One grant, then nothing but spends; as nobody audits these books their hashes are of no account.
+  await testDatabase.query(
+    `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference, held_delta,
+                                 held_after, service_id, entry_hash)
+    select $1, n, case n when 1 then 'GRANT' else 'SPEND' end, case n when 1 then $2 else -1 end, $2 - n + 1,
+           case n when 1 then 'order' end, case when n > 1 then 'use-' || n end, 0, 0, 'svc_test', sha256('')
+    from generate_series(1, $2::int) as n`,
+    [customerId, entries],
+  )
+  await testDatabase.query('analyze')
+})
+after(() => testDatabase.drop())
+
+const query = { customerId, from: null, to: null, kinds: ['GRANT' as const], limit: 10 }
+
+test('a page that found nothing within what it looks through says where to go on', async () => {
+  const first = await readStatement(database, { ...query, cursor: null })
+  assert.deepEqual([first.entries, first.nextCursor], [[], `${entries - scannedAtMost + 1}`])
+  const second = await readStatement(database, { ...query, cursor: Number(first.nextCursor) })
+  assert.deepEqual(
+    second.entries.map(({ entryNumber, kind }) => [entryNumber, kind]),
+    [[1, 'GRANT']],
+  )
+  assert.equal(second.nextCursor, null)
+})
+
+test('the CSV has what is rare', async () => {
+  const lines = (await Array.fromAsync(statementCsv(database, query))).join('').split('\r\n')
+  assert.equal(lines.length, 3)
+  assert.match(lines[1] ?? '', /^1,.*,GRANT,/)
+})
+
+test('the CSV of everything has every entry once', async () => {
+  const text = (await Array.fromAsync(statementCsv(database, { ...query, kinds: null }))).join('')
+  const found = text.trimEnd().split('\r\n').slice(1)
+  assert.deepEqual(
+    found.map((line) => Number(line.slice(0, line.indexOf(',')))),
+    Array.from({ length: entries }, (_, index) => index + 1),
+  )
+})
