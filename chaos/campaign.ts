@@ -5,13 +5,16 @@ import { createRandom } from '../test/support/random.ts'
 import { checkAnswers } from './checks/answers.ts'
 import { checkBalances } from './checks/balances.ts'
 import { checkBooks } from './checks/books.ts'
+import { checkEvents } from './checks/events.ts'
 import { type Check, gatherEvidence } from './checks/evidence.ts'
 import { checkGateway } from './checks/gateway.ts'
+import { checkHolds } from './checks/holds.ts'
 import { checkNotifications, findUnheeded } from './checks/notifications.ts'
 import { checkOrders } from './checks/orders.ts'
 import { checkPurchases } from './checks/purchases.ts'
 import { checkReasons } from './checks/reasons.ts'
 import { checkSecrets } from './checks/secrets.ts'
+import { checkSpends } from './checks/spends.ts'
 import { createClient } from './client.ts'
 import { runReconciliation } from './commands.ts'
 import { type Driver, startDriver } from './driver.ts'
@@ -60,7 +63,7 @@ type Settled = Quiet & { unheeded: string[] }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { say } = options
-  const world = await startWorld()
+  const world = await startWorld(options.seed)
   say(`seed ${options.seed}: a database, the gateway and two services run in ${world.directory}`)
   let keep = true
   try {
@@ -79,10 +82,12 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   await using parts = new AsyncDisposableStack()
   const shop = await openShop(world, customers)
   parts.defer(() => shop.close())
+  await world.consumer.register(shop.database, world.peppers)
   const platform = await openPlatform(world, shop)
   parts.defer(() => platform.close())
   const history = createHistory(world.historyFile)
   parts.defer(() => history.close())
+  world.consumer.note = (event, fields) => history.note(event, fields)
   const exchanger = createExchanger(maxConnections)
   parts.defer(async () => exchanger.close())
   const weather = createWeather(world.gateway, options.seed * 31 + 7, options.stopped)
@@ -98,7 +103,7 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
 
 /** Everything at once, for as long as was asked for. */
 async function load(stage: Stage): Promise<Load> {
-  const { options, history, shop, nemesis, weather } = stage
+  const { options, world, history, shop, nemesis, weather } = stage
   const durationMs = options.minutes * 60_000
   const warmMs = Math.round(durationMs * warmShare)
   let faulty = false
@@ -108,15 +113,28 @@ async function load(stage: Stage): Promise<Load> {
   const faultsFromMs = history.nowMs()
   faulty = true
   const operator = startOperator({ ...stage, ...options, seed: options.seed * 17 + 3, count: nemesis.count })
+  world.consumer.mayStumble = () => faulty
+  const rotating = rotateSecret(stage, (durationMs - warmMs) / 2)
   const blowing = weather.blow()
   const plan = planStrikes(options.seed, durationMs - warmMs)
   await nemesis.rage(plan, durationMs - warmMs, options.stopped)
   faulty = false
   await weather.clearUp()
-  await blowing
+  await Promise.all([blowing, rotating])
   options.say(`faults off after ${history.calls.length} calls and ${shop.orders.size} orders: waiting for quiet`)
   await Promise.all([driver.finish(), operator.finish()])
   return { driver, operator, faultsFromMs }
+}
+
+const rotationPauseMs = 500
+
+/** Once, in the middle of it all; the consumer goes on with both. An operator tries again when the database is away. */
+async function rotateSecret({ world, shop, options, history }: Stage, afterMs: number): Promise<void> {
+  await sleep(afterMs, undefined, { signal: options.stopped }).catch(() => undefined)
+  while (world.consumer.rotatedAt === null && !options.stopped.aborted) {
+    await world.consumer.rotate(shop.database, world.peppers).catch(() => sleep(rotationPauseMs))
+  }
+  history.note('secret rotated')
 }
 
 /** The gateway is asked for its own list at the end: what no notification told of is found by that. */
@@ -132,7 +150,7 @@ async function settleDown({ world, options, history }: Stage): Promise<Settled> 
   history.note('reconciled', { result: stdout })
   const second = await awaitQuiet(world, options.stopped)
   options.say(`quiet after ${Math.round(first.tookMs / 1_000)} s, reconciled: reading everything once more`)
-  return { tookMs: first.tookMs, stranded: second.stranded, unheeded }
+  return { ...second, tookMs: first.tookMs, unheeded }
 }
 
 /** Every order and every balance, over HTTP. */
@@ -160,8 +178,8 @@ async function conclude(
   quiet: Settled,
 ): Promise<Report> {
   const { seed, minutes } = options
-  const { spends, wrong } = driver.spender
-  const evidence = await gatherEvidence(world, shop, { calls: history.calls, spends, deeds: operator.deeds })
+  const { wrong } = driver.siblings
+  const evidence = await gatherEvidence(world, shop, { calls: history.calls, deeds: operator.deeds })
   const gatewayFaults = weather.fired()
   const lies = gatewayFaults.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
   const checks: Check[] = [
@@ -170,7 +188,10 @@ async function conclude(
     ...checkGateway(evidence),
     ...checkPurchases(evidence),
     ...checkOrders(evidence),
+    ...checkSpends(evidence),
+    ...checkHolds(evidence),
     ...checkBalances(evidence),
+    ...(await checkEvents(world, evidence, quiet.settledAt)),
     ...checkAnswers(evidence),
     ...(await checkNotifications(world, quiet.unheeded)),
     ...(await checkReasons(world, evidence, lies)),
@@ -182,11 +203,11 @@ async function conclude(
     },
     {
       id: 'W-4',
-      title: 'refunds, spends and forged notifications are answered as they must be',
+      title: 'refunds, forged notifications and sibling services are answered as they must be',
       violations: [...operator.wrong, ...wrong, ...driver.failures],
     },
   ]
-  const figures = await countFigures(world, evidence, driver.spender, faultsFromMs)
+  const figures = await countFigures(world, evidence, faultsFromMs)
   const fired = { ...Object.fromEntries(nemesis.counts), ...countDrops(history), ...totals(gatewayFaults) }
   const missing = findMissing(minutes, fired, figures)
   const quietSeconds = Math.round(quiet.tookMs / 100) / 10

@@ -1,17 +1,18 @@
-// A customer's program: it sends a request, and when it is not told how that ended it asks again, as callers do: with
-// the same values, at either service, waiting longer each time. One in ten does not bother and never asks again; what
-// it has started must be finished without it.
+// A customer's program, or a sibling service: it sends a request, and when it is not told how that ended it asks again,
+// as callers do: with the same values, at either service, waiting longer each time. One program in ten does not bother
+// and never asks again; what it has started must be finished without it. A sibling service always asks to the end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../test/support/random.ts'
 import { drops, type Exchanger } from './exchange.ts'
-import { garbage, type Message } from './garbage.ts'
 import { type Call, type History, judgeAnswer, type Request } from './history.ts'
+import { messageOf } from './messages.ts'
 import type { Shop } from './shop.ts'
 import type { World } from './world.ts'
 
 /** Some are less patient than a paused service is slow. */
 const answerLimitsMs = [2_000, 6_000, 15_000] as const
 const askAgainForMs = 30_000
+const askToTheEndForMs = 90_000
 const firstPauseMs = 50
 const longestPauseMs = 800
 const lastTurns = 20
@@ -35,16 +36,20 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
   /** One attempt at one service. */
   async function send<Of extends Request>(turn: number, request: Of): Promise<Call<Of>> {
     const service = world.services[turn % 2 === 0 ? 0 : 1]
-    const { method, path, body, headers } = messageOf(request)
-    const customer = shop.customers[request.customer]
+    const { customerId = '', apiKey = '' } = shop.customers[request.customer] ?? {}
+    const { method, path, body, headers } = messageOf(request, customerId)
+    const isSibling = 'sibling' in request
+    const caller: Record<string, string> = isSibling
+      ? { authorization: `Bearer ${shop.siblings[request.sibling]?.token}` }
+      : { 'service-api-key': apiKey }
     const drop =
       mayDrop() && random.chance(dropShare) ? { kind: random.pick(drops), afterMs: random.integer(0, 40) } : undefined
     const invoked = history.invoke(service.name, request)
     const answer = await exchanger.exchange({
-      url: `${service.publicUrl}${path}`,
+      url: `${isSibling ? service.internalUrl : service.publicUrl}${path}`,
       method,
       headers: {
-        'service-api-key': customer?.apiKey ?? '',
+        ...caller,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -58,13 +63,16 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
   }
 
   /** Asks until there is a definite answer, or it has been long enough, or the client is one of those who give up. */
-  async function ask<Of extends Request>(request: Of, firstTurn = random.integer(0, 1)): Promise<Call<Of>> {
-    const givesUp = random.chance(giveUpShare)
-    const limit = performance.now() + askAgainForMs
+  async function ask<Of extends Request>(
+    request: Of,
+    firstTurn = random.integer(0, 1),
+    forMs = random.chance(giveUpShare) ? 0 : askAgainForMs,
+  ): Promise<Call<Of>> {
+    const limit = performance.now() + forMs
     let pauseMs = firstPauseMs
     for (let turn = firstTurn; ; turn += 1) {
       const call = await send(turn, request)
-      if (call.outcome.kind !== 'info' || givesUp || performance.now() > limit || stopped.aborted) return call
+      if (call.outcome.kind !== 'info' || performance.now() >= limit || stopped.aborted) return call
       await sleep(pauseMs * (0.5 + random.integer(0, 100) / 100))
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
@@ -82,38 +90,10 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
   return {
     ask,
     askUntilAnswered,
+    /** Without an end of its patience that a campaign would see. */
+    askToTheEnd: <Of extends Request>(request: Of, firstTurn?: number) => ask(request, firstTurn, askToTheEndForMs),
     /** The same request several times at once, over both services. */
     askAtOnce: <Of extends Request>(request: Of, copies: number) =>
       Promise.all(Array.from({ length: copies }, (_, copy) => ask(request, copy))),
-  }
-}
-
-function messageOf(request: Request): Message {
-  const base = '/public/v1/payments'
-  const post = (path: string, body: object, headers = {}): Message => ({
-    method: 'POST',
-    path: `${base}/${path}`,
-    body: JSON.stringify(body),
-    headers,
-  })
-  switch (request.op) {
-    case 'purchase': {
-      const { packageType, idempotencyKey } = request
-      return post('purchase', { packageType }, idempotencyKey === null ? {} : { 'x-idempotency-key': idempotencyKey })
-    }
-    case 'confirm': {
-      const { orderId, paymentKey, amount } = request
-      return post('confirm', { orderId, paymentKey, amount })
-    }
-    case 'cancel':
-      return post('cancel', { paymentKey: request.paymentKey, reason: request.reason })
-    case 'status':
-      return { method: 'GET', path: `${base}/${request.orderId}` }
-    case 'balance':
-      return { method: 'GET', path: `${base}/credits` }
-    case 'packages':
-      return { method: 'GET', path: `${base}/packages` }
-    case 'garbage':
-      return garbage[request.what]?.message ?? post('purchase', {})
   }
 }

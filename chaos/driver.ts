@@ -7,23 +7,23 @@ import { type Client, type ClientParts, createClient } from './client.ts'
 import { garbage } from './garbage.ts'
 import type { ConfirmVariant } from './history.ts'
 import { anyOf, type KnownOrder, takeAny } from './shop.ts'
-import { createSpender, type Spender } from './spender.ts'
+import { createSiblings, type Siblings } from './siblings.ts'
 
 export type DriverParts = Omit<ClientParts, 'random'> & { seed: number; clients: number; pauseMs: number }
 
-type Turn = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; random: Random; spender: Spender }
+type Turn = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; random: Random; siblings: Siblings }
 
 export type Driver = ReturnType<typeof startDriver>
 
 export function startDriver(parts: DriverParts) {
   const { seed, clients, pauseMs, stopped } = parts
   let over = false
-  const spender = createSpender(parts.shop, parts.history, stopped)
+  const siblings = createSiblings(parts)
   const failures: string[] = []
 
   async function work(number: number): Promise<void> {
     const random = createRandom(seed * 1_000 + number)
-    const turn = { ...parts, random, spender, client: createClient({ ...parts, random }) }
+    const turn = { ...parts, random, siblings, client: createClient({ ...parts, random }) }
     while (!over && !stopped.aborted) {
       await chooseAction(random)(turn).catch((error) => failures.push(`client ${number}: ${(error as Error).stack}`))
       await sleep(random.integer(0, 2 * pauseMs))
@@ -32,14 +32,14 @@ export function startDriver(parts: DriverParts) {
 
   const done = Promise.all(Array.from({ length: clients }, (_, number) => work(number)))
   return {
-    spender,
+    siblings,
     /** What went wrong in the campaign itself. */
     failures,
     /** No new work; returns when every client has its answer or has given up. */
     async finish(): Promise<void> {
       over = true
       await done
-      await spender.finish()
+      await siblings.finish()
     },
   }
 }
@@ -50,7 +50,8 @@ const actions: { weight: number; act: Action }[] = [
   { weight: 22, act: purchase },
   { weight: 26, act: confirm },
   { weight: 10, act: cancel },
-  { weight: 22, act: spend },
+  { weight: 14, act: spend },
+  { weight: 12, act: hold },
   { weight: 8, act: readStatus },
   { weight: 8, act: readBalance },
   { weight: 1, act: readPackages },
@@ -163,11 +164,13 @@ async function cancel({ shop, client, random }: Turn): Promise<void> {
   if (calls.some(({ outcome }) => outcome.kind === 'ok')) order.cancelled = true
 }
 
-/** The sibling services spend; the same reference comes twice at once now and then. */
-async function spend({ shop, random, spender }: Turn): Promise<void> {
-  const customer = shop.anyCustomer(random)
-  const credits = random.integer(1, random.pick([3, 10, 40]))
-  spender.spend(customer, credits, random.chance(0.2) ? 2 : 1)
+/** Not waited for: a sibling service has its own pace. */
+async function spend({ random, siblings }: Turn): Promise<void> {
+  siblings.begin('spend', random.integer(0, 2 ** 31))
+}
+
+async function hold({ random, siblings }: Turn): Promise<void> {
+  siblings.begin('hold', random.integer(0, 2 ** 31))
 }
 
 async function readStatus({ shop, client, random }: Turn): Promise<void> {

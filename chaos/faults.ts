@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { behaviours } from '../sandbox/behaviour.ts'
 import type { Random } from '../test/support/random.ts'
+import { outages } from './consumer.ts'
 import type { Service } from './service.ts'
 import type { Weather } from './weather.ts'
 import { limits, type World } from './world.ts'
@@ -38,6 +39,7 @@ export const faults: Fault[] = [
   { name: 'gateway frozen', every: [20, 34], leastPerMinute: 1, strike: freezeGateway },
   { name: 'gateway behaves otherwise', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
   { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 3, strike: turnWebhooks },
+  { name: 'consumer away', every: [7, 13], leastPerMinute: 2, strike: sendConsumerAway },
 ]
 
 const busyPollMs = 50
@@ -181,4 +183,13 @@ async function changeBehaviour({ world, random, count }: Struck): Promise<void> 
 async function turnWebhooks({ world, random, count }: Struck): Promise<void> {
   const { webhookUrl: url } = world.services[random.integer(0, 1) as 0 | 1]
   if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks to the other service')
+}
+
+/** Whoever tells events goes on trying, and nothing overtakes what is not taken. */
+async function sendConsumerAway({ world: { consumer }, random, count }: Struck): Promise<void> {
+  await alone(consumer, async () => {
+    const how = outages[random.integer(0, outages.length - 1)] ?? ''
+    await consumer.beAway(how, random.integer(1_500, 6_000))
+    count('consumer away')
+  })
 }

@@ -4,17 +4,11 @@ import { readFileSync } from 'node:fs'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
 import type { Call } from './history.ts'
 import type { Service } from './service.ts'
-import type { Spender } from './spender.ts'
 import type { World } from './world.ts'
 
 export type Figures = Record<string, number>
 
-export async function countFigures(
-  world: World,
-  evidence: Evidence,
-  spender: Spender,
-  faultsFromMs: number,
-): Promise<Figures> {
+export async function countFigures(world: World, evidence: Evidence, faultsFromMs: number): Promise<Figures> {
   const { calls, orders, movements } = evidence
   const all = [...orders.values()]
   const of = (status: string) => all.filter((order) => order.status === status).length
@@ -43,8 +37,8 @@ export async function countFigures(
       (sum, { kind, amount }) => sum + (kind === 'capture' ? amount : -amount),
       0,
     ),
-    spends: spender.spends.length,
-    'spends that went through': evidence.bookedSpends.size,
+    ...countSpending(evidence),
+    ...(await countEvents(world)),
     ...operations,
     'recovered by the worker (log)': log.recovered,
     'commits in doubt (log)': log.ambiguous,
@@ -52,6 +46,44 @@ export async function countFigures(
     'availability before the faults in percent': availabilityBefore(answered, faultsFromMs),
     'service starts': starts(world.services, 'starts'),
     'service starts refused': starts(world.services, 'refusedStarts'),
+  }
+}
+
+/** What was asked for counts by its reference, however often it was asked. */
+function countSpending({ callsOf, uses, holds }: Evidence): Figures {
+  const references = (calls: { request: { customer: number; reference: string } }[]) =>
+    new Set(calls.map(({ request }) => `${request.customer}/${request.reference}`)).size
+  const refused = (code: string) =>
+    [...callsOf.spend, ...callsOf.hold].filter(({ outcome }) => outcome.kind === 'fail' && outcome.code === code).length
+  const inState = (state: string) => [...holds.values()].filter((hold) => hold.state === state).length
+  return {
+    spends: references(callsOf.spend),
+    'spends that went through': [...uses.values()].filter(({ kind }) => kind === 'SPEND').length,
+    holds: references(callsOf.hold),
+    'holds that went through': holds.size,
+    'spends and holds refused for lack of credits': refused('BUS002'),
+    'spends and holds refused as used otherwise': refused('VAL003'),
+    'holds captured': inState('CAPTURED'),
+    'holds released': inState('RELEASED'),
+    'holds expired': inState('EXPIRED'),
+    'holds open in the end': inState('ACTIVE'),
+    'captures and releases that came too late': [...callsOf.capture, ...callsOf.release].filter(
+      ({ outcome }) => outcome.kind === 'fail',
+    ).length,
+  }
+}
+
+async function countEvents({ books, consumer: { deliveries } }: World): Promise<Figures> {
+  const [row] = await books.query<Figures>(
+    `select count(*)::int as "events", count(*) filter (where type = 'credits.low')::int as "events of low credits"
+    from events`,
+  )
+  const taken = new Set(deliveries.filter(({ taken: at }) => at !== null).map(({ eventId }) => eventId)).size
+  return {
+    ...row,
+    'events delivered': taken,
+    'events delivered again': deliveries.length - new Set(deliveries.map(({ eventId }) => eventId)).size,
+    'events signed with two secrets': deliveries.filter(({ signatures }) => signatures > 1).length,
   }
 }
 

@@ -17,6 +17,19 @@ export type Request =
   | { op: 'balance'; customer: number }
   | { op: 'packages'; customer: number }
   | { op: 'garbage'; customer: number; what: string; codes: string[] }
+  | UseRequest
+  | EndRequest
+
+/** Of a sibling service; `sibling` is its place in the campaign's list. */
+export type UseRequest = SpendRequest | HoldRequest
+type Use = { customer: number; sibling: number; credits: number; reference: string }
+export type SpendRequest = Use & { op: 'spend' }
+/** `expiresInSeconds` is null where it is left to the service. */
+export type HoldRequest = Use & { op: 'hold'; expiresInSeconds: number | null }
+export type EndRequest =
+  /** `credits` is null for all of them. */
+  | { op: 'capture'; customer: number; sibling: number; holdId: string; credits: number | null }
+  | { op: 'release'; customer: number; sibling: number; holdId: string }
 
 export type ConfirmVariant = 'right' | 'wrong amount' | 'wrong key' | 'foreign order'
 
@@ -66,7 +79,7 @@ export function createHistory(file: string) {
       write({ type, at: whole.endedAtMs, number: call.number, ...rest, ...(breach && { breach }), dropped })
       return whole
     },
-    /** What is no call: faults, spends, refunds, notifications. */
+    /** What is no call: faults, refunds, notifications, events. */
     note(event: string, fields: object = {}): void {
       write({ type: 'event', at: this.nowMs(), event, ...fields })
     },
@@ -81,7 +94,7 @@ export function createHistory(file: string) {
 /** The five fields, for as long as nobody has looked at them. */
 type Body = { success: unknown; data: Data; message: string; code: string; metadata: Data | null }
 
-const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201 }
+const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201, hold: 201 }
 const fields = ['success', 'data', 'message', 'code', 'metadata']
 
 /** Section 1 and section 7: the five fields, a code of the catalogue, its status. */

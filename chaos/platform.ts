@@ -2,17 +2,17 @@
 // settings of a service, as an operator's command does.
 import { readConfig } from '../src/config.ts'
 import { openGateway } from '../src/open-gateway.ts'
-import { paymentSettings } from '../src/payment-settings.ts'
 import { createPaymentContext, type PaymentContext } from '../src/payments/context.ts'
+import { paymentSettings } from '../src/settings.ts'
 import { silentLog } from '../test/support/database.ts'
 import type { Shop } from './shop.ts'
 import type { World } from './world.ts'
 
 export type Platform = { context: PaymentContext; close(): Promise<void> }
 
-export async function openPlatform({ environment }: World, { database, ledger }: Shop): Promise<Platform> {
+export async function openPlatform({ environment }: World, { database, credits }: Shop): Promise<Platform> {
   const config = readConfig(environment)
   const { gateway, close } = await openGateway(config, { use: 'command', log: silentLog })
   const settings = paymentSettings(config)
-  return { context: createPaymentContext({ database, gateway, ledger, settings, log: silentLog }), close }
+  return { context: createPaymentContext({ database, gateway, credits, settings, log: silentLog }), close }
 }

@@ -83,6 +83,7 @@ export function createService(settings: ServiceSettings) {
     endedByItself,
     logFile,
     publicUrl: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
     webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/toss/${webhookToken}`,
     webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
     busy: false,

@@ -1,8 +1,10 @@
-// What the campaign's customers know: who they are, which orders they were told of, who paid what. The clients choose
-// their next request from it, and the checks hold it against the books. A few customers are hot: they take part in
-// most of what happens (Zipf), so that their accounts are fought over.
-import { createLedger } from '../src/credits/ledger.ts'
+// What the campaign's customers know: who they are, which orders they were told of, who paid what; and the sibling
+// services that spend their credits. The clients choose their next request from it, and the checks hold it against the
+// books. A few customers are hot: they take part in most of what happens (Zipf), so that their accounts are fought over.
+import { createCredits } from '../src/credits/credits.ts'
+import { updateLowCredits } from '../src/credits/low-credits.ts'
 import { type IssuedKey, issueKey } from '../src/customers/api-keys.ts'
+import { type IssuedToken, issueToken } from '../src/customers/service-tokens.ts'
 import { createDatabase, createPool, type Database } from '../src/db/database.ts'
 import { type PackageType, packageOf } from '../src/payments/packages.ts'
 import { silentLog } from '../test/support/database.ts'
@@ -23,7 +25,15 @@ export type KnownOrder = {
   cancelled: boolean
 }
 
-export type Customer = IssuedKey & { index: number }
+export type Customer = IssuedKey & {
+  index: number
+  /** Below so many credits an event tells that few are left; null: never. */
+  lowCredits: number | null
+}
+
+const siblingNames = ['usage', 'exports']
+/** By the place of the customer, again and again. */
+const lowCredits = [20, null, 5, 60]
 
 const recentOrders = 25
 
@@ -38,8 +48,13 @@ export async function openShop({ postgres, peppers }: World, size: number) {
   const database: Database = createDatabase(pool, silentLog)
   const customers: Customer[] = []
   for (let index = 0; index < size; index += 1) {
-    customers.push({ ...(await issueKey(database, peppers, `customer ${index}`)), index })
+    const issued = await issueKey(database, peppers, `customer ${index}`)
+    const customer = { ...issued, index, lowCredits: lowCredits[index % lowCredits.length] ?? null }
+    await updateLowCredits(database, customer.customerId, customer.lowCredits)
+    customers.push(customer)
   }
+  const siblings: IssuedToken[] = []
+  for (const name of siblingNames) siblings.push(await issueToken(database, peppers, name))
   const weights = customers.map((_, index) => 1 / (index + 1))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const orders = new Map<string, KnownOrder>()
@@ -47,12 +62,13 @@ export async function openShop({ postgres, peppers }: World, size: number) {
 
   return {
     customers,
+    siblings,
     orders,
     /** Paid and not asked to be confirmed yet. */
     payable: [] as KnownOrder[],
     /** Told confirmed, and not asked to be cancelled by a customer yet. */
     cancellable: [] as KnownOrder[],
-    ledger: createLedger(database),
+    credits: createCredits(database),
     database,
     anyCustomer(random: Random): Customer {
       let left = (random.integer(0, 999_999) / 1_000_000) * total

@@ -14,10 +14,18 @@ const sums: Record<string, string> = {
   'the balance is the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
     group by a.customer_id having a.balance <> coalesce(sum(e.delta), 0)`,
-  'what is held is what the open operations hold': `
-    select a.customer_id from accounts a left join payment_operations p
-      on p.customer_id = a.customer_id and p.state = 'OPEN'
-    group by a.customer_id having a.held <> coalesce(sum(p.credits_held), 0)`,
+  'what is held is what the ledger has set aside': `
+    select a.customer_id from accounts a left join ledger_entries e using (customer_id)
+    group by a.customer_id having a.held <> coalesce(sum(e.held_delta), 0)`,
+  'what is held is what open operations and active holds hold': `
+    select a.customer_id from accounts a left join (
+      select customer_id, credits_held as credits from payment_operations where state = 'OPEN'
+      union all
+      select customer_id, credits from holds where state = 'ACTIVE') holding using (customer_id)
+    group by a.customer_id having a.held <> coalesce(sum(holding.credits), 0)`,
+  'the events of a customer are as many as the account says': `
+    select a.customer_id from accounts a left join events v using (customer_id)
+    group by a.customer_id having a.last_event <> count(v.event_number)`,
   'what an order has in the ledger is what its state says': `
     select o.order_id from orders o left join ledger_entries e
       on e.customer_id = o.customer_id and e.order_id = o.order_id

@@ -1,11 +1,12 @@
-// Everything the campaign starts: a directory, a PostgreSQL, the gateway, two services, in the order in which they need
-// each other. Whatever happens, `close` leaves no process behind.
+// Everything the campaign starts: a directory, a PostgreSQL, the gateway, two services, the consumer of their events, in
+// the order in which they need each other. Whatever happens, `stopProcesses` leaves no process behind.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Peppers } from '../src/customers/api-keys.ts'
 import { repository } from '../test/support/processes.ts'
+import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
 import { takeFreePorts } from './ports.ts'
 import { type Books, openBooks, type Postgres, startPostgres } from './postgres.ts'
@@ -22,6 +23,9 @@ export const limits = {
   pendingOrderLifetimeMs: 20_000,
   operationRetryMaxMs: 4_000,
   shutdownTimeoutMs: 20_000,
+  eventTimeoutMs: 1_000,
+  eventFirstPauseMs: 200,
+  eventRetryMaxMs: 2_000,
 }
 
 export type World = {
@@ -30,6 +34,7 @@ export type World = {
   books: Books
   gateway: GatewayProcess
   services: [Service, Service]
+  consumer: Consumer
   peppers: Peppers
   /** The settings of the services, without what each has for itself. */
   environment: Record<string, string>
@@ -40,7 +45,7 @@ export type World = {
   removeDirectory(): void
 }
 
-export async function startWorld(): Promise<World> {
+export async function startWorld(seed: number): Promise<World> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
   // As root the database server runs as another user, who has to get in.
   chmodSync(directory, 0o755)
@@ -55,7 +60,7 @@ export async function startWorld(): Promise<World> {
     await postgres.applyMigrations()
     const books = openBooks(postgres)
     parts.defer(() => books.close())
-    return await startPrograms(directory, postgres, books, parts)
+    return await startPrograms(seed, directory, postgres, books, parts)
   } catch (error) {
     await parts.disposeAsync()
     throw error
@@ -63,12 +68,13 @@ export async function startWorld(): Promise<World> {
 }
 
 async function startPrograms(
+  seed: number,
   directory: string,
   postgres: Postgres,
   books: Books,
   parts: AsyncDisposableStack,
 ): Promise<World> {
-  const [gatewayPort = 0, ...servicePorts] = await takeFreePorts(7)
+  const [gatewayPort = 0, consumerPort = 0, ...servicePorts] = await takeFreePorts(8)
   const pepper = randomBytes(24).toString('base64url')
   const keys = { clientKey: `test_ck_${newSecret()}`, secretKey: `test_sk_${newSecret()}` }
   const token = newSecret()
@@ -88,6 +94,8 @@ async function startPrograms(
     webhookUrl: services[0].webhookUrl,
     logFile: join(directory, 'gateway.log'),
   })
+  const consumer = await startConsumer(consumerPort, seed * 53 + 11)
+  parts.defer(() => consumer.close())
   process.on('exit', endAll)
   parts.defer(async () => {
     await Promise.all(services.map((service) => service.close()))
@@ -103,6 +111,7 @@ async function startPrograms(
     books,
     gateway,
     services,
+    consumer,
     peppers: [{ version: 1, secret: pepper }],
     environment: { ...environment, DATA_DIR: join(directory, 'platform') },
     secrets: {
@@ -151,6 +160,10 @@ function serviceEnvironment(
     PENDING_ORDERS_PER_CUSTOMER: '0',
     RATE_LIMIT_PER_SECOND: '0',
     SHUTDOWN_TIMEOUT_MS: `${limits.shutdownTimeoutMs}`,
+    EVENT_PRIVATE_ADDRESSES: 'allow',
+    EVENT_TIMEOUT_MS: `${limits.eventTimeoutMs}`,
+    EVENT_FIRST_PAUSE_MS: `${limits.eventFirstPauseMs}`,
+    EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
     NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile'),
   }
 }

@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 import type { Check } from './evidence.ts'
 
 export async function checkBooks(world: World, watch: Watch): Promise<Check[]> {
-  const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…12', title, violations }))
+  const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…17', title, violations }))
   return [...watched, await auditByCommand(world), await appendOnly(world.books, watch)]
 }
 

@@ -8,8 +8,8 @@ import type { Call, Request } from '../history.ts'
 import type { Deed } from '../operator.ts'
 import type { Books } from '../postgres.ts'
 import type { Shop } from '../shop.ts'
-import type { Spend } from '../spender.ts'
 import type { World } from '../world.ts'
+import { type BookedHold, type BookedUse, readCourses, readHolds, readUses, type Step } from './booked.ts'
 
 /** What a check is called, which invariant it keeps, and what breaks it. */
 export type Check = { id: string; title: string; violations: string[] }
@@ -29,24 +29,27 @@ export type BookedOrder = {
   balanceAfterGrant: number | null
 }
 
-export type BookedSpend = { customer: number; reference: string; credits: number }
 export type OpenDiscrepancy = { kind: string; subject: string; orderId: string | null }
 
 export type Evidence = {
   shop: Shop
   calls: Call[]
   callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
-  spends: Spend[]
   deeds: Deed[]
   orders: Map<string, BookedOrder>
-  bookedSpends: Map<string, BookedSpend>
+  /** By customer and reference, see `useKey`. */
+  uses: Map<string, BookedUse>
+  /** By holdId. */
+  holds: Map<string, BookedHold>
+  /** By customerId. */
+  courses: Map<string, Step[]>
   /** Available credits, by customer. */
   available: number[]
   discrepancies: OpenDiscrepancy[]
   movements: Movement[]
 }
 
-export type Told = { calls: Call[]; spends: Spend[]; deeds: Deed[] }
+export type Told = { calls: Call[]; deeds: Deed[] }
 
 export async function gatherEvidence(world: World, shop: Shop, told: Told): Promise<Evidence> {
   const { books, gateway } = world
@@ -68,9 +71,15 @@ export async function gatherEvidence(world: World, shop: Shop, told: Told): Prom
       balance: of('balance'),
       packages: of('packages'),
       garbage: of('garbage'),
+      spend: of('spend'),
+      hold: of('hold'),
+      capture: of('capture'),
+      release: of('release'),
     },
     orders: await readOrders(books, places),
-    bookedSpends: await readSpends(books, places),
+    uses: new Map((await readUses(books)).map((use) => [useKey(use), use])),
+    courses: await readCourses(books),
+    holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
     discrepancies: await books.query<OpenDiscrepancy>(
       `select kind, subject, order_id as "orderId" from discrepancies where resolved_at is null order by found_at`,
@@ -93,16 +102,14 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
   return new Map(rows.map((row) => [row.orderId, { ...row, customer: places.get(row.customerId) ?? -1 }]))
 }
 
-async function readSpends(books: Books, places: Map<string, number>): Promise<Map<string, BookedSpend>> {
-  const rows = await books.query<{ customerId: string; reference: string; credits: number }>(
-    `select customer_id as "customerId", reference, (-delta)::float8 as credits from ledger_entries where kind = 'SPEND'`,
-  )
-  return new Map(rows.map((row) => [row.reference, { ...row, customer: places.get(row.customerId) ?? -1 }]))
-}
-
 /** Ever confirmed: granted, whatever came later. */
 export function wasConfirmed({ status }: BookedOrder): boolean {
   return status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
+}
+
+/** A reference belongs to its customer. */
+export function useKey({ customerId, reference }: { customerId: string; reference: string }): string {
+  return `${customerId}/${reference}`
 }
 
 /** Where it happened, for whoever looks it up in the history. */

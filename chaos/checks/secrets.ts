@@ -1,10 +1,11 @@
-// Whatever was logged, answered or stored in whatever trouble: no API key, no secret of the gateway, no pepper, no token,
-// no password.
+// Whatever was logged, answered or stored in whatever trouble: no API key, no token of a service, no secret of the gateway
+// or of a consumer, no pepper, no token, no password.
 import { readFileSync } from 'node:fs'
 import type { World } from '../world.ts'
 import type { Check } from './evidence.ts'
 
-const apiKey = 'cpk_[0-9A-Za-z]{43}'
+/** API keys, tokens of sibling services, signing secrets. */
+const issued = 'c(pk|st)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}'
 
 export async function checkSecrets(world: World): Promise<Check> {
   const { services, historyFile } = world
@@ -17,10 +18,10 @@ export async function checkSecrets(world: World): Promise<Check> {
 
 function inFile({ secrets }: World, file: string, where: string): string[] {
   const text = readFileSync(file, 'utf8')
-  const keys = new Set(text.match(new RegExp(apiKey, 'g')))
+  const keys = new Set(text.match(new RegExp(issued, 'g')))
   const found = Object.entries(secrets).filter(([, secret]) => text.includes(secret))
   return [
-    ...[...keys].map((key) => `${where} has the API key …${key.slice(-4)}`),
+    ...[...keys].map((key) => `${where} has ${key.slice(0, 4)}…${key.slice(-4)}`),
     ...found.map(([what]) => `${where} has ${what}`),
   ]
 }
@@ -34,7 +35,7 @@ async function inBooks({ books, secrets }: World): Promise<string[]> {
     const [row] = await books.query<{ rows: number }>(
       `select count(*)::int as rows from ${name} t
       where t::text ~ $1 or exists (select from unnest($2::text[]) as s (secret) where position(secret in t::text) > 0)`,
-      [apiKey, Object.values(secrets)],
+      [issued, Object.values(secrets)],
     )
     if (row && row.rows > 0) violations.push(`${row.rows} rows of ${name} have a secret`)
   }

@@ -1,11 +1,15 @@
-// The fault table of what happens to an order without the gateway: purchase (section 4.1), spending, and the clock that
-// fails what nobody has confirmed in time (section 3), also when a confirm comes at the same moment.
+// The fault table of what happens to an order and its credits without the gateway: purchase (section 4.1), spending,
+// holds, and the clock that fails what nobody has confirmed in time (section 3), also when a confirm comes at the same
+// moment, and that gives back what nobody has captured in time.
 import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossing-ends.ts'
 import type { Background, Ends, Scenario } from '../support/crossing-scenario.ts'
 import { crossingTable } from '../support/crossing-table.ts'
 
 const expired = { ...pending, answer: 'SUCCESS', order: 'FAILED' }
-const expiring = ['payments.expireOrders']
+const looking = ['payments.listDueOrders']
+const expiring = [...looking, 'payments.expireOrders']
+const captured = { ...confirmed, movements: ['GRANT 21', 'CAPTURE -5'], holds: ['CAPTURED 5'] }
+const givenBack = { ...confirmed, holds: ['EXPIRED'] }
 const jobs: Background['jobs'] = ['expire', 'recover']
 
 /** The clock leaves it to the worker, which settles it with the gateway. */
@@ -26,6 +30,49 @@ const scenarios = {
     crossings: ['credits.spend'],
     ends: { ...confirmed, movements: ['GRANT 21', 'SPEND -5'], data: () => ({ spent: 5, available: 16 }) },
   },
+  hold: {
+    title: 'a hold with a reference sets the credits aside once',
+    given: 'a confirmed order',
+    call: 'hold',
+    crossings: ['credits.openHolds'],
+    ends: { ...confirmed, held: 8, holds: ['ACTIVE'] },
+  },
+  capture: {
+    title: 'a capture takes what was used once and gives the rest back',
+    given: 'a hold',
+    call: 'capture',
+    crossings: ['credits.endHolds'],
+    ends: { ...captured, data: ({ holdId }) => ({ holdId, captured: 5, released: 3, balance: 16 }) },
+  },
+  captureOfExpired: {
+    title: 'a capture of a hold whose time is over is refused, whether the clock has come or not',
+    given: 'a hold',
+    aged: true,
+    call: 'capture',
+    crossings: ['credits.endHolds', 'credits.findHolds', 'credits.endHolds', 'credits.findHolds'],
+    ends: { ...givenBack, answer: 'VAL003' },
+    background: { jobs: ['expireHolds'] },
+  },
+  release: {
+    title: 'a release gives the credits back once',
+    given: 'a hold',
+    call: 'release',
+    crossings: ['credits.endHolds'],
+    ends: {
+      ...confirmed,
+      holds: ['RELEASED'],
+      data: ({ holdId }) => ({ holdId, captured: 0, released: 8, balance: 21 }),
+    },
+  },
+  expiryOfHold: {
+    title: 'a hold that nobody has ended in time gives its credits back once',
+    given: 'a hold',
+    aged: true,
+    call: 'expireHolds',
+    crossings: ['credits.listDueHolds', 'credits.endHolds'],
+    ends: givenBack,
+    background: { jobs: ['expireHolds'] },
+  },
   expiry: {
     title: '3: an order that nobody has confirmed in time fails once',
     given: 'a paid order',
@@ -40,7 +87,7 @@ const scenarios = {
     given: 'a captured payment whose answer was lost',
     aged: true,
     call: 'expire',
-    crossings: expiring,
+    crossings: looking,
     ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', open: 1 },
     background: settled(confirmed),
   },
@@ -49,7 +96,7 @@ const scenarios = {
     given: 'a confirm that never arrived',
     aged: true,
     call: 'expire',
-    crossings: expiring,
+    crossings: looking,
     ends: { ...pending, answer: 'SUCCESS', open: 1 },
     background: settled(confirmed),
   },
@@ -58,7 +105,7 @@ const scenarios = {
     given: 'a refused confirm whose answer was lost',
     aged: true,
     call: 'expire',
-    crossings: expiring,
+    crossings: looking,
     ends: { ...pending, answer: 'SUCCESS', payment: 'ABORTED', open: 1 },
     background: settled(failed),
   },
@@ -77,6 +124,8 @@ const table = crossingTable()
 for (const scenario of Object.values<Scenario>(scenarios)) table.each(scenario)
 
 table.pairs(scenarios.purchase, 'purchase')
+table.pairs(scenarios.hold, 'hold')
+table.pairs(scenarios.capture, 'capture')
 table.pairs(scenarios.confirmAtExpiry, 'expire')
 table.pairs(scenarios.confirmAtExpiry, 'recover')
 table.pairsAfter(scenarios.confirmAtExpiry, 'expire', expiring)

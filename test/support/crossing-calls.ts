@@ -1,6 +1,8 @@
 // The calls of the fault table, each made to a process of its own over the seams.
 import { Refusal } from '../../src/core/errors.ts'
-import { createLedger } from '../../src/credits/ledger.ts'
+import { createCredits } from '../../src/credits/credits.ts'
+import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { endHold, openHold } from '../../src/credits/holds.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { cancel } from '../../src/payments/cancel.ts'
@@ -13,7 +15,7 @@ import { purchase } from '../../src/payments/purchase.ts'
 import { reconcile, reconcileDay } from '../../src/payments/reconcile.ts'
 import { recover } from '../../src/payments/recover.ts'
 import { refund } from '../../src/payments/refund.ts'
-import { amount, reason } from './crossing-givens.ts'
+import { amount, held, reason, serviceId } from './crossing-givens.ts'
 import type { CallName, Scenario, Subject } from './crossing-scenario.ts'
 import type { World } from './crossing-world.ts'
 import { type Crossings, createCrossings, type Strike } from './crossings.ts'
@@ -29,13 +31,20 @@ const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Pro
     confirm(context, customerId, { orderId, paymentKey, amount }),
   cancel: (context, { customerId, paymentKey }) => cancel(context, customerId, { paymentKey, reason }),
   async spend(context, { customerId, reference }) {
-    const { spent, available } = await context.ledger.spend({ customerId, credits: 5, reference })
+    const { spent, available } = await context.credits.spend({ customerId, credits: 5, reference, serviceId })
     return { spent, available }
   },
+  hold: ({ credits }, { customerId, reference }) =>
+    openHold(credits, serviceId, { customerId, credits: held, reference, expiresInSeconds: 3_600 }),
+  capture: ({ credits }, { customerId, holdId }) =>
+    endHold(credits, serviceId, { customerId, holdId, ending: 'CAPTURE', captured: 5 }),
+  release: ({ credits }, { customerId, holdId }) =>
+    endHold(credits, serviceId, { customerId, holdId, ending: 'RELEASE', captured: null }),
   refund: (context, { orderId }) => refund(context, { orderId, reason: 'a goodwill' }),
   notify: ({ database }, subject) => notify(database, subject, 'DONE'),
   process: (context) => processNotifications(context),
   expire: ({ database, settings }) => expireOrders(database, settings.pendingOrderLifetimeMs),
+  expireHolds: ({ database }) => expireHolds(database),
   recover: (context) => recover(context),
   reconcile: (context) => {
     const now = Date.now()
@@ -82,7 +91,7 @@ export async function attempt(
   const crossings = createCrossings(strike, openedAt)
   const database = createDatabase(crossings.connections(connections), silentLog)
   const gateway = crossings.gateway(wrap(alone ? listingOnly(subject, sandbox.gateway) : sandbox.gateway))
-  const parts = { database, gateway, ledger: createLedger(database), settings: clocks[clock], log: silentLog }
+  const parts = { database, gateway, credits: createCredits(database), settings: clocks[clock], log: silentLog }
   const finished = answerOf(() => calls[call](createPaymentContext(parts), subject))
   const answer = await Promise.race([finished, crossings.cutOff.then(() => null)])
   return { call, crossings, answer, finished }

@@ -1,7 +1,8 @@
 // Brings customers to where a scenario begins. Many at a time and through one process, so that they share statements as
 // the customers of a service do; each then waits for its cell.
 import assert from 'node:assert/strict'
-import { createLedger } from '../../src/credits/ledger.ts'
+import { createCredits } from '../../src/credits/credits.ts'
+import { openHold } from '../../src/credits/holds.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import type { Gateway, Unknown } from '../../src/gateway/gateway.ts'
 import { cancel } from '../../src/payments/cancel.ts'
@@ -19,6 +20,9 @@ export const amount = 20_000
 export const reason = 'changed my mind'
 /** Of a STANDARD package. */
 export const credits = 21
+/** Of a hold. */
+export const held = 8
+export const serviceId = 'svc_crossings'
 
 type Step = (world: World, context: PaymentContext, subjects: Subject[]) => Promise<unknown>
 
@@ -65,8 +69,13 @@ const cancelUnanswered = unanswered(losingAnswers, async (context, { customerId,
 
 const spend = (spent: number): Step =>
   each((_world, context, { customerId, reference }) =>
-    context.ledger.spend({ customerId, credits: spent, reference: `${reference} before` }),
+    context.credits.spend({ customerId, credits: spent, reference: `${reference} before`, serviceId }),
   )
+const hold = each(async (_world, context, subject) => {
+  const { customerId, reference } = subject
+  const request = { customerId, credits: held, reference: `${reference} before`, expiresInSeconds: 3_600 }
+  subject.holdId = (await openHold(context.credits, serviceId, request)).holdId
+})
 const captured = each(({ sandbox }, _context, { paymentKey }) => sandbox.capture(paymentKey))
 const givenBack = each(({ sandbox }, _context, { paymentKey }) => sandbox.giveBack(paymentKey))
 
@@ -85,9 +94,13 @@ const expired: Step = async (world, context, subjects) => {
 }
 
 export async function age({ database }: World, { customerId }: Subject): Promise<void> {
-  await database.query(`update orders set created_at = created_at - interval '25 hours' where customer_id = $1`, [
-    customerId,
-  ])
+  await database.query(
+    `with hold as (
+      update holds set expires_at = now() where customer_id = $1
+    )
+    update orders set created_at = created_at - interval '25 hours' where customer_id = $1`,
+    [customerId],
+  )
 }
 
 const confirmedOrder = [buy, pay(), confirmed]
@@ -100,6 +113,7 @@ const steps: Record<Given, Step[]> = {
   'a confirmed order': confirmedOrder,
   'a confirmed order with some credits spent': [...confirmedOrder, spend(5)],
   'a confirmed order with all credits spent': [...confirmedOrder, spend(credits)],
+  'a hold': [...confirmedOrder, hold],
   'a captured payment whose answer was lost': lostCapture,
   'a confirm that never arrived': [buy, pay(), unanswered(awayGateway)],
   'a refused confirm whose answer was lost': [buy, pay('decline'), unanswered(losingAnswers)],
@@ -125,10 +139,10 @@ export async function takeSubject(world: World, given: Given, alone = false): Pr
 
 async function bring(world: World, given: Given, length: number): Promise<Subject[]> {
   const database = createDatabase(world.connections, silentLog)
-  const parts = { database, gateway: world.sandbox.gateway, ledger: createLedger(database), log: silentLog }
+  const parts = { database, gateway: world.sandbox.gateway, credits: createCredits(database), log: silentLog }
   const context = createPaymentContext({ ...parts, settings: { ...testSettings, operationWaitMs: 0 } })
   const subjects = Array.from({ length }, () => ({
-    ...{ customerId: crypto.randomUUID(), reference: crypto.randomUUID(), orderId: '', paymentKey: '' },
+    ...{ customerId: crypto.randomUUID(), reference: crypto.randomUUID(), orderId: '', paymentKey: '', holdId: '' },
   }))
   await world.database.query(
     `with customer as (insert into customers (customer_id) select unnest($1::uuid[]) returning customer_id)

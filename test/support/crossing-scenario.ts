@@ -10,6 +10,7 @@ export type Given =
   | 'a confirmed order'
   | 'a confirmed order with some credits spent'
   | 'a confirmed order with all credits spent'
+  | 'a hold'
   // Of these the confirm was left without a known outcome.
   | 'a captured payment whose answer was lost'
   | 'a confirm that never arrived'
@@ -29,10 +30,14 @@ export type CallName =
   | 'confirm'
   | 'cancel'
   | 'spend'
+  | 'hold'
+  | 'capture'
+  | 'release'
   | 'refund'
   | 'notify'
   | 'process'
   | 'expire'
+  | 'expireHolds'
   | 'recover'
   | 'reconcile'
   | 'reconcileDay'
@@ -45,6 +50,10 @@ export type Books = {
   movements: string[]
   /** The state of the payment at the gateway; null when there is none. */
   payment: string | null
+  /** Credits that are set aside. */
+  held?: number
+  /** The states of the holds, each with the credits that were captured. */
+  holds?: string[]
   /** How many operations are left open. */
   open?: number
   /** Credits that a refund could not take back. */
@@ -71,7 +80,7 @@ export type Scenario = {
   call: CallName
   /** Ends in this way only. */
   ending?: Ending
-  /** The order is older than an order may become. */
+  /** The order is older than an order may become, and the time of a hold is over. */
   aged?: boolean
   /** The gateway has told us that the payment is in this state. */
   notified?: 'DONE' | 'CANCELED'
@@ -106,4 +115,5 @@ export type Subject = {
   reference: string
   orderId: string
   paymentKey: string
+  holdId: string
 }

@@ -20,7 +20,7 @@ const neverReached = 10_000
 // Of two strikes the first leaves something behind for whoever comes next. Dying or standing still before a crossing is
 // the same as after the one before it, and before the very first nothing has happened: so of these one of each. Reading
 // has no effect: who dies after it leaves the same behind as before it, and an answer that is lost is as good as none.
-const reads = /^(payments\.(find|list|count|compare)|gateway\.(find|look|list))/
+const reads = /^((payments|credits)\.(find|list|count|compare)|gateway\.(find|look|list))/
 const firstModes: Mode[] = ['crash-after', 'stall-after']
 const secondModes: Mode[] = ['crash-after', 'stall-after', 'lost-answer']
 const workerModes: Mode[] = [...secondModes, 'error', 'away']
