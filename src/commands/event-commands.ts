@@ -1,5 +1,5 @@
 // Commands about events: the endpoints that are told, their secrets, what was told, and what could not be delivered.
-import { listDeadEvents } from '../events/dead-sql.ts'
+import { type DeadOf, listDeadEvents } from '../events/dead-sql.ts'
 import { listEndpoints, updateEndpointStatus } from '../events/endpoint-sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
 import { listLatestEvents } from '../events/event-sql.ts'
@@ -46,8 +46,15 @@ async function listEventsOf(call: Call): Promise<object[]> {
   })
 }
 
-async function listDead({ database, values }: Call): Promise<object[]> {
-  const dead = await listDeadEvents(database, listLimit, values.endpoint ?? null)
+/** Of an endpoint, of a customer, or of all. */
+async function deadOf(call: Call): Promise<DeadOf> {
+  const { endpoint: endpointId, customer } = call.values
+  return { endpointId, customerId: customer === undefined ? undefined : await customerOf(call) }
+}
+
+async function listDead(call: Call): Promise<object[]> {
+  const { database, values } = call
+  const dead = await listDeadEvents(database, listLimit, await deadOf(call))
   // Too wide for a table.
   return values.json ? dead : dead.map(({ data: _, ...rest }) => rest)
 }
@@ -119,17 +126,17 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'events dead',
-    takes: '[--endpoint ENDPOINTID]',
+    takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
     does: `Lists the events that could not be delivered within days, up to ${listLimit}; what they say with --json.`,
     check: needsNothing,
     run: listDead,
   },
   {
     name: 'events resend',
-    takes: '[--endpoint ENDPOINTID]',
-    does: 'Sends all dead events again, the oldest of a customer first. Exit code 1 when one is not taken.',
+    takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
+    does: 'Sends dead events again, all or those named, the oldest of a customer first. Exit code 1 when one is not taken.',
     check: needsNothing,
-    run: ({ deliveries, values }) => resendDeadEvents(deliveries(), values.endpoint ?? null),
+    run: async (call) => resendDeadEvents(call.deliveries(), await deadOf(call)),
     failed: (result) => (result as Resent).failed.length > 0,
   },
 ]

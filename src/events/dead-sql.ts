@@ -21,13 +21,20 @@ const listDeadStatement = statement(
   `select ${columns}
   from dead_events d
   join events e using (customer_id, event_number)
-  where $2::text is null or d.endpoint_id = $2
+  where ($2::text is null or d.endpoint_id = $2) and ($3::uuid is null or d.customer_id = $3)
   order by d.died_at, d.customer_id, d.event_number
   limit $1`,
 )
 
-export function listDeadEvents(database: Database, limit: number, endpointId: string | null): Promise<DeadEvent[]> {
-  return database.run<DeadEvent>(listDeadStatement, [limit, endpointId])
+/** Whose dead events are meant; all, if neither is named. */
+export type DeadOf = { endpointId?: string | undefined; customerId?: string | undefined }
+
+export function listDeadEvents(
+  database: Database,
+  limit: number,
+  { endpointId, customerId }: DeadOf,
+): Promise<DeadEvent[]> {
+  return database.run<DeadEvent>(listDeadStatement, [limit, endpointId ?? null, customerId ?? null])
 }
 
 export type DeadKey = Pick<DeadEvent, 'customerId' | 'endpointId' | 'eventNumber'>
@@ -39,6 +46,7 @@ const listDeadAfterStatement = statement(
   from dead_events d
   join events e using (customer_id, event_number)
   where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
+    and ($6::uuid is null or d.customer_id = $6)
   order by d.customer_id, d.endpoint_id, d.event_number
   limit $1`,
 )
@@ -48,9 +56,9 @@ export function listDeadEventsAfter(
   database: Database,
   { customerId, endpointId, eventNumber }: DeadKey,
   limit: number,
-  onlyEndpointId: string | null,
+  of: DeadOf,
 ): Promise<DeadEvent[]> {
-  const values = [limit, customerId, endpointId, eventNumber, onlyEndpointId]
+  const values = [limit, customerId, endpointId, eventNumber, of.endpointId ?? null, of.customerId ?? null]
   return database.run<DeadEvent>(listDeadAfterStatement, values)
 }
 

@@ -1,6 +1,13 @@
 // Sends dead events again when an operator says so: now and out of turn, but the oldest of a customer first, and none
 // before one that is not taken. An endpoint that does not answer at all is left alone for the rest of the run.
-import { beforeAllDead, type DeadEvent, type DeadKey, deleteDeadEvent, listDeadEventsAfter } from './dead-sql.ts'
+import {
+  beforeAllDead,
+  type DeadEvent,
+  type DeadKey,
+  type DeadOf,
+  deleteDeadEvent,
+  listDeadEventsAfter,
+} from './dead-sql.ts'
 import { type DeliveryContext, type Failure, send } from './deliver.ts'
 import { findEndpoint } from './endpoint-sql.ts'
 import { listEvents } from './event-sql.ts'
@@ -14,11 +21,11 @@ export type Resent = {
 
 const batchSize = 500
 
-export async function resendDeadEvents(context: DeliveryContext, onlyEndpointId: string | null): Promise<Resent> {
+export async function resendDeadEvents(context: DeliveryContext, of: DeadOf): Promise<Resent> {
   const result: Resent = { resent: 0, left: 0, failed: [] }
   const closed = new Set<string>()
   for (let after: DeadKey = beforeAllDead; ; ) {
-    const batch = await listDeadEventsAfter(context.database, after, batchSize, onlyEndpointId)
+    const batch = await listDeadEventsAfter(context.database, after, batchSize, of)
     for (const dead of batch) {
       const { customerId, endpointId, eventNumber, type } = dead
       const queue = `${endpointId} ${customerId}`

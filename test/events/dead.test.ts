@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 const deadNumbers = async () =>
-  (await listDeadEvents(world.database, 100, null)).map(({ eventNumber }) => eventNumber).sort((a, b) => a - b)
+  (await listDeadEvents(world.database, 100, {})).map(({ eventNumber }) => eventNumber).sort((a, b) => a - b)
 
 /** Events 1 to `count` of each customer are dead, and the consumer takes things again. */
 async function bury(count: number, customers = [customerId]): Promise<void> {
@@ -36,7 +36,7 @@ async function bury(count: number, customers = [customerId]): Promise<void> {
     await deliver(world.context())
     await world.passHours(1)
   }
-  assert.equal((await listDeadEvents(world.database, 10_000, null)).length, count * customers.length)
+  assert.equal((await listDeadEvents(world.database, 10_000, {})).length, count * customers.length)
   consumer.received.length = 0
   consumer.react = () => 200
 }
@@ -55,7 +55,7 @@ test('an event that fails for 72 hours is laid aside, and after a pause the next
   await world.passHours(1)
   await deliver(world.context())
   assert.deepEqual([await deadNumbers(), consumer.taken()], [[1], [2]])
-  const [dead] = await listDeadEvents(world.database, 100, endpointId)
+  const [dead] = await listDeadEvents(world.database, 100, { endpointId })
   assert.deepEqual(
     { ...dead, diedAt: 0 },
     {
@@ -63,7 +63,7 @@ test('an event that fails for 72 hours is laid aside, and after a pause the next
       ...{ diedAt: 0, data: { customerId, number: 1 } },
     },
   )
-  assert.deepEqual(await listDeadEvents(world.database, 100, 'end_other'), [])
+  assert.deepEqual(await listDeadEvents(world.database, 100, { endpointId: 'end_other' }), [])
 })
 
 test('each event has its own 72 hours: a younger one behind a dead one is tried on, and dies at its own time', async () => {
@@ -95,7 +95,7 @@ test('events that an endpoint does not want stand in nobody’s way: not of the 
     await deliver(world.context())
     await world.passHours(1)
     await deliver(world.context())
-    const dead = await listDeadEvents(world.database, 100, pickyId)
+    const dead = await listDeadEvents(world.database, 100, { endpointId: pickyId })
     assert.deepEqual(
       dead.map(({ eventNumber }) => eventNumber),
       [2, 4],
@@ -147,14 +147,14 @@ test('an endpoint that was disabled for a week and fails once loses nothing', as
 test('resend delivers the dead events, oldest first, with the ids they had, and they are dead no more', async () => {
   await bury(3)
   const ids = await world.query<{ id: string }>('select event_id as id from events order by event_number')
-  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 3, left: 0, failed: [] })
+  assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 3, left: 0, failed: [] })
   assert.deepEqual(consumer.taken(), [1, 2, 3])
   assert.deepEqual(
     consumer.received.map(({ id }) => ({ id })),
     ids,
   )
   assert.deepEqual(await deadNumbers(), [])
-  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 0, left: 0, failed: [] })
+  assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 0, left: 0, failed: [] })
 })
 
 test('what is not taken stays dead, and holds back the later ones of its customer only', async () => {
@@ -162,7 +162,7 @@ test('what is not taken stays dead, and holds back the later ones of its custome
   await bury(3, [customerId, other])
   consumer.react = (come) => (come.customerId === customerId && come.payload.sequence === 2 ? 422 : 200)
   const failed = [{ customerId, endpointId, eventNumber: 2, type: 'order.confirmed', error: 'HTTP 422' }]
-  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 4, left: 1, failed })
+  assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 4, left: 1, failed })
   assert.deepEqual([consumer.taken(customerId), consumer.taken(other)], [[1], [1, 2, 3]])
   assert.deepEqual(await deadNumbers(), [2, 3])
 })
@@ -170,11 +170,11 @@ test('what is not taken stays dead, and holds back the later ones of its custome
 test('an endpoint that does not answer, or is disabled, is asked once and left alone', async () => {
   await bury(2, [customerId, await world.newCustomer()])
   consumer.react = () => 'hang'
-  const silent = await resendDeadEvents(world.context({ ...slowSettings, timeoutMs: 100 }), null)
+  const silent = await resendDeadEvents(world.context({ ...slowSettings, timeoutMs: 100 }), {})
   assert.deepEqual([silent.resent, silent.left, silent.failed[0]?.error], [0, 3, 'TimeoutError'])
   assert.equal(consumer.received.length, 1)
   await updateEndpointStatus(world.database, endpointId, 'DISABLED')
-  const disabled = await resendDeadEvents(world.context(), null)
+  const disabled = await resendDeadEvents(world.context(), {})
   assert.deepEqual([disabled.left, disabled.failed[0]?.error], [3, 'the endpoint is disabled'])
   assert.equal(consumer.received.length, 1)
 })
@@ -190,12 +190,22 @@ test('resend of one endpoint leaves those of others', async () => {
     await world.passHours(73)
     await deliver(world.context())
     for (const each of [consumer, other]) each.react = () => 200
-    assert.equal((await resendDeadEvents(world.context(), otherId)).resent, 1)
+    assert.equal((await resendDeadEvents(world.context(), { endpointId: otherId })).resent, 1)
     assert.deepEqual([consumer.taken(), other.taken()], [[], [1]])
-    assert.equal((await listDeadEvents(world.database, 10, endpointId)).length, 1)
+    assert.equal((await listDeadEvents(world.database, 10, { endpointId })).length, 1)
   } finally {
     await other.close()
   }
+})
+
+test('resend of one customer leaves those of others', async () => {
+  const other = await world.newCustomer()
+  await bury(2, [customerId, other])
+  const ofOther = { customerId: other }
+  assert.deepEqual(await resendDeadEvents(world.context(), ofOther), { resent: 2, left: 0, failed: [] })
+  assert.deepEqual([consumer.taken(other), consumer.taken(customerId)], [[1, 2], []])
+  assert.equal((await listDeadEvents(world.database, 10, ofOther)).length, 0)
+  assert.equal((await listDeadEvents(world.database, 10, { customerId })).length, 2)
 })
 
 test('resend takes all of them, however many, without the same one twice', async () => {
@@ -209,7 +219,7 @@ test('resend takes all of them, however many, without the same one twice', async
      select $1, $2, n, 9, 'HTTP 500' from generate_series(1, 1201) n`,
     [customerId, endpointId],
   )
-  assert.deepEqual(await resendDeadEvents(world.context(), null), { resent: 1_201, left: 0, failed: [] })
+  assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 1_201, left: 0, failed: [] })
   assert.deepEqual(
     consumer.taken(),
     Array.from({ length: 1_201 }, (_, index) => index + 1),
