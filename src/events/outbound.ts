@@ -33,7 +33,7 @@ export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: Ou
   const connect = buildConnector({
     ...plain,
     timeout: Math.min(timeoutMs, connectTimeoutMs),
-    ...(allowPrivate ? {} : { lookup: lookupPublic(resolve) }),
+    ...(allowPrivate ? {} : { lookup: lookupPublic(oneAtATime(resolve)) }),
   })
   const agent = new Agent({
     ...plain,
@@ -90,11 +90,23 @@ function explain(error: unknown): string {
   return typeof code === 'string' ? code : name
 }
 
-export type Resolve = (
-  hostname: string,
-  options: LookupOptions & { all: true },
-  callback: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void
+type Resolved = (error: Error | null, addresses: LookupAddress[]) => void
+export type Resolve = (hostname: string, options: LookupOptions & { all: true }, callback: Resolved) => void
+
+/** One look-up of a name for all who want it: they run on a few threads, and those of the gateway's name do too. */
+export function oneAtATime(resolve: Resolve): Resolve {
+  const waiting = new Map<string, Resolved[]>()
+  return (hostname, options, callback) => {
+    const others = waiting.get(hostname)
+    if (others) return void others.push(callback)
+    const all = [callback]
+    waiting.set(hostname, all)
+    resolve(hostname, options, (error, addresses) => {
+      waiting.delete(hostname)
+      for (const each of all) each(error, addresses)
+    })
+  }
+}
 
 /** As the name resolves, if every address of it is public: one that is not says enough about the others. */
 export function lookupPublic(resolve: Resolve): LookupFunction {

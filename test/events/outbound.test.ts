@@ -7,7 +7,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { isPublicAddress } from '../../src/events/addresses.ts'
-import { createOutbound, lookupPublic, type Resolve } from '../../src/events/outbound.ts'
+import { createOutbound, lookupPublic, oneAtATime, type Resolve } from '../../src/events/outbound.ts'
 
 let canary: Server
 let port = 0
@@ -121,6 +121,21 @@ test('the connection goes to what was checked: all addresses, or the first where
     { address: '2606:4700::1111', family: 6 },
   ]
   assert.deepEqual(found, [both, ['8.8.8.8', 4]])
+})
+
+test('who wants a name while it is looked up shares the look-up, and the next one looks anew', async () => {
+  const names: string[] = []
+  const resolve = oneAtATime((hostname, _options, callback) => {
+    names.push(hostname)
+    setImmediate(() => callback(null, [{ address: '8.8.8.8', family: 4 }]))
+  })
+  const look = (hostname: string) =>
+    new Promise((done) => resolve(hostname, { all: true }, (_error, addresses) => done(addresses[0]?.address)))
+  const wanted = ['one.example', 'one.example', 'other.example', 'one.example']
+  assert.deepEqual(await Promise.all(wanted.map(look)), ['8.8.8.8', '8.8.8.8', '8.8.8.8', '8.8.8.8'])
+  assert.deepEqual(names, ['one.example', 'other.example'])
+  await look('one.example')
+  assert.equal(names.length, 3)
 })
 
 test('a failed look-up is an error with its code', async () => {
