@@ -6,17 +6,18 @@ import { refuse } from './errors.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
 
+/** The content of an input, or a row that it needs and somebody else keeps. */
+export type Blame = 'input' | 'row'
+
 export type BatchOptions<Input, Output> = {
   /** One output per input, in the same order. */
   run: (inputs: Input[]) => Promise<Output[]>
   /** Inputs with the same key never share a batch: they would change the same row in one statement. */
   conflictKey?: (input: Input) => string
-  /** Whether an error was caused by the content of an input, so that running the others alone may succeed. */
-  isInputError: (error: unknown) => boolean
+  /** What of the inputs has caused an error, so that running the others alone may succeed; undefined: nothing has. */
+  blame: (error: unknown) => Blame | undefined
   /** Inputs with the same key change the same row: what keeps one of them waiting too long keeps all of them. */
   rowKey?: (input: Input) => string
-  /** Whether an error is that: somebody else has kept a row. Asked of errors that an input has caused. */
-  isKept?: (error: unknown) => boolean
   maxSize?: number
   maxQueued?: number
   /** Two: while one batch waits for its commit, the database works on the other. */
@@ -30,7 +31,7 @@ type Waiting<Input, Output> = {
 }
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
-  const { run, conflictKey, isInputError, rowKey, isKept = () => false } = options
+  const { run, conflictKey, blame, rowKey } = options
   const { maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
   const lanes = new Map<unknown, Waiting<Input, Output>[]>()
   let queued = 0
@@ -67,15 +68,16 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
     try {
       await runTogether(batch)
     } catch (error) {
-      const parts = isInputError(error) ? partsOf(batch, isKept(error)) : []
+      const parts = partsOf(batch, blame(error))
       if (parts.length > 1) for (const part of parts) await settle(part)
       else for (const waiting of batch) waiting.reject(error)
     }
   }
 
   /** By row when one was kept: it costs the others one more wait, and those who need it are refused together. */
-  function partsOf(batch: Waiting<Input, Output>[], byRow: boolean): Waiting<Input, Output>[][] {
-    if (!byRow || !rowKey) return batch.map((waiting) => [waiting])
+  function partsOf(batch: Waiting<Input, Output>[], blamed: Blame | undefined): Waiting<Input, Output>[][] {
+    if (!blamed) return [batch]
+    if (blamed === 'input' || !rowKey) return batch.map((waiting) => [waiting])
     return [...Map.groupBy(batch, (waiting) => rowKey(waiting.input)).values()]
   }
 

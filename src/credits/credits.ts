@@ -1,7 +1,7 @@
 // What the rest of the service does with credits, behind batches: read a balance, spend, hold, end a hold. Built once by
 // whoever starts the service or a test.
 import { type Batch, createBatch } from '../core/batch.ts'
-import { type Database, isInputError, isKeptRow, statement } from '../db/database.ts'
+import { blame, type Database, statement } from '../db/database.ts'
 import {
   endHolds,
   findHolds,
@@ -37,10 +37,9 @@ const customer = (input: { customerId: string }) => input.customerId
 /** A hold ends once: two that want to end it do not share a statement. */
 export function createEndHold(database: Database): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
-    isInputError,
+    blame,
     conflictKey: ({ customerId, holdId }) => `${customerId}/${holdId}`,
     rowKey: customer,
-    isKept: isKeptRow,
     run: (inputs) => endHolds(database, inputs),
   })
 }
@@ -49,7 +48,7 @@ export function createEndHold(database: Database): Credits['endHold'] {
 export function createCredits(database: Database): Credits {
   return {
     readBalance: createBatch({
-      isInputError,
+      blame,
       run: async (customerIds) => {
         const rows = await database.run<{ available: number }>(readBalances, [customerIds])
         return rows.map((row) => row.available)
@@ -57,13 +56,12 @@ export function createCredits(database: Database): Credits {
     }),
     spend: createSpend(database),
     openHold: createBatch<HoldOpening, HoldOpened>({
-      isInputError,
+      blame,
       conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
       rowKey: customer,
-      isKept: isKeptRow,
       run: (inputs) => onceMore(() => openHolds(database, inputs)),
     }),
     endHold: createEndHold(database),
-    findHold: createBatch({ isInputError, run: (inputs) => findHolds(database, inputs) }),
+    findHold: createBatch({ blame, run: (inputs) => findHolds(database, inputs) }),
   }
 }

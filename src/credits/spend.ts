@@ -2,7 +2,7 @@
 // refused for lack of credits is not burnt, because it is kept by the entry alone.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
-import { type Database, isInputError, isKeptRow, statement } from '../db/database.ts'
+import { blame, type Database, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 import { emitEvents } from '../events/outbox.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
@@ -54,10 +54,9 @@ const spendStatement = statement(
 /** Spends of one customer share a statement, one after the other; twins do not: the second is to see the first. */
 export function createSpend(database: Database): Batch<SpendInput, SpendOutput> {
   return createBatch<SpendInput, SpendOutput>({
-    isInputError,
+    blame,
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
-    isKept: isKeptRow,
     run: async (inputs) => {
       const values = columns(inputs, 'customerId', 'credits', 'reference', 'serviceId')
       const outputs = await onceMore(() => database.run<SpendOutput>(spendStatement, values))

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createBatch } from '../core/batch.ts'
 import { refuse } from '../core/errors.ts'
-import { isInputError } from '../db/database.ts'
+import { blame } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import type { KeyHash, KeyStatus } from './sql.ts'
 
@@ -28,7 +28,7 @@ export function createRecogniser<Found extends Recognised>(
 ): (secret: unknown) => Promise<Found> {
   const { peppers, pattern, texts } = options
   const remembered = new Map<string, { found: Found; until: number }>()
-  const findOne = createBatch<KeyHash, Found | null>({ isInputError, run: options.find })
+  const findOne = createBatch<KeyHash, Found | null>({ blame, run: options.find })
 
   async function look(hash: KeyHash, name: string): Promise<Found | null> {
     const until = performance.now() + rememberedMs

@@ -4,6 +4,7 @@
 // only way to know. Begin, finish and purchase carry their own ids for that.
 import pg from 'pg'
 import { assert } from '../core/assert.ts'
+import type { Blame } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
 
@@ -55,16 +56,12 @@ export function failureKind(error: unknown): FailureKind {
 }
 
 /**
- * Whether a batch failed for the sake of one of its inputs: its values, or a row somebody else kept locked. Nothing of
- * the statement has happened, and the other inputs may go through alone.
+ * Whether a batch failed for the sake of one of its inputs: its values, or a row somebody else kept locked for longer
+ * than a statement waits. Nothing of the statement has happened, and the other inputs may go through alone.
  */
-export function isInputError(error: unknown): boolean {
-  return failureKind(error) === 'input' || isKeptRow(error)
-}
-
-/** Somebody else kept a row locked for longer than a statement waits. */
-export function isKeptRow(error: unknown): boolean {
-  return (error as { cause?: { code?: string } })?.cause?.code === lockTimeout
+export function blame(error: unknown): Blame | undefined {
+  if ((error as { cause?: { code?: string } })?.cause?.code === lockTimeout) return 'row'
+  return failureKind(error) === 'input' ? 'input' : undefined
 }
 
 /** A unique index has refused a row: there is another of its kind by now. */

@@ -3,7 +3,7 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { createPace } from '../core/clock.ts'
 import type { Credits } from '../credits/credits.ts'
-import { type Database, isInputError, isKeptRow, type Log } from '../db/database.ts'
+import { blame, type Database, type Log } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import {
   type CancelClaim,
@@ -82,25 +82,24 @@ function createBatches(database: Database): PaymentBatches {
   const customer = (input: { customerId: string }) => input.customerId
   const order = (input: OrderKey) => `${input.customerId}/${input.orderId}`
   return {
-    insertOrder: createBatch({ isInputError, run: (inputs) => insertOrders(database, inputs) }),
-    findOrderOfKey: createBatch({ isInputError, run: (inputs) => findOrdersOfKeys(database, inputs) }),
-    findOrder: createBatch({ isInputError, run: (inputs) => findOrders(database, inputs) }),
+    insertOrder: createBatch({ blame, run: (inputs) => insertOrders(database, inputs) }),
+    findOrderOfKey: createBatch({ blame, run: (inputs) => findOrdersOfKeys(database, inputs) }),
+    findOrder: createBatch({ blame, run: (inputs) => findOrders(database, inputs) }),
     claimConfirm: createBatch<ConfirmClaim, boolean>({
-      isInputError,
+      blame,
       conflictKey: order,
       run: (inputs) => claimConfirms(database, inputs),
     }),
-    findConfirmSubject: createBatch({ isInputError, run: (inputs) => findConfirmSubjects(database, inputs) }),
+    findConfirmSubject: createBatch({ blame, run: (inputs) => findConfirmSubjects(database, inputs) }),
     claimCancel: createBatch<CancelClaim, CancelClaimed | null>({
-      isInputError,
+      blame,
       conflictKey: customer,
       run: (inputs) => claimCancels(database, inputs),
     }),
     finishOperation: createBatch<Finish, Finished | null>({
-      isInputError,
+      blame,
       conflictKey: order,
       rowKey: customer,
-      isKept: isKeptRow,
       run: (inputs) => finishOperations(database, inputs),
     }),
   }

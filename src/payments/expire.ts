@@ -3,7 +3,7 @@
 // so it meets a confirm of the same moment at the same unique index, and one of the two is refused.
 import { createBatch, runAll } from '../core/batch.ts'
 import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
-import { type Database, isInputError, isKeptRow, statement } from '../db/database.ts'
+import { blame, type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
 import { emitEvents } from '../events/outbox.ts'
 import { type OrderKey, orderEventData } from './order-sql.ts'
@@ -70,8 +70,7 @@ export async function expireOrders(
   pendingOrderLifetimeMs: number,
 ): Promise<{ expired: number; more: boolean }> {
   const expire = createBatch<OrderKey, boolean>({
-    isInputError,
-    isKept: isKeptRow,
+    blame,
     rowKey: ({ customerId }) => customerId,
     run: (inputs) => expireThese(database, inputs),
   })

@@ -12,7 +12,7 @@ type Item = { key: string; number: number }
 function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, string>> = {}) {
   const runs: { inputs: Input[]; finish: () => void; fail: (error: unknown) => void }[] = []
   const batch = createBatch<Input, string>({
-    isInputError: () => false,
+    blame: () => undefined,
     concurrency: 1,
     run: (inputs) =>
       new Promise((resolve, reject) => {
@@ -102,7 +102,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
   const runs: string[][] = []
   const batch = createBatch<string, string>({
     concurrency: 1,
-    isInputError: (error) => error instanceof BadInput,
+    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
     run: async (inputs) => {
       runs.push(inputs)
       await turn()
@@ -121,7 +121,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
 test('a bad input that came alone is not run a second time', async () => {
   let runs = 0
   const batch = createBatch<string, string>({
-    isInputError: () => true,
+    blame: () => 'input',
     run: async () => {
       runs += 1
       throw new BadInput('bad')
@@ -165,7 +165,7 @@ test('past maxQueued an input is refused with SVC001 and never runs; those who w
 
 test('a run that returns another number of outputs than inputs acknowledges nothing', async () => {
   for (const outputs of [[], ['one', 'two']]) {
-    const batch = createBatch<string, string>({ isInputError: () => false, run: async () => outputs })
+    const batch = createBatch<string, string>({ blame: () => undefined, run: async () => outputs })
     await assert.rejects(batch('a'), AssertionFailed)
   }
 })
@@ -175,7 +175,7 @@ test('every input gets its own output, and runs once, under random load', async 
   let underWay = 0
   const batch = createBatch<Item, string>({
     conflictKey: (item) => item.key,
-    isInputError: (error) => error instanceof BadInput,
+    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
     maxSize: 7,
     concurrency: 3,
     run: async (inputs) => {
@@ -205,4 +205,25 @@ test('every input gets its own output, and runs once, under random load', async 
   const all = [...handedOut.values()].flat()
   assert.equal(all.length, new Set(all).size)
   assert.equal(all.length, 3_000 - Math.floor(3_000 / 97))
+})
+
+test('a row that somebody keeps: the inputs of other rows are run again without it, those that need it fail together', async () => {
+  const runs: string[][] = []
+  const kept = new Error('kept')
+  const batch = createBatch<string, string>({
+    blame: (error) => (error === kept ? 'row' : undefined),
+    rowKey: (input) => input.slice(0, 1),
+    concurrency: 1,
+    run: async (inputs) => {
+      runs.push(inputs)
+      if (inputs.some((input) => input.startsWith('k'))) throw kept
+      return inputs
+    },
+  })
+  const ends = await Promise.allSettled(['first', 'k1', 'a1', 'k2', 'a2', 'k3'].map(batch))
+  assert.deepEqual(
+    ends.map((end) => end.status),
+    ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected'],
+  )
+  assert.deepEqual(runs, [['first'], ['k1', 'a1', 'k2', 'a2', 'k3'], ['k1', 'k2', 'k3'], ['a1', 'a2']])
 })

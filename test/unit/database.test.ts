@@ -4,14 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { AssertionFailed } from '../../src/core/assert.ts'
 import { Refusal } from '../../src/core/errors.ts'
-import {
-  createDatabase,
-  createPool,
-  type FailureKind,
-  failureKind,
-  isInputError,
-  statement,
-} from '../../src/db/database.ts'
+import { blame, createDatabase, createPool, type FailureKind, failureKind, statement } from '../../src/db/database.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 
 let testDatabase: TestDatabase
@@ -34,7 +27,7 @@ for (const [kind, states] of Object.entries(sqlStates)) {
   test(`SQLSTATE ${states} is ${kind}`, () => {
     for (const state of states.split(' ')) {
       assert.equal(failureKind(withState(state)), kind, state)
-      assert.equal(isInputError(withState(state)), kind === 'input', state)
+      assert.equal(blame(withState(state)), kind === 'input' ? 'input' : undefined, state)
     }
   })
 }
