@@ -13,6 +13,16 @@ AS $function$
   )::text, 'UTF8'))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_suspension()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.suspended_at := case new.status when 'SUSPENDED' then clock_timestamp() end;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -76,6 +86,7 @@ create table api_keys (
   last_four      text                     not null,
   status         text                     not null default 'ACTIVE'::text,
   created_at     timestamp with time zone not null default now(),
+  suspended_at   timestamp with time zone,
   constraint api_keys_pkey PRIMARY KEY (key_id),
   constraint api_keys_hash_once UNIQUE (pepper_version, key_hash),
   constraint api_keys_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
@@ -84,6 +95,9 @@ create table api_keys (
 );
 
 CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
+CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
+
+CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
 create table event_endpoints (
   endpoint_id text                     not null,
@@ -334,11 +348,16 @@ create table service_tokens (
   last_four      text                     not null,
   status         text                     not null default 'ACTIVE'::text,
   created_at     timestamp with time zone not null default now(),
+  suspended_at   timestamp with time zone,
   constraint service_tokens_pkey PRIMARY KEY (service_id),
   constraint service_tokens_hash_once UNIQUE (pepper_version, token_hash),
   constraint service_tokens_hash_is_sha256 CHECK (octet_length(token_hash) = 32),
   constraint service_tokens_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))
 );
+
+CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
+
+CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
 create table webhook_notifications (
   transmission_id text                     not null,

@@ -2,21 +2,17 @@
 import type { Database } from '../db/database.ts'
 import { apiKeyPattern, type Peppers } from './api-keys.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundKey, findKeys } from './sql.ts'
-
-export type Caller = { customerId: string; keyId: string }
+import { type FoundKey, findKeys, findSuspendedKeys } from './sql.ts'
 
 /** Takes the header's value as Node gives it: repeated headers arrive joined by a comma and are malformed. */
-export type Authenticate = (header: string | string[] | undefined) => Promise<Caller>
+export type Authenticate = (header: string | string[] | undefined) => Caller | Promise<Caller>
+export type Caller = Pick<FoundKey, 'customerId' | 'keyId'>
 
 export function createAuthenticate(database: Database, peppers: Peppers): Authenticate {
-  const recognise = createRecogniser<FoundKey>({
+  return createRecogniser<FoundKey>({
     peppers,
     pattern: apiKeyPattern,
     find: (hashes) => findKeys(database, hashes),
+    findSuspended: (withinMs, limit) => findSuspendedKeys(database, withinMs, limit),
   })
-  return async (header) => {
-    const { customerId, keyId } = await recognise(header)
-    return { customerId, keyId }
-  }
 }

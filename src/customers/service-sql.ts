@@ -33,6 +33,19 @@ export async function findTokens(database: Database, inputs: KeyHash[]): Promise
   return byOrdinal(inputs, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, values))
 }
 
+const findSuspendedTokensStatement = statement(
+  'customers.findSuspendedTokens',
+  `select token_hash as "keyHash" from service_tokens
+  where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  limit $2`,
+)
+
+/** The hashes of the tokens that were suspended lately and are still. */
+export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<Buffer[]> {
+  const rows = await database.run<{ keyHash: Buffer }>(findSuspendedTokensStatement, [withinMs, limit])
+  return rows.map((row) => row.keyHash)
+}
+
 const updateTokenStatusStatement = statement(
   'customers.updateTokenStatus',
   'update service_tokens set status = $2 where service_id = $1 returning service_id',

@@ -4,10 +4,10 @@ import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundToken, findTokens, insertToken } from './service-sql.ts'
+import { type FoundToken, findSuspendedTokens, findTokens, insertToken } from './service-sql.ts'
 
 /** Takes the values of the header, each as it was sent. */
-export type AuthenticateService = (headers: string[] | undefined) => Promise<{ serviceId: string }>
+export type AuthenticateService = (headers: string[]) => { serviceId: string } | Promise<{ serviceId: string }>
 
 const tokenPattern = /^cst_[0-9A-Za-z]{43}$/
 
@@ -32,10 +32,10 @@ export function createAuthenticateService(database: Database, peppers: Peppers):
       AUTH003: 'The token is suspended.',
     },
     find: (hashes) => findTokens(database, hashes),
+    findSuspended: (withinMs, limit) => findSuspendedTokens(database, withinMs, limit),
   })
-  return async ([header = '', ...others] = []) => {
-    const [, token] = /^Bearer ([^\s,]+)$/i.exec(header) ?? []
-    const { serviceId } = await recognise(others.length === 0 ? token : undefined)
-    return { serviceId }
+  return (headers) => {
+    const [, token] = /^Bearer ([^\s,]+)$/i.exec(headers[0] ?? '') ?? []
+    return recognise(headers.length === 1 ? token : undefined)
   }
 }

@@ -113,6 +113,19 @@ const findKeysStatement = statement(
   join api_keys k using (pepper_version, key_hash)`,
 )
 
+const findSuspendedKeysStatement = statement(
+  'customers.findSuspendedKeys',
+  `select key_hash as "keyHash" from api_keys
+  where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  limit $2`,
+)
+
+/** The hashes of the keys that were suspended lately and are still. */
+export async function findSuspendedKeys(database: Database, withinMs: number, limit: number): Promise<Buffer[]> {
+  const rows = await database.run<{ keyHash: Buffer }>(findSuspendedKeysStatement, [withinMs, limit])
+  return rows.map((row) => row.keyHash)
+}
+
 /** The keys with these hashes, one per input, null where nobody has it. */
 export async function findKeys(database: Database, inputs: KeyHash[]): Promise<(FoundKey | null)[]> {
   const values = columns(inputs, 'pepperVersion', 'keyHash')

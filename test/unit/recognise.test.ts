@@ -1,0 +1,189 @@
+// Who is remembered, for how long, and how a suspension is noticed: with a clock of the test's own, and the triggers of the
+// database that say when somebody was suspended.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { hashKey, issueKey } from '../../src/customers/api-keys.ts'
+import { createRecogniser, type Recognised } from '../../src/customers/recognise.ts'
+import { findSuspendedTokens, updateTokenStatus } from '../../src/customers/service-sql.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
+import { findSuspendedKeys, updateKeyStatus } from '../../src/customers/sql.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+
+const pepper = { version: 1, secret: 'a pepper of sixteen' }
+const secretOf = (name: string) => `key_${name}`
+const hashOf = (name: string) => hashKey(secretOf(name), pepper).keyHash
+
+/** A recogniser over keys in memory, with what it has asked. */
+function createWorld(names: string[]) {
+  const world = {
+    timeMs: 0,
+    suspended: new Set<string>(),
+    lookups: 0,
+    questions: 0,
+    isAway: false,
+    /** Holds lookups back until it is called. */
+    hold: undefined as Promise<void> | undefined,
+    recognise: (_name: string): Recognised | Promise<Recognised> => assert.fail('not made yet'),
+  }
+  const recogniser = createRecogniser<Recognised>({
+    peppers: [pepper],
+    pattern: /^key_/,
+    now: () => world.timeMs,
+    find: async (hashes) => {
+      world.lookups += hashes.length
+      if (world.isAway) throw new Error('away')
+      const found = hashes.map(({ keyHash }) => {
+        const name = names.find((each) => hashOf(each).equals(keyHash))
+        return name
+          ? { keyHash, status: world.suspended.has(name) ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
+          : null
+      })
+      await world.hold
+      return found
+    },
+    findSuspended: async () => {
+      world.questions += 1
+      if (world.isAway) throw new Error('away')
+      return [...world.suspended].map(hashOf)
+    },
+  })
+  world.recognise = (name) => recogniser(secretOf(name))
+  return world
+}
+
+async function codeOf(answer: () => unknown): Promise<string> {
+  try {
+    await answer()
+    return 'SUCCESS'
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('who was recognised is looked for once a minute, and one question keeps all of them fresh', async () => {
+  const world = createWorld(['a', 'b'])
+  for (; world.timeMs < 60_000; world.timeMs += 100) {
+    await world.recognise('a')
+    await world.recognise('b')
+  }
+  assert.equal(world.lookups, 2)
+  assert.ok(world.questions >= 120 && world.questions <= 200, `${world.questions} questions`)
+  world.timeMs += 100
+  await world.recognise('a')
+  assert.equal(world.lookups, 3)
+})
+
+test('who is remembered is recognised without waiting for anything', async () => {
+  const world = createWorld(['a'])
+  await world.recognise('a')
+  await settled()
+  assert.equal((world.recognise('a') as Recognised).status, 'ACTIVE')
+})
+
+test('a suspension is felt within a second of use, and its end as well', async () => {
+  const world = createWorld(['a', 'b'])
+  const use = async (name: string) => {
+    const code = await codeOf(() => world.recognise(name))
+    await settled()
+    return code
+  }
+  await use('a')
+  world.suspended.add('a')
+  const codes: string[] = []
+  for (let step = 0; step < 10; step += 1, world.timeMs += 100) codes.push(await use('a'))
+  assert.equal(codes.at(-1), 'AUTH003')
+  assert.equal(await use('b'), 'SUCCESS')
+  world.suspended.delete('a')
+  for (let step = 0; step < 10; step += 1, world.timeMs += 100) codes.push(await use('a'))
+  assert.equal(codes.at(-1), 'SUCCESS')
+})
+
+test('what is remembered does not outlive the answers of the database', async () => {
+  const world = createWorld(['a'])
+  await world.recognise('a')
+  await settled()
+  world.isAway = true
+  world.timeMs += 800
+  assert.equal(await codeOf(() => world.recognise('a')), 'SUCCESS')
+  await settled()
+  world.timeMs += 200
+  await assert.rejects(async () => world.recognise('a'), /away/)
+  world.isAway = false
+  assert.equal(await codeOf(() => world.recognise('a')), 'SUCCESS')
+})
+
+test('a lookup that began before a suspension and ends after it is not believed for longer than a second', async () => {
+  const world = createWorld(['a', 'b'])
+  await world.recognise('b')
+  await settled()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.hold = promise
+  const early = world.recognise('a')
+  world.suspended.add('a')
+  world.timeMs += 400
+  world.hold = undefined
+  await world.recognise('b')
+  await settled()
+  resolve()
+  assert.equal((await early).status, 'ACTIVE')
+  world.timeMs += 100
+  assert.equal(await codeOf(() => world.recognise('a')), 'AUTH003')
+})
+
+test('whom nobody knows is AUTH001 each time, and what is not well-formed INVALID_API_KEY without a lookup', async () => {
+  const world = createWorld(['a'])
+  assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
+  assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
+  assert.equal(world.lookups, 2)
+  const recogniser = createRecogniser({
+    peppers: [pepper],
+    pattern: /^key_/,
+    find: () => assert.fail('looked for'),
+    findSuspended: () => assert.fail('asked for'),
+  })
+  for (const secret of [undefined, '', 'another', ['key_a']]) {
+    assert.equal(await codeOf(() => recogniser(secret)), 'INVALID_API_KEY')
+  }
+})
+
+let testDatabase: TestDatabase
+let database: Database
+before(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase(testDatabase.pool, silentLog)
+})
+after(() => testDatabase.drop())
+
+test('the database notes when a key or a token was suspended, and forgets it when it works again', async () => {
+  const key = await issueKey(database, [pepper], 'somebody')
+  const token = await issueToken(database, [pepper], 'a service')
+  const rows = [
+    {
+      suspended: () => findSuspendedKeys(database, 60_000, 10),
+      set: (status: 'ACTIVE' | 'SUSPENDED') => updateKeyStatus(database, key.keyId, status),
+      keyHash: hashKey(key.apiKey, pepper).keyHash,
+      age: (text: string) => testDatabase.query(`update api_keys set suspended_at = now() - interval '${text}'`),
+    },
+    {
+      suspended: () => findSuspendedTokens(database, 60_000, 10),
+      set: (status: 'ACTIVE' | 'SUSPENDED') => updateTokenStatus(database, token.serviceId, status),
+      keyHash: hashKey(token.token, pepper).keyHash,
+      age: (text: string) => testDatabase.query(`update service_tokens set suspended_at = now() - interval '${text}'`),
+    },
+  ]
+  for (const { suspended, set, keyHash, age } of rows) {
+    assert.deepEqual(await suspended(), [])
+    await set('SUSPENDED')
+    assert.deepEqual(await suspended(), [keyHash])
+    await age('59 seconds')
+    assert.deepEqual(await suspended(), [keyHash])
+    await age('61 seconds')
+    assert.deepEqual(await suspended(), [])
+    await set('SUSPENDED')
+    await set('ACTIVE')
+    assert.deepEqual(await suspended(), [])
+  }
+})
