@@ -2,7 +2,7 @@
 // yet. A payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing:
 // what it returns becomes true when the journal has it (state.ts), and `put` is called for old and new alike.
 
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { type ErrorAnswer, type ErrorCode, errorAnswer } from './errors.ts'
 import { integer, oneOf, optional } from './fields.ts'
 
@@ -198,6 +198,11 @@ function issuePaymentKey(requestedAt: string): string {
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
+/** Bytes past the last multiple of 62 are thrown away: each character has the same probability. */
 export function randomAlphanumeric(length: number): string {
-  return Array.from({ length }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += alphanumerics[byte % 62]
+  }
+  return text
 }

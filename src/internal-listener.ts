@@ -8,6 +8,7 @@ import type { Database } from './db/database.ts'
 import { listMigrations, missingMigrations } from './db/migrate.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { buildApiListener } from './http/api-listener.ts'
+import { valuesOf } from './http/headers.ts'
 
 export type InternalListenerParts = {
   database: Database
@@ -21,7 +22,7 @@ export type InternalListenerParts = {
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
   const { database, gateway, credits, authenticateService, ...rest } = parts
   const app = buildApiListener({
-    authenticate: ({ headersDistinct }) => authenticateService(headersDistinct.authorization),
+    authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     ...rest,
   })
   const migrations = listMigrations()

@@ -21,6 +21,7 @@ import { buildInternalListener } from './internal-listener.ts'
 import { explainListen, listen } from './listen.ts'
 import { openGateway } from './open-gateway.ts'
 import { createPaymentContext } from './payments/context.ts'
+import { failUrlOf } from './payments/fail-url.ts'
 import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
 import { deliverySettings, outboundOptions, paymentSettings } from './settings.ts'
@@ -51,14 +52,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const { dataDir, databaseUrl, databaseConnections, internalHost } = config
     const opened = await openDatabase({ dataDir, databaseUrl, databaseConnections, use: 'service', log })
     parts.defer(() => opened.close())
-    const { database } = opened
+    const { database, requestDatabase } = opened
     const peppers = config.keyPeppers ?? readOrMakePepper(dataDir)
     const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
 
     const token = config.webhookToken ?? readOrMakeSecret(dataDir, 'webhook-token')
     let worker: Worker | undefined
     const onStored = () => worker?.wake(notificationsJob)
-    const webhooks = buildWebhookListener({ database, token, onStored, log: quiet })
+    const webhooks = buildWebhookListener({ database: requestDatabase, token, onStored, log: quiet })
     const webhookBase = await listenAt(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
@@ -70,10 +71,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
     parts.defer(close)
 
     const settings = paymentSettings(config)
-    const credits = createCredits(database)
-    const payments = createPaymentContext({ database, gateway, credits, settings, log })
-    const authenticate = createAuthenticate(database, peppers)
-    const authenticateService = createAuthenticateService(database, peppers)
+    const credits = createCredits(requestDatabase)
+    const payments = createPaymentContext({ database: requestDatabase, gateway, credits, settings, log })
+    const authenticate = createAuthenticate(requestDatabase, peppers)
+    const authenticateService = createAuthenticateService(requestDatabase, peppers)
     const { bodyLimitBytes } = config
     const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
     const outbound = createOutbound(outboundOptions(config))
@@ -89,15 +90,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
     parts.defer(async () => shop?.close())
     // A shop on a free port is known only now; nobody has been told where we listen yet.
     if (shop && config.storefront?.hasOwnUrls) {
-      Object.assign(settings, { successUrl: `${shop.url}/success`, failUrl: `${shop.url}/fail` })
+      Object.assign(settings, { successUrl: `${shop.url}/success`, failUrlOf: failUrlOf(`${shop.url}/fail`) })
     }
-    const jobs = [...paymentJobs(payments), ...creditJobs(database), ...eventJobs(deliverer)]
+    const background = createPaymentContext({ database, gateway, credits, settings, log })
+    const jobs = [...paymentJobs(background), ...creditJobs(database), ...eventJobs(deliverer)]
     if (config.worker) worker = startWorker(jobs, log)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
     // Last of all: whoever is told that we are ready finds everything in its place.
     const internal = buildInternalListener({
-      ...{ database, gateway, credits, authenticateService, bodyLimitBytes },
+      ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
       log: quiet,
     })
     const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
 import type { PaymentSettings } from './payments/context.ts'
+import { failUrlOf } from './payments/fail-url.ts'
 
 /** How long a payment may still be confirmed at the gateway after the buyer has authenticated. */
 const gatewaySessionMs = 600_000
@@ -18,7 +19,7 @@ export function paymentSettings(config: Config): PaymentSettings {
     stuckAfterAttempts: config.operationFlagAttempts,
     clientKey: config.gateway.clientKey,
     successUrl: config.successUrl,
-    failUrl: config.failUrl,
+    failUrlOf: failUrlOf(config.failUrl),
   }
 }
 

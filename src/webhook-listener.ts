@@ -2,13 +2,19 @@
 // before it is answered with 200, and nothing else happens here: the worker asks the gateway whether it is true. The token
 // in the path is what the gateway was given with the address; without it there is nothing here.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { deadlineIn, within } from './core/clock.ts'
 import { refuse } from './core/errors.ts'
 import type { Database } from './db/database.ts'
 import { readNotification } from './gateway/toss/webhook.ts'
 import { success } from './http/envelope.ts'
-import { answerError } from './http/error-handler.ts'
+import { createAnswerError } from './http/error-handler.ts'
 import { acceptJsonOnly } from './http/json-body.ts'
 import { closeConnectionsWhenStopping } from './http/stopping.ts'
 import { insertNotification } from './payments/notification-sql.ts'
@@ -33,6 +39,7 @@ export function webhookPath(token: string): string {
 
 export function buildWebhookListener({ database, token, onStored, log }: WebhookListenerParts): FastifyInstance {
   const expected = digest(token)
+  const answerError = createAnswerError(log, () => stopping.hasBegun())
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -47,13 +54,14 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
   })
 
   /** Before a byte of the body is read: a wrong token is an address that does not exist. */
-  async function requireToken(request: FastifyRequest): Promise<void> {
+  async function requireToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    stopping.note(request, reply)
     const { token: given = '' } = request.params as { token?: string }
     if (request.is404 || !timingSafeEqual(digest(given), expected)) throw refuse('NOT000')
   }
 
   acceptJsonOnly(app)
-  closeConnectionsWhenStopping(app)
+  const stopping = closeConnectionsWhenStopping(app)
   app.addHook('onRequest', requireToken)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(async () => {
@@ -61,6 +69,7 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
   })
 
   app.post(webhookPath(':token'), async (request) => {
+    if (request.body === undefined) throw refuse('VAL001', { message: 'The request has no body.' })
     const transmissionId = request.headers['tosspayments-webhook-transmission-id']
     const read = readNotification(transmissionId?.toString(), request.body)
     if (read.kind === 'unreadable') throw refuse('VAL001', { message: 'This is not a notification of the gateway.' })

@@ -1,8 +1,9 @@
-// Lets requests share a statement. What arrives while batches are under way forms the next one, so a commit is paid once
-// for all who wait, and a request that comes alone waits for nobody. A batch that fails because of one of its inputs is
+// Lets requests share a statement. What arrives together, or while batches are under way, forms the next one, so a commit
+// is paid once for all who wait, and a request that comes alone waits for nobody. A batch that fails because of one of its inputs is
 // run again in parts: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
+import { createLanes, createLine, type WaitingLine } from './waiting-line.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
 
@@ -20,8 +21,10 @@ export type BatchOptions<Input, Output> = {
   rowKey?: (input: Input) => string
   maxSize?: number
   maxQueued?: number
-  /** Two: while one batch waits for its commit, the database works on the other. */
+  /** How many batches may be under way at once, when one is not enough. */
   concurrency?: number
+  /** What takes longer than this waits for somebody else: a lock, a disk. */
+  patienceMs?: number
 }
 
 type Waiting<Input, Output> = {
@@ -32,31 +35,13 @@ type Waiting<Input, Output> = {
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
   const { run, conflictKey, blame, rowKey } = options
-  const { maxSize = 128, maxQueued = 20_000, concurrency = 2 } = options
-  const lanes = new Map<unknown, Waiting<Input, Output>[]>()
-  let queued = 0
+  const { maxSize = 128, maxQueued = 20_000, concurrency = 2, patienceMs = 10 } = options
+  const line: WaitingLine<Waiting<Input, Output>> = conflictKey
+    ? createLanes(({ input }) => conflictKey(input))
+    : createLine()
   let underWay = 0
-
-  /** An input without a key has a lane of its own. */
-  function enqueue(waiting: Waiting<Input, Output>): void {
-    const key = conflictKey ? conflictKey(waiting.input) : waiting
-    const lane = lanes.get(key)
-    if (lane) lane.push(waiting)
-    else lanes.set(key, [waiting])
-    queued += 1
-  }
-
-  /** The first of each lane, longest waiting first. A lane with more goes to the end: it does not hold up the others. */
-  function takeNext(): Waiting<Input, Output>[] {
-    const taken: Waiting<Input, Output>[] = []
-    for (const [key, lane] of [...lanes.entries().take(maxSize)]) {
-      taken.push(lane.shift() as Waiting<Input, Output>)
-      lanes.delete(key)
-      if (lane.length > 0) lanes.set(key, lane)
-    }
-    queued -= taken.length
-    return taken
-  }
+  /** Those under way that have used up their patience. */
+  let late = 0
 
   async function runTogether(batch: Waiting<Input, Output>[]): Promise<void> {
     const outputs = await run(batch.map((waiting) => waiting.input))
@@ -81,10 +66,27 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
     return [...Map.groupBy(batch, (waiting) => rowKey(waiting.input)).values()]
   }
 
+  /**
+   * One batch at a time makes the largest ones, and they cost the database least. Another goes beside it when it would be
+   * full, or when all that are under way are late: what keeps those waiting is not to keep everybody.
+   */
+  function isFree(): boolean {
+    if (underWay === 0) return true
+    return underWay < concurrency && (line.size >= maxSize || late === underWay)
+  }
+
   function startNext(): void {
-    if (queued === 0 || underWay >= concurrency) return
+    if (line.size === 0 || !isFree()) return
     underWay += 1
-    settle(takeNext()).finally(() => {
+    let isLate = false
+    const patience = setTimeout(() => {
+      isLate = true
+      late += 1
+      startNext()
+    }, patienceMs)
+    settle(line.take(maxSize)).finally(() => {
+      clearTimeout(patience)
+      if (isLate) late -= 1
       underWay -= 1
       startNext()
     })
@@ -92,8 +94,8 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
 
   return (input) =>
     new Promise((resolve, reject) => {
-      if (queued >= maxQueued) return reject(refuse('SVC001'))
-      enqueue({ input, resolve, reject })
+      if (line.size >= maxQueued) return reject(refuse('SVC001'))
+      line.add({ input, resolve, reject })
       startNext()
     })
 }

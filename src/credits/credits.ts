@@ -19,7 +19,7 @@ const readBalances = statement(
   'credits.readBalances',
   `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
-  left join accounts a using (customer_id)
+  left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal`,
 )
 

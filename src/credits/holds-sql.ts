@@ -36,7 +36,9 @@ const openHoldsStatement = statement(
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
     from input i
-    join ledger_entries e on e.customer_id = i.customer_id and e.reference = i.reference
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
     left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
   ),
   movement as (
@@ -112,12 +114,12 @@ const endHoldsStatement = statement(
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
            case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
-    from holds h
-    join input i using (customer_id, hold_id)
+    from (select * from input order by customer_id, hold_id) i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
     where h.state = 'ACTIVE' and (h.expires_at <= now()) = (i.ending = 'EXPIRE')
       and coalesce(i.captured <= h.credits, true)
-    order by h.customer_id, h.hold_id
-    for no key update of h
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,

@@ -12,19 +12,19 @@
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait.
- * Orders are locked before accounts, holds too, everywhere. The clock never goes back for an account. A join and not a
- * condition `in`: when a row has changed during the wait, PostgreSQL judges it again, with the joined row as it was but
- * what is behind a condition run once more, and `source` may be what a statement has written.
+ * Orders are locked before accounts, holds too, everywhere. The clock never goes back for an account. Each account is
+ * looked for by its key alone, in a query of its own: no plan can read more of the table, and when a row has changed during
+ * the wait, PostgreSQL judges that row again and runs nothing else once more; `source` may be what a statement has written.
  */
 export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   return `
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
            a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from accounts a
-    join (select distinct customer_id from ${source}) named using (customer_id)
-    order by a.customer_id
-    for no key update of a
+    from (select distinct customer_id from ${source} order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
   )`
 }
 

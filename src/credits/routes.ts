@@ -7,7 +7,7 @@ import { readMoment } from '../core/clock.ts'
 import { refuse, refuseFields } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
-import { SuccessOf, success } from '../http/envelope.ts'
+import { NullableText, SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
 import { endHold, openHold } from './holds.ts'
 import { spendCredits } from './spend.ts'
@@ -40,7 +40,6 @@ const HoldParams = Type.Object({ holdId: Type.String() })
 
 const Whole = Type.Integer()
 const Text = Type.String()
-const TextOrNull = Type.Union([Text, Type.Null()])
 const WholeOrNull = Type.Union([Whole, Type.Null()])
 const SpendData = Type.Object({ reference: Text, credits: Whole, balance: Whole })
 const HoldData = Type.Object({ holdId: Text, credits: Whole, expiresAt: Text, balance: Whole })
@@ -51,8 +50,15 @@ const StatementData = Type.Object({
   balance: BalancesData,
   setAside: Type.Array(
     Type.Object({
-      ...{ by: Text, holdId: Text, credits: Whole, reference: TextOrNull, orderId: TextOrNull, service: TextOrNull },
-      expiresAt: TextOrNull,
+      ...{
+        by: Text,
+        holdId: Text,
+        credits: Whole,
+        reference: NullableText,
+        orderId: NullableText,
+        service: NullableText,
+      },
+      expiresAt: NullableText,
     }),
   ),
   opening: BalancesData,
@@ -61,10 +67,16 @@ const StatementData = Type.Object({
     Type.Object({
       ...{ entryNumber: Whole, kind: Text, delta: Whole, heldDelta: WholeOrNull },
       ...{ balanceAfter: Whole, heldAfter: WholeOrNull, availableAfter: WholeOrNull },
-      ...{ orderId: TextOrNull, reference: TextOrNull, holdId: TextOrNull, service: TextOrNull, createdAt: Text },
+      ...{
+        orderId: NullableText,
+        reference: NullableText,
+        holdId: NullableText,
+        service: NullableText,
+        createdAt: Text,
+      },
     }),
   ),
-  nextCursor: TextOrNull,
+  nextCursor: NullableText,
 })
 
 const StatementParams = Type.Object({ customerId: Type.String() })
@@ -94,7 +106,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
   typed.post(
     '/internal/v1/credits/spend',
-    { schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } } },
+    { config: { work: 'write' }, schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } } },
     async ({ serviceId, body }) => {
       const { customerId, credits: amount, reference } = body
       const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
@@ -104,7 +116,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
   typed.post(
     '/internal/v1/credits/holds',
-    { schema: { body: HoldBody, response: { 201: SuccessOf(HoldData) } } },
+    { config: { work: 'write' }, schema: { body: HoldBody, response: { 201: SuccessOf(HoldData) } } },
     async ({ serviceId, body }, reply) => {
       const { expiresInSeconds = defaultHoldSeconds, ...rest } = body
       const request = { ...rest, customerId: body.customerId.toLowerCase(), expiresInSeconds }
@@ -115,7 +127,10 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
   typed.post(
     '/internal/v1/credits/holds/:holdId/capture',
-    { schema: { params: HoldParams, body: CaptureBody, response: { 200: SuccessOf(EndData) } } },
+    {
+      config: { work: 'settle' },
+      schema: { params: HoldParams, body: CaptureBody, response: { 200: SuccessOf(EndData) } },
+    },
     async ({ serviceId, params, body }) => {
       const request = { ...keyOf(params, body), ending: 'CAPTURE', captured: body.credits ?? null } as const
       return success(await endHold(credits, serviceId, request), 'The hold is captured.')
@@ -124,7 +139,10 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
   typed.post(
     '/internal/v1/credits/holds/:holdId/release',
-    { schema: { params: HoldParams, body: ReleaseBody, response: { 200: SuccessOf(EndData) } } },
+    {
+      config: { work: 'settle' },
+      schema: { params: HoldParams, body: ReleaseBody, response: { 200: SuccessOf(EndData) } },
+    },
     async ({ serviceId, params, body }) => {
       const request = { ...keyOf(params, body), ending: 'RELEASE', captured: null } as const
       return success(await endHold(credits, serviceId, request), 'The hold is released.')
@@ -133,7 +151,10 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
   typed.get(
     '/internal/v1/customers/:customerId/statement',
-    { schema: { params: StatementParams, querystring: Query, response: { 200: SuccessOf(StatementData) } } },
+    {
+      config: { work: 'read' },
+      schema: { params: StatementParams, querystring: Query, response: { 200: SuccessOf(StatementData) } },
+    },
     async ({ params, query }) => {
       const { entries, ...rest } = await readStatement(database, queryOf(params.customerId, query))
       const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))

@@ -30,7 +30,9 @@ const spendStatement = statement(
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
     from input i
-    join ledger_entries e on e.customer_id = i.customer_id and e.reference = i.reference
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'SPEND' as kind,

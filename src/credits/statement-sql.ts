@@ -39,8 +39,11 @@ const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_d
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
     t.name as "service", e.created_at as "createdAt"
   from ledger_entries e
-  left join ledger_entries opening
-    on opening.customer_id = e.customer_id and opening.hold_id = e.hold_id and (opening.kind = 'HOLD') and e.kind <> 'HOLD'
+  left join lateral (
+    select o.reference from ledger_entries o
+    where o.customer_id = e.customer_id and o.hold_id = e.hold_id and o.kind = 'HOLD' and e.kind <> 'HOLD'
+    limit 1
+  ) opening on true
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4))`
 

@@ -110,12 +110,23 @@ export type PoolSettings = {
     | { connectionString: string }
     | { host: string; port: number; user: string; password: string; database: string }
   maxConnections: number
+  /**
+   * `once`: a statement is planned once per connection, for values of any size, and never to read a whole table. For those
+   * of requests, which find their rows by key whatever the values are: PostgreSQL would plan them anew for every small
+   * batch, and that takes longer than running them. `as needed`: what walks over many rows may need another plan for other
+   * values.
+   */
+  plans?: 'once' | 'as needed'
   log: Log
 }
 
-export function createPool({ connection, maxConnections, log }: PoolSettings): pg.Pool {
+/** As statements, not as an option of the connection: that would take the place of one in DATABASE_URL or PGOPTIONS. */
+const plannedOnce = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off'
+
+export function createPool({ connection, maxConnections, plans = 'as needed', log }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
+    ...(plans === 'once' ? { onConnect: (client: pg.ClientBase) => client.query(plannedOnce) } : {}),
     types,
     max: maxConnections,
     connectionTimeoutMillis: 2_000,

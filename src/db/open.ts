@@ -8,11 +8,17 @@ import { joinUsers, lockDataDirectory } from './embedded-lock.ts'
 import { migrate } from './migrate.ts'
 
 export type OpenDatabase = {
+  /** For what walks over many rows: the worker, the commands. */
   database: Database
+  /** For requests: connections that nothing else can take up, and statements that are planned once. */
+  requestDatabase: Database
   /** Where it is, for people. */
   place: string
   close(): Promise<void>
 }
+
+/** Of the connections of a service: the worker's, and those of deliveries. */
+const shareOfOthers = 0.4
 
 /** Each attempt that fails has met a server on its way down. */
 const maxJoinAttempts = 5
@@ -27,17 +33,17 @@ export type OpenOptions = {
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
-  const { databaseUrl, log, databaseConnections: maxConnections } = options
+  const { databaseUrl } = options
   if (databaseUrl) {
     const connection = { connectionString: databaseUrl }
-    const opened = await connectTo({ connection, maxConnections, log }, placeOf(databaseUrl), async () => undefined)
+    const opened = await connectTo(options, connection, placeOf(databaseUrl), async () => undefined)
     openDataDir(options.dataDir)
     return opened
   }
   const dataDir = openDataDir(options.dataDir)
   const { server, users } = await startAndJoin(dataDir)
-  const leave = options.use === 'service' ? await own(server, users, dataDir, log) : users.leave
-  return connectTo({ connection: server.connection, maxConnections, log }, server.dataDirectory, leave)
+  const leave = options.use === 'service' ? await own(server, users, dataDir, options.log) : users.leave
+  return connectTo(options, server.connection, server.dataDirectory, leave)
 }
 
 type Users = Awaited<ReturnType<typeof joinUsers>>
@@ -69,19 +75,28 @@ async function own(server: EmbeddedServer, users: Users, dataDir: string, log: L
   }
 }
 
-async function connectTo(settings: PoolSettings, place: string, leave: () => Promise<void>): Promise<OpenDatabase> {
+async function connectTo(
+  { use, databaseConnections, log }: OpenOptions,
+  connection: PoolSettings['connection'],
+  place: string,
+  leave: () => Promise<void>,
+): Promise<OpenDatabase> {
   try {
-    await applyMigrations(settings.connection, place)
+    await applyMigrations(connection, place)
   } catch (error) {
     await leave()
     throw error
   }
-  const pool = createPool(settings)
+  const others = use === 'service' ? Math.max(1, Math.floor(databaseConnections * shareOfOthers)) : databaseConnections
+  const forRequests = use === 'service' ? databaseConnections - others : 1
+  const pool = createPool({ connection, maxConnections: others, log })
+  const requestPool = createPool({ connection, maxConnections: forRequests, plans: 'once', log })
   return {
-    database: createDatabase(pool, settings.log),
+    database: createDatabase(pool, log),
+    requestDatabase: createDatabase(requestPool, log),
     place,
     async close() {
-      await pool.end()
+      await Promise.all([pool.end(), requestPool.end()])
       await leave()
     },
   }

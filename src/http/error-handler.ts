@@ -1,6 +1,6 @@
 // From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
 // that is in neither is a bug: INT001, and the detail goes to the log only.
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { failure } from './envelope.ts'
 
@@ -37,8 +37,8 @@ export function codeOfParserError(error: { code?: string }, hasStalled = false):
 
 export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  const { code, validation } = (error ?? {}) as Partial<FastifyError>
-  if (validation) return refusalOfValidation(validation as ValidationFault[])
+  const { code, validation, validationContext } = (error ?? {}) as Partial<FastifyError>
+  if (validation) return refusalOfValidation(validation as ValidationFault[], validationContext)
   const known = frameworkCodes.get(code ?? '')
   return known && refuse(known)
 }
@@ -50,8 +50,14 @@ type ValidationFault = {
   parentSchema?: { description?: string }
 }
 
-/** What is missing comes before what is wrong. The rule is the description in the schema of the field. */
-function refusalOfValidation(faults: ValidationFault[]): Refusal {
+/**
+ * What is missing comes before what is wrong. The rule is the description in the schema of the field. A body that was read
+ * is an object: what is not of that type is not there.
+ */
+function refusalOfValidation(faults: ValidationFault[], part: string | undefined): Refusal {
+  if (part === 'body' && faults.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type')) {
+    return refuse('VAL001', { message: 'The request has no body.' })
+  }
   const missing = faults.filter((fault) => fault.keyword === 'required')
   if (missing.length > 0) {
     const fields = missing.map((fault) => ({ field: fault.params.missingProperty ?? '', rule: 'is required' }))
@@ -65,16 +71,19 @@ function refusalOfValidation(faults: ValidationFault[]): Refusal {
   return refuseFields('VAL003', [...fields.values()])
 }
 
-/** Fastify's error handler: every refusal, every fault of the framework, every bug. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = toRefusal(error) ?? unexpected(error, request)
-  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
-  // Closing at once would take the answer from a client that is still sending; the rest of the body is drained instead.
-  reply.removeHeader('connection')
-  return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
-}
+export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
-function unexpected(error: unknown, request: FastifyRequest): Refusal {
-  request.log.error({ err: error, route: request.routeOptions?.url }, 'unexpected error')
-  return refuse('INT001')
+/** Fastify's error handler: every refusal, every fault of the framework, every bug. */
+export function createAnswerError(log: Pick<FastifyBaseLogger, 'error'>, isStopping: () => boolean): AnswerError {
+  function unexpected(error: unknown, request: FastifyRequest): Refusal {
+    log.error({ err: error, reqId: request.id, route: request.routeOptions?.url }, 'unexpected error')
+    return refuse('INT001')
+  }
+  return (error, request, reply) => {
+    const refusal = toRefusal(error) ?? unexpected(error, request)
+    if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
+    // Closing at once would take the answer from a client that is still sending; the rest of the body is drained instead.
+    if (!isStopping()) reply.removeHeader('connection')
+    return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
+  }
 }

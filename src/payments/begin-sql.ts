@@ -68,11 +68,11 @@ const claimConfirmsStatement = statement(
   ),
   locked_order as (
     select i.*
-    from orders o
-    join input i using (customer_id, order_id)
+    from (select * from input order by customer_id, order_id) i
+    cross join lateral (
+      select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
+    ) o
     where o.status = 'PENDING' and o.amount = i.amount
-    order by o.customer_id, o.order_id
-    for no key update of o
   )
   insert into payment_operations
     (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at)

@@ -14,6 +14,7 @@ import {
   claimConfirms,
   findConfirmSubjects,
 } from './begin-sql.ts'
+import type { FailUrlOf } from './fail-url.ts'
 import { type Finish, type Finished, finishOperations } from './finish-sql.ts'
 import {
   findOrders,
@@ -44,7 +45,7 @@ export type PaymentSettings = {
   pendingOrderLifetimeMs: number
   clientKey: string
   successUrl: string
-  failUrl: string
+  failUrlOf: FailUrlOf
 }
 
 /** Looks at the gateway for the sake of notifications, from one process. */

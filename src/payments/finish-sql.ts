@@ -38,19 +38,20 @@ const finishOperationsStatement = statement(
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount
-    from orders o
-    join input i using (customer_id, order_id)
+    from (select * from input order by customer_id, order_id) i
+    cross join lateral (
+      select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
+    ) o
     where o.status = i.from_status
-    order by o.customer_id, o.order_id
-    for no key update of o
   ),
   locked_operation as (
     select l.*, p.kind, p.credits_held
-    from payment_operations p
-    join locked_order l using (customer_id, operation_id)
+    from (select * from locked_order order by customer_id, operation_id) l
+    cross join lateral (
+      select * from payment_operations p
+      where p.customer_id = l.customer_id and p.operation_id = l.operation_id limit 1 for no key update
+    ) p
     where p.state = 'OPEN' and (not l.only_holder or p.holder_id = l.holder_id)
-    order by p.customer_id, p.operation_id
-    for no key update of p
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by order_id) as turn,
@@ -63,38 +64,41 @@ const finishOperationsStatement = statement(
     from locked_operation
     where effect <> 'none' or from_status <> to_status
   ),${lockAccountsOf('movement')},${applyMovements},
+  outcome as (
+    select l.*, case when m.delta <> 0 or m.held_delta <> 0 then m.kind end as entry_kind,
+           m.last_entry as entry_number, m.moved_at, m.available, m.first_event
+    from locked_operation l
+    left join moved m on m.customer_id = l.customer_id and m.order_id = l.order_id
+  ),
   moved_order as (
     update orders o
-    set status = l.to_status,
-        confirmed_at = case e.kind when 'GRANT' then e.created_at else o.confirmed_at end,
-        grant_entry = case e.kind when 'GRANT' then e.entry_number else o.grant_entry end,
-        rollback_entry = case e.kind when 'ROLLBACK' then e.entry_number else o.rollback_entry end,
-        refund_entry = case e.kind when 'REFUND' then e.entry_number else o.refund_entry end,
-        refund_shortfall = case l.to_status when 'REFUNDED' then l.credits - l.credits_held end
-    from locked_operation l
-    left join entry e on e.customer_id = l.customer_id and e.order_id = l.order_id
-    where o.customer_id = l.customer_id and o.order_id = l.order_id and l.from_status <> l.to_status
+    set status = t.to_status,
+        confirmed_at = case t.entry_kind when 'GRANT' then t.moved_at else o.confirmed_at end,
+        grant_entry = case t.entry_kind when 'GRANT' then t.entry_number else o.grant_entry end,
+        rollback_entry = case t.entry_kind when 'ROLLBACK' then t.entry_number else o.rollback_entry end,
+        refund_entry = case t.entry_kind when 'REFUND' then t.entry_number else o.refund_entry end,
+        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end
+    from outcome t
+    where o.customer_id = t.customer_id and o.order_id = t.order_id and t.from_status <> t.to_status
   ),
   closed as (
     update payment_operations p
-    set state = l.state,
+    set state = t.state,
         closed_at = now(),
-        closed_by = l.holder_id,
-        gateway_code = l.gateway_code,
-        transaction_key = l.transaction_key,
-        total_credits = m.available,
-        answered_by = case when l.answered then l.holder_id end
-    from locked_operation l
-    left join moved m on m.customer_id = l.customer_id and m.order_id = l.order_id
-    where p.customer_id = l.customer_id and p.operation_id = l.operation_id
-    returning p.operation_id, l.credits, p.total_credits
+        closed_by = t.holder_id,
+        gateway_code = t.gateway_code,
+        transaction_key = t.transaction_key,
+        total_credits = t.available,
+        answered_by = case when t.answered then t.holder_id end
+    from outcome t
+    where p.customer_id = t.customer_id and p.operation_id = t.operation_id
+    returning p.operation_id, t.credits, p.total_credits
   ),
   event as (
-    select l.customer_id, m.first_event as event_number, 'order.' || lower(l.to_status) as type,
-           ${orderEventData({ order: 'l', status: 'l.to_status', available: 'm.available' })} as data, m.moved_at
-    from locked_operation l
-    join moved m using (customer_id, order_id)
-    where l.from_status <> l.to_status
+    select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
+           ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })} as data, t.moved_at
+    from outcome t
+    where t.from_status <> t.to_status
   ),${emitEvents}
   select operation_id as "operationId", credits, total_credits as "totalCredits" from closed`,
 )

@@ -111,7 +111,9 @@ const findOrdersStatement = statement(
   'payments.findOrders',
   `select i.ordinal, ${orderColumns}
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
-  join orders o using (customer_id, order_id)`,
+  cross join lateral (
+    select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
+  ) o`,
 )
 
 export async function findOrders(database: Database, inputs: OrderKey[]): Promise<(Order | null)[]> {

@@ -46,14 +46,12 @@ function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
   )
 }
 
-/** The order's data with the checkout data of now. The failUrl carries the order: the gateway leaves it out there. */
+/** The order's data with the checkout data of now. */
 function answer(
   { settings }: PaymentContext,
   order: { orderId: string; packageType: PackageType; amount: number },
 ): PurchaseAnswer {
   const { orderId, packageType, amount } = order
-  const failUrl = new URL(settings.failUrl)
-  failUrl.searchParams.set('orderId', orderId)
-  const { clientKey, successUrl } = settings
-  return { orderId, packageType, amount, clientKey, successUrl, failUrl: failUrl.href }
+  const { clientKey, successUrl, failUrlOf } = settings
+  return { orderId, packageType, amount, clientKey, successUrl, failUrl: failUrlOf(orderId) }
 }

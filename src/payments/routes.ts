@@ -6,7 +6,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
-import { SuccessOf, success } from '../http/envelope.ts'
+import { NullableText, SuccessOf, success } from '../http/envelope.ts'
+import { valuesOf } from '../http/headers.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
@@ -60,7 +61,7 @@ const StatusData = Type.Object({
   packageType: PackageType,
   amount: Amount,
   createdAt: Type.String(),
-  confirmedAt: Type.Union([Type.String(), Type.Null()]),
+  confirmedAt: NullableText,
 })
 const BalanceData = Type.Object({ credits: Type.Integer(), customerId: Type.String() })
 const PackageData = Type.Object({
@@ -78,9 +79,9 @@ const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
 
 /** Optional, 1 to 255 visible ASCII characters; sent twice it is malformed. It has a meaning on purchase alone. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
-  const values = request.raw.headersDistinct['x-idempotency-key']
-  if (values === undefined) return null
-  const [value = ''] = values
+  const values = valuesOf(request.raw, 'x-idempotency-key')
+  const [value] = values
+  if (value === undefined) return null
   if (values.length === 1 && idempotencyKeyPattern.test(value)) return value
   throw refuseFields('VAL003', [
     { field: 'X-Idempotency-Key', rule: 'must be 1 to 255 visible ASCII characters, once' },
@@ -97,7 +98,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.1 Purchase credits
   routes.post(
     '/public/v1/payments/purchase',
-    { schema: { body: PurchaseBody, response: { 201: SuccessOf(PurchaseData) } } },
+    { config: { work: 'write' }, schema: { body: PurchaseBody, response: { 201: SuccessOf(PurchaseData) } } },
     async (request, reply) => {
       const { packageType, paymentMethod: method = paymentMethod } = request.body
       const idempotencyKey = idempotencyKeyOf(request)
@@ -109,7 +110,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.2 Confirm payment
   routes.post(
     '/public/v1/payments/confirm',
-    { schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } } },
+    { config: { work: 'settle' }, schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } } },
     async (request) => {
       const answer = await confirm(context, request.customerId, request.body)
       const message = `${credits(answer.creditsAdded)} added. The balance is ${credits(answer.totalCredits)}.`
@@ -120,7 +121,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.4 Get credit balance
   routes.get(
     '/public/v1/payments/credits',
-    { schema: { response: { 200: SuccessOf(BalanceData) } } },
+    { config: { work: 'read' }, schema: { response: { 200: SuccessOf(BalanceData) } } },
     async ({ customerId }) =>
       success({ credits: await context.credits.readBalance(customerId), customerId }, 'The credit balance.'),
   )
@@ -128,7 +129,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.5 List credit packages
   routes.get(
     '/public/v1/payments/packages',
-    { schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } } },
+    { config: { work: 'read' }, schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } } },
     async () => success([...packages], 'The credit packages.'),
   )
 
@@ -136,6 +137,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.get(
     '/public/v1/payments/:orderId',
     {
+      config: { work: 'read' },
       schema: {
         params: Type.Object({ orderId: Type.String() }),
         response: { 200: SuccessOf(StatusData) },
@@ -156,7 +158,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.6 Cancel payment
   routes.post(
     '/public/v1/payments/cancel',
-    { schema: { body: CancelBody, response: { 200: SuccessOf(CancelData) } } },
+    { config: { work: 'settle' }, schema: { body: CancelBody, response: { 200: SuccessOf(CancelData) } } },
     async (request) => {
       await cancel(context, request.customerId, request.body)
       return success({ message: 'The payment is cancelled and its credits are taken back.' }, null)

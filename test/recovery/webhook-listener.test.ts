@@ -139,6 +139,10 @@ for (const [what, body, code, headers] of notNotifications) {
   })
 }
 
+test('W10: no body at all is 400 VAL001', async () => {
+  assert.deepEqual(await webhooks.send(webhooks.url, { method: 'POST' }), { status: 400, code: 'VAL001' })
+})
+
 test('an event about something we do not do is 200, so that it is not repeated, and is not stored', async () => {
   const event = { eventType: 'BILLING_DELETED', createdAt: '2026-01-31T09:00:00.000000', data: { billingKey: 'b' } }
   assert.deepEqual(await webhooks.post(event), success)

@@ -20,7 +20,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   let deadlocks = 0
 
   function openPool(): pg.Pool {
-    const pool = createPool({ connection: database.connection, maxConnections: 10, log: silentLog })
+    const pool = createPool({ connection: database.connection, maxConnections: 10, plans: 'once', log: silentLog })
     const query = pool.query.bind(pool) as (...values: unknown[]) => Promise<unknown>
     async function watched(...values: unknown[]): Promise<unknown> {
       try {

@@ -37,7 +37,8 @@ export async function createTestDatabase({ template = templateName, maxConnectio
   const database = `test_${randomBytes(8).toString('hex')}`
   await onServer(`create database ${database} template ${template}`)
   const connection = { ...testServer(), database }
-  const pool = createPool({ connection, maxConnections, log: silentLog })
+  // As requests have them: every statement of the tests runs by the plan it has in production.
+  const pool = createPool({ connection, maxConnections, plans: 'once', log: silentLog })
   return {
     connection,
     pool,

@@ -16,6 +16,7 @@ import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
 import { createTossClient } from '../../src/gateway/toss/client.ts'
 import { createPaymentContext, type PaymentContext, type PaymentSettings } from '../../src/payments/context.ts'
+import { failUrlOf } from '../../src/payments/fail-url.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { buildPublicListener } from '../../src/public-listener.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
@@ -57,7 +58,7 @@ export const testSettings: PaymentSettings = {
   pendingOrderLifetimeMs: 86_400_000,
   clientKey: 'test_ck_of_the_tests',
   successUrl: 'https://shop.example/success',
-  failUrl: 'https://shop.example/fail?from=checkout',
+  failUrlOf: failUrlOf('https://shop.example/fail?from=checkout'),
 }
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>

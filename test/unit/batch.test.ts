@@ -58,18 +58,37 @@ test('a batch has at most maxSize inputs; the others form the ones after it', as
   await Promise.all(outputs)
 })
 
-test('never more than `concurrency` batches are under way', async () => {
+test('another batch goes beside the one under way when it would be full, never more than `concurrency`', async () => {
   for (const concurrency of [1, 2, 3]) {
-    const { batch, runs, finish } = createHeldRuns({ concurrency })
+    const { batch, shares, runs, finish } = createHeldRuns({ concurrency, maxSize: 2, patienceMs: 60_000 })
     const outputs = Array.from({ length: 20 }, (_, index) => batch(`${index}`))
     assert.equal(runs.length, concurrency)
     await turn()
+    assert.deepEqual(shares().slice(0, 2), concurrency === 1 ? [['0']] : [['0'], ['1', '2']])
     assert.equal(runs.length, concurrency)
     await finish(0)
     assert.equal(runs.length, concurrency + 1)
-    for (let index = 1; index <= concurrency; index += 1) await finish(index)
+    for (let index = 1; index < 12; index += 1) await finish(index)
     await Promise.all(outputs)
   }
+})
+
+test('a batch that is not full waits for the one under way, and no longer than that has patience', async () => {
+  const { batch, shares, finish } = createHeldRuns({ concurrency: 2, patienceMs: 30 })
+  const outputs = ['a', 'b', 'c'].map((each) => batch(each))
+  await turn()
+  assert.deepEqual(shares(), [['a']])
+  while (shares().length === 1) await turn()
+  assert.deepEqual(shares(), [['a'], ['b', 'c']])
+  // That one has its own patience: what comes now waits for either.
+  const last = batch('d')
+  await turn()
+  assert.equal(shares().length, 2)
+  await finish(1)
+  assert.deepEqual(shares()[2], ['d'])
+  await finish(0)
+  await finish(2)
+  await Promise.all([...outputs, last])
 })
 
 test('inputs with the same conflict key never share a batch, and keep their order', async () => {
@@ -83,9 +102,10 @@ test('inputs with the same conflict key never share a batch, and keep their orde
 })
 
 test('a conflict key that is in a batch under way does not keep the next batch from starting', async () => {
-  const options = { conflictKey: (item: Item) => item.key, concurrency: 2 }
+  const options = { conflictKey: (item: Item) => item.key, concurrency: 2, patienceMs: 1 }
   const { batch, shares, finish } = createHeldRuns<Item>(options)
   const outputs = [1, 2, 3].map((number) => batch({ key: 'a', number }))
+  while (shares().length === 1) await turn()
   assert.deepEqual(
     shares().map((inputs) => inputs.map((item) => item.number)),
     [[1], [2]],

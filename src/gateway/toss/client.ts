@@ -1,7 +1,7 @@
 // One HTTP exchange with Toss Payments: what was answered, or why there is no answer. Never throws. Connections are kept;
 // connecting and the whole exchange have separate limits, answers are limited in size, redirects are not followed. The
 // secret key goes into one header and nowhere else.
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 
 export type TossClientSettings = {
   apiUrl: string
@@ -38,40 +38,80 @@ export function createTossClient(settings: TossClientSettings): TossClient {
   })
   const authorization = `Basic ${Buffer.from(`${settings.secretKey}:`).toString('base64')}`
 
-  async function exchange(
-    method: 'GET' | 'POST',
-    address: () => string,
-    totalMs: number,
-    rest: object,
-  ): Promise<Exchange> {
-    try {
-      const { statusCode, body } = await request(`${settings.apiUrl}${address()}`, {
-        dispatcher: agent,
-        method,
-        signal: AbortSignal.timeout(totalMs),
-        ...rest,
-      })
-      return { kind: 'answer', status: statusCode, body: parseOrUndefined(await readLimited(body)) }
-    } catch (error) {
-      const { code, name } = error as { code?: string; name?: string }
-      return { kind: 'none', cause: code && typeof code === 'string' ? code : (name ?? 'Error') }
+  type Request = { method: 'GET' | 'POST'; address: () => string; headers?: object; body?: string; totalMs: number }
+
+  // As events, without the streams and signals above them: those cost as much again as the exchange itself.
+  function exchange({ method, address, headers, body, totalMs }: Request): Promise<Exchange> {
+    const { promise, resolve } = Promise.withResolvers<Exchange>()
+    const answer = { status: 0, chunks: [] as Buffer[], size: 0 }
+    let controller: Dispatcher.DispatchController | undefined
+    let isOver = false
+
+    function end(result: Exchange): void {
+      isOver = true
+      clearTimeout(limit)
+      resolve(result)
     }
+    function giveUp(cause: string): void {
+      end({ kind: 'none', cause })
+      controller?.abort(new Error(cause))
+    }
+    const limit = setTimeout(() => giveUp('TimeoutError'), totalMs)
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started
+        if (isOver) controller.abort(new Error('given up before it was sent'))
+      },
+      onResponseStart(_controller, status) {
+        answer.status = status
+      },
+      onResponseData(_controller, chunk) {
+        answer.size += chunk.length
+        if (answer.size > maxAnswerBytes) giveUp('ANSWER_TOO_LARGE')
+        else answer.chunks.push(chunk)
+      },
+      onResponseEnd() {
+        const text = Buffer.concat(answer.chunks).toString('utf8')
+        end({ kind: 'answer', status: answer.status, body: parseOrUndefined(text) })
+      },
+      onResponseError(_controller, error) {
+        if (!isOver) end({ kind: 'none', cause: causeOf(error) })
+      },
+    }
+    try {
+      const { origin, pathname, search } = new URL(`${settings.apiUrl}${address()}`)
+      const all = { authorization, ...headers }
+      agent.dispatch({ origin, path: `${pathname}${search}`, method, headers: all, body: body ?? null }, handler)
+    } catch (error) {
+      end({ kind: 'none', cause: causeOf(error) })
+    }
+    return promise
   }
 
   return {
     post: (segments, body, idempotencyKey) =>
-      exchange('POST', () => pathOf(segments), settings.callTimeoutMs, {
-        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      exchange({
+        method: 'POST',
+        address: () => pathOf(segments),
+        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
         body: JSON.stringify(body),
+        totalMs: settings.callTimeoutMs,
       }),
-    get: (segments) =>
-      exchange('GET', () => pathOf(segments), settings.lookupTimeoutMs, { headers: { authorization } }),
+    get: (segments) => exchange({ method: 'GET', address: () => pathOf(segments), totalMs: settings.lookupTimeoutMs }),
     transactions: (query) =>
-      exchange('GET', () => `/v1/transactions?${new URLSearchParams(query)}`, settings.listTimeoutMs, {
-        headers: { authorization },
+      exchange({
+        method: 'GET',
+        address: () => `/v1/transactions?${new URLSearchParams(query)}`,
+        totalMs: settings.listTimeoutMs,
       }),
     close: () => agent.destroy(),
   }
+}
+
+function causeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: string }
+  return typeof code === 'string' && code !== '' ? code : (name ?? 'Error')
 }
 
 /** A segment of dots would be folded away by the URL parser, encoded or not, and lead to another address. */
@@ -88,15 +128,4 @@ function parseOrUndefined(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-async function readLimited(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > maxAnswerBytes) throw Object.assign(new Error('answer too large'), { code: 'ANSWER_TOO_LARGE' })
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
