@@ -4,6 +4,7 @@
 // dozen that differ.
 import type pg from 'pg'
 import { packages } from '../../src/payments/packages.ts'
+import { inBulk, withoutIndexes } from './bulk.ts'
 
 /** The orders are spread over so many days, ending an hour ago: nothing in them is young enough to be under way. */
 export const days = 30
@@ -18,11 +19,12 @@ const catalogue = packages
 
 // A draw of 100 decides the state, another the package, both by the order's number, so that two runs are alike. What is
 // spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after that.
+// It comes to about four entries in the ledger for each order.
 const draftOrders = `
   create unlogged table draft as
   select d.number, d.customer_id, d.order_id, d.payment_key, d.status, d.expired, d.created_at, c.package_type, c.amount,
          c.credits, least(c.credits, case when d.status = 'CONFIRMED' or d.status = 'REFUNDED' and d.number % 2 = 0
-                                          then case c.package_type when 'PRO' then 4 else 2 end else 0 end) as spends,
+                                          then case c.package_type when 'PRO' then 6 else 3 end else 0 end) as spends,
          case when d.status = 'CONFIRMED' and c.package_type <> 'BASIC' and d.number % 7 = 0
               then case when d.number % 700 = 0 then 'ACTIVE'
                         else (array['CAPTURED', 'RELEASED', 'EXPIRED'])[1 + d.number / 7 % 3] end end as hold_state
@@ -191,43 +193,42 @@ const insertMovements = `
   create index on standin.movements (payment_key);
   analyze standin.movements`
 
-/** Indexes are built when the rows are in. Those are inserted in the order of time, as they would have come. */
-async function withoutIndexes(client: pg.Client, fill: () => Promise<void>): Promise<void> {
-  const { rows } = await client.query<{ name: string; text: string }>(
-    `select c.relname as name, pg_get_indexdef(i.indexrelid) as text
-     from pg_index i join pg_class c on c.oid = i.indexrelid
-     where i.indrelid = any (array['orders', 'ledger_entries', 'payment_operations', 'holds']::regclass[])
-       and not i.indisprimary`,
-  )
-  for (const { name } of rows) await client.query(`drop index ${name}`)
-  await fill()
-  for (const { text } of rows) await client.query(text)
+/** With indexes and keys built behind it, foreign keys checked. `onStep` hears what was done. */
+export async function generate(client: pg.Client, orders: number, onStep?: (step: string) => void): Promise<void> {
+  await inBulk(client, () => generateRows(client, orders, onStep ?? (() => undefined)))
 }
 
-export async function generate(client: pg.Client, orders: number): Promise<void> {
+async function generateRows(client: pg.Client, orders: number, onStep: (step: string) => void): Promise<void> {
   const customers = Math.ceil(orders / ordersPerCustomer)
-  await client.query(`set work_mem = '256MB'; set maintenance_work_mem = '256MB'`)
-  // Checks of foreign keys row by row would be most of the time; the audit looks at the same things afterwards.
-  await client.query('set session_replication_role = replica')
   await client.query(
     draftOrders.replaceAll('$1', `${orders}`).replaceAll('$2', `${customers}`).replaceAll('$3', `${days}`),
   )
   await client.query(draftSteps)
   await client.query('analyze draft, draft_step')
+  onStep('drafted')
   await client.query('insert into customers (customer_id) select distinct customer_id from draft')
-  await withoutIndexes(client, async () => {
+  await withoutIndexes(client, async (build) => {
     await client.query(chainAggregate)
     await client.query(insertEntries)
+    await build('ledger_entries')
     await client.query(
       'create index draft_entries on ledger_entries (customer_id, order_id) where order_id is not null',
     )
     await client.query('analyze ledger_entries')
-    for (const text of [insertEvents, insertHolds, insertAccounts, insertOrders, insertOperations])
-      await client.query(text)
+    onStep('ledger entries')
+    await client.query(insertEvents)
+    await build('events')
+    onStep('events')
+    for (const text of [insertHolds, insertAccounts, insertOrders]) await client.query(text)
+    onStep('holds, accounts, orders')
+    await client.query(insertOperations)
+    onStep('operations')
     await client.query('drop index draft_entries')
   })
+  onStep('indexes and keys')
   await client.query('create schema standin')
   await client.query(insertMovements)
+  onStep('movements at the gateway')
   await client.query(`drop aggregate chain_hash (${chainArguments})`)
   await client.query('drop table draft, draft_step')
   for (const table of ['customers', 'accounts', 'ledger_entries', 'orders', 'payment_operations', 'holds', 'events']) {

@@ -1,0 +1,113 @@
+// The big books; and beside them, in databases of their own, books that commands can read whole in minutes, large ones and
+// a quarter of those. Generated, or found as an earlier run has kept them.
+import { rmSync } from 'node:fs'
+import pg from 'pg'
+import type { EmbeddedServer } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { type Line, runCommands, type StepName } from '../books/commands.ts'
+import { type Counts, countRows, generate } from '../books/generate.ts'
+import { type BooksServer, newDirectory, startServer } from '../books/server.ts'
+import type { BigBooksOptions } from '../options.ts'
+import { say } from '../report/progress.ts'
+
+type Connection = EmbeddedServer['connection']
+
+export type BigBooks = { client: pg.Client; connection: Connection; counts: Counts; generatedSeconds: number | null }
+export type Sizes = { server: BooksServer; full: BigBooks; large: BigBooks; small: BigBooks }
+
+const thousands = new Intl.NumberFormat('en-US')
+
+/** Books that were found say themselves how many orders they have. */
+export async function openSizes(parts: AsyncDisposableStack, options: BigBooksOptions): Promise<Sizes> {
+  const { orders, linear, keep, books } = options
+  const server = await (books === undefined ? startServer({ keep }, parts) : findServer(parts, books))
+  const full = await openBooks(parts, server.connection, books === undefined ? orders : null)
+  const beside = async (size: number) => {
+    const database = `books_of_${size}`
+    await provideDatabase(full.client, database)
+    return openBooks(parts, { ...server.connection, database }, size)
+  }
+  return { server, full, large: await beside(linear), small: await beside(Math.floor(linear / 4)) }
+}
+
+/** What `--keep` has said, as a connection: only a server of this machine, whose processes can be counted. */
+function connectionOf(url: string): Connection {
+  const { pathname, searchParams, hostname, port, username, password } = new URL(url)
+  const of = (name: string, otherwise: string) => searchParams.get(name) ?? decodeURIComponent(otherwise)
+  return {
+    ...{ host: of('host', hostname), port: Number(of('port', port || '5432')), database: pathname.slice(1) },
+    ...{ user: of('user', username), password: of('password', password) },
+  }
+}
+
+/** Books that are found stay. What processes leave behind beside them goes with us. */
+async function findServer(parts: AsyncDisposableStack, url: string): Promise<BooksServer> {
+  const connection = connectionOf(url)
+  const directory = newDirectory()
+  parts.defer(() => rmSync(directory, { recursive: true, force: true }))
+  const client = await connectTo(parts, connection)
+  const { rows } = await client.query<{ place: string; generated: boolean }>(
+    `select current_setting('data_directory') as place, to_regclass('standin.movements') is not null as generated`,
+  )
+  if (!rows[0]?.generated) throw new Error(`--books: no books were generated at ${url}`)
+  return { connection, directory, dataDirectory: rows[0].place }
+}
+
+async function connectTo(parts: AsyncDisposableStack, connection: Connection): Promise<pg.Client> {
+  const client = new pg.Client(connection)
+  // When the measurement is ended early, the server may go first.
+  client.on('error', () => undefined)
+  await client.connect()
+  parts.defer(() => client.end())
+  return client
+}
+
+async function provideDatabase(client: pg.Client, name: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+  if (rowCount === 0) await client.query(`create database ${name}`)
+}
+
+/** Generated with so many orders, unless they are there; null: they are. */
+async function openBooks(
+  parts: AsyncDisposableStack,
+  connection: Connection,
+  orders: number | null,
+): Promise<BigBooks> {
+  const client = await connectTo(parts, connection)
+  await migrate(client)
+  const generatedSeconds = orders === null ? null : await generateOnce(client, orders)
+  const counts = await countRows(client)
+  say(`Books of ${thousands.format(counts.orders)} orders and ${thousands.format(counts.entries)} ledger entries.`)
+  return { client, connection, counts, generatedSeconds }
+}
+
+async function generateOnce(client: pg.Client, orders: number): Promise<number | null> {
+  const { rows } = await client.query<{ generated: boolean; begun: boolean }>(
+    `select to_regclass('standin.movements') is not null as generated, to_regclass('draft') is not null as begun`,
+  )
+  if (rows[0]?.begun) throw new Error('these books were left in the middle of their generation: begin anew')
+  if (rows[0]?.generated) return null
+  say(`Generating ${thousands.format(orders)} orders ...`)
+  const startedAt = performance.now()
+  const took = () => (performance.now() - startedAt) / 1_000
+  await generate(client, orders, (step) => say(`  ${took().toFixed(0)} s: ${step}`))
+  return took()
+}
+
+const spanText = `
+  select to_char(min(moved_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "from",
+         to_char(max(moved_at) at time zone 'UTC' + interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "to",
+         exists (select from reconciliations) as reconciled
+  from standin.movements`
+
+/**
+ * Only what was generated is reconciled: of what an earlier measurement has left, the list of movements knows nothing.
+ * The first reconciliation takes the movements over and is another thing than those after it.
+ */
+export async function runOn(books: BigBooks, { directory }: BooksServer, signal: AbortSignal): Promise<Line[]> {
+  const { rows } = await books.client.query<{ from: string; to: string; reconciled: boolean }>(spanText)
+  const { from = '', to = '', reconciled = false } = rows[0] ?? {}
+  const steps: StepName[] = reconciled ? ['audit', 'reconcile again'] : ['audit', 'reconcile', 'reconcile again']
+  const { counts, connection } = books
+  return await runCommands(counts, { connection, directory, steps, span: { from, to }, signal, say })
+}

@@ -1,0 +1,143 @@
+// The load, a process of its own: so many connections, each with one request under way, first to warm everything up and
+// then for the measurement. Anything that is not answered as the workload expects ends it: a refusal is quick, and would
+// look like speed. Only who measures refusals has them counted, and then the same is asked again.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, type Connection, connect } from './connection.ts'
+import { createMeter, type Meter, type Metered } from './meter.ts'
+import type { Request } from './requests.ts'
+import { type PlayName, plays, type World } from './workloads.ts'
+
+/** Who is refused ends the load, comes again when told to, or comes again at once. */
+export type Refusals = 'fail' | 'wait' | 'insist'
+
+export type LoadInput = Pick<World, 'token' | 'customers' | 'orders'> & {
+  workload: PlayName
+  publicPort: number
+  internalPort: number
+  connections: number
+  warmSeconds: number
+  /** Of a window. */
+  seconds: number
+  /** Measured one after the other, without a pause; one unless told. */
+  windows?: number
+  refusals?: Refusals
+}
+
+/** When the measurement begins, and when a window of it has ended. The process ends with the last answer. */
+export type LoadMessage = { kind: 'measuring' } | ({ kind: 'measured' } & Metered) | { kind: 'failed'; failure: string }
+
+/** How long the last answers are waited for. */
+const drainMs = 10_000
+
+process.once('message', async (input: LoadInput) => {
+  const { warmSeconds, seconds, windows = 1 } = input
+  const load = startLoad(input)
+  try {
+    await load.playFor(warmSeconds)
+    load.meter.take()
+    await tell({ kind: 'measuring' })
+    for (let window = 1; window <= windows; window += 1) {
+      await load.playFor(seconds)
+      const measured = load.meter.take()
+      if (window === windows) load.end()
+      await tell({ kind: 'measured', ...measured })
+    }
+  } catch (error) {
+    await tell({ kind: 'failed', failure: (error as Error).message })
+  }
+  await Promise.race([load.drained, sleep(drainMs)])
+  process.exit(0)
+})
+
+/** Until it is on its way: an exit would cut it off. */
+function tell(message: LoadMessage): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
+}
+
+type Load = { meter: Meter; drained: Promise<void>; playFor(seconds: number): Promise<void>; end(): void }
+
+function startLoad(input: LoadInput): Load {
+  const { token, customers, orders, connections, refusals = 'fail' } = input
+  const world: World = { token, customers, orders, run: randomUUID(), turn: 0 }
+  const meter = createMeter()
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => undefined)
+  const drained = Promise.withResolvers<void>()
+  let underWay = 0
+  let hasEnded = false
+
+  function end(): void {
+    hasEnded = true
+    if (underWay === 0) drained.resolve()
+  }
+
+  function fail(error: unknown): void {
+    failed.reject(error)
+    end()
+  }
+
+  function settleOne(): void {
+    underWay -= 1
+    if (underWay === 0 && hasEnded) drained.resolve()
+  }
+
+  function play(): void {
+    const next = plays[input.workload](world)
+    function lose(error: Error): void {
+      settleOne()
+      fail(error)
+    }
+    const opened: { public?: Connection; internal?: Connection } = {}
+    function connectionOf(request: Request): Connection {
+      opened[request.to] ??= connect(request.to === 'public' ? input.publicPort : input.internalPort, lose)
+      return opened[request.to] as Connection
+    }
+    let request: Request
+    let sentAt: number
+    function ask(body: string): void {
+      try {
+        request = next(body)
+      } catch (error) {
+        fail(error)
+        return
+      }
+      send()
+    }
+    function send(): void {
+      if (hasEnded) return
+      underWay += 1
+      sentAt = performance.now()
+      connectionOf(request).send(request.text, onAnswer)
+    }
+    function onAnswer(answer: Answer): void {
+      // What is answered in time counts, whenever it was asked: slow answers would be left out the more.
+      const latencyMs = performance.now() - sentAt
+      const { status, body } = answer
+      if (status === request.expected) {
+        meter.note('done', latencyMs, request.settles ?? false)
+        if (!hasEnded) ask(body)
+      } else {
+        const waitMs = refusals === 'fail' ? undefined : refusalOf(answer)
+        if (waitMs === undefined) fail(new Error(`${status} ${body} to ${request.text}`))
+        meter.note('refused', latencyMs, request.settles ?? false)
+        if (refusals === 'wait') setTimeout(send, waitMs)
+        else send()
+      }
+      settleOne()
+    }
+    ask('')
+  }
+
+  for (let number = 0; number < connections; number += 1) play()
+  return {
+    ...{ meter, drained: drained.promise, end },
+    playFor: (seconds) => Promise.race([sleep(seconds * 1_000), failed.promise]),
+  }
+}
+
+/** When to come again; undefined when it is no refusal as we promise them. */
+function refusalOf({ status, head, body }: Answer): number | undefined {
+  const [, seconds] = /\r\nretry-after: (\d+)/i.exec(head) ?? []
+  return status === 503 && seconds && body.includes('"SVC001"') ? Number(seconds) * 1_000 : undefined
+}

@@ -1,0 +1,44 @@
+// `npm run bench`: measures the service beside its ceilings. Starts all it needs and ends it, Ctrl-C included; says on
+// stderr how it goes, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
+// measurement failed; 2: wrong arguments.
+import { runGrowth } from './growth/run.ts'
+import { type Options, readOptions, type Takes, WrongArguments } from './options.ts'
+import { overloaded } from './overload/plan.ts'
+import { runOverload } from './overload/run.ts'
+import { runProfile } from './profile/run.ts'
+import { say } from './report/progress.ts'
+import { runSoak } from './soak/run.ts'
+import { runWorkloads } from './workloads/run.ts'
+
+/** Says whether everything was measured. What it starts is ended with `parts`. */
+type Run = (options: Options, parts: AsyncDisposableStack) => Promise<boolean>
+
+const runs: Record<string, Run> = {
+  ...{ workloads: runWorkloads, overload: runOverload, soak: runSoak, profile: runProfile, growth: runGrowth },
+}
+
+/** `workloads` takes all that there is but minutes. */
+const takes: Record<string, Takes> = {
+  overload: { options: ['seconds', 'rounds', 'workloads', 'out'], can: overloaded },
+  soak: { options: ['minutes', 'out'] },
+  profile: { options: ['seconds', 'workloads', 'out'], workloads: ['purchase', 'confirm'] },
+  growth: { options: ['orders', 'linear', 'books', 'keep', 'seconds', 'rounds', 'out'] },
+}
+
+async function main(args: string[]): Promise<boolean> {
+  const options = readOptions(args, Object.keys(runs), takes)
+  const run = runs[options.word] as Run
+  await using parts = new AsyncDisposableStack()
+  const interrupted = Promise.withResolvers<never>()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => interrupted.reject(new Error(`ended by ${signal}`)))
+  }
+  return await Promise.race([run(options, parts), interrupted.promise])
+}
+
+try {
+  process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error))
+  process.exitCode = error instanceof WrongArguments ? 2 : 1
+}

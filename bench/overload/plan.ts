@@ -1,0 +1,57 @@
+// What is measured of the service when more comes than it can carry, and in which order: the peak with a few counts of
+// connections, then three times what is let in, with clients that come again when they are told to and with clients that
+// come again at once; and who pays beside few readers and beside too many. Every other round goes the other way round.
+import { limits } from '../../src/http/admission.ts'
+import type { Refusals } from '../load/main.ts'
+import type { PlayName, WorkloadName } from '../load/workloads.ts'
+
+export const overloaded = ['balance', 'purchase', 'mixed day'] as const satisfies WorkloadName[]
+export type Overloaded = (typeof overloaded)[number]
+
+export type Play = { workload: PlayName; connections: number; refusals: Refusals }
+
+/** `besides`: what plays meanwhile in a load of its own. */
+export type Step = { round: number; subject: Overloaded | 'payers'; phase: Phase; play: Play; besides?: Play }
+export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
+
+const times = 3
+const peakConnections = [64, 128, 256]
+
+/** A mixed day reads and writes: what comes first to its limit is refused. */
+const letIn: Record<Overloaded, number> = { balance: limits.read, purchase: limits.write, 'mixed day': limits.write }
+
+const payers: Play = { workload: 'pay', connections: 32, refusals: 'insist' }
+const readers: Record<'calm' | 'crowded', Play> = {
+  calm: { workload: 'balance', connections: 64, refusals: 'insist' },
+  crowded: { workload: 'balance', connections: times * limits.read, refusals: 'insist' },
+}
+
+export function planOf({ rounds, workloads }: { rounds: number; workloads: Overloaded[] }): Step[] {
+  return Array.from({ length: rounds }, (_, index) => {
+    const steps = [...workloads.flatMap(stepsOf), ...shareSteps()]
+    const inTurn = index % 2 === 0 ? steps : steps.toReversed()
+    return inTurn.map((step) => ({ round: index + 1, ...step }))
+  }).flat()
+}
+
+function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
+  const connections = times * letIn[workload]
+  return [
+    // At the peak nobody needs to be refused; who is, does not count as work and comes again as told.
+    ...peakConnections.map((count) => ({
+      ...{
+        subject: workload,
+        phase: 'peak' as const,
+        play: { workload, connections: count, refusals: 'wait' as const },
+      },
+    })),
+    { subject: workload, phase: 'polite', play: { workload, connections, refusals: 'wait' } },
+    { subject: workload, phase: 'rude', play: { workload, connections, refusals: 'insist' } },
+  ]
+}
+
+function shareSteps(): Omit<Step, 'round'>[] {
+  return (['calm', 'crowded'] as const).map((phase) => ({
+    ...{ subject: 'payers', phase, play: payers, besides: readers[phase] },
+  }))
+}

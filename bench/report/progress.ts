@@ -1,0 +1,16 @@
+// What a measurement says on stderr while it runs: a line for each thing done, and how long the rest will take.
+
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** For each thing done: `3 of 81, about 7 min left: ...`. */
+export function createProgress(total: number, now: () => number = Date.now): (what: string) => string {
+  const startedAt = now()
+  let done = 0
+  return (what) => {
+    done += 1
+    const leftMinutes = ((now() - startedAt) / done / 60_000) * (total - done)
+    return `${done} of ${total}, about ${Math.ceil(leftMinutes)} min left: ${what}`
+  }
+}

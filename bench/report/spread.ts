@@ -1,0 +1,15 @@
+// Several measurements of one thing: the median, and how far they lie apart.
+
+export type Spread = { median: number; least: number; most: number }
+
+/** Null when there is nothing to tell of. */
+export function spreadOf(values: number[]): Spread | null {
+  const sorted = values.toSorted((left, right) => left - right)
+  const [least, most] = [sorted[0], sorted.at(-1)]
+  return least === undefined || most === undefined ? null : { median: medianOf(sorted), least, most }
+}
+
+function medianOf(sorted: number[]): number {
+  const middle = sorted.length / 2
+  return ((sorted[Math.ceil(middle) - 1] ?? Number.NaN) + (sorted[Math.floor(middle)] ?? Number.NaN)) / 2
+}

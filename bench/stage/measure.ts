@@ -1,0 +1,127 @@
+// One measurement: a load on one contender, and what it cost the contender and the database meanwhile. It leaves its
+// orders in the books: whoever measures says when they go.
+import { once } from 'node:events'
+import type { LoadInput, LoadMessage } from '../load/main.ts'
+import type { Metered } from '../load/meter.ts'
+import type { Order, PlayName } from '../load/workloads.ts'
+import { addOrders, awaitOperations, newOrders, removeOpenOrders } from './books.ts'
+import {
+  cpuSecondsOf,
+  cpuSecondsOfFamily,
+  isRunning,
+  megabytesOf,
+  messageOf,
+  type Running,
+  start,
+} from './processes.ts'
+import type { ContenderName, Stage } from './stage.ts'
+
+export type Figures = {
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** For one request, of the contender's process and of all of PostgreSQL; null where there is no /proc. */
+  serviceCpuMicroseconds: number | null
+  databaseCpuMicroseconds: number | null
+  /** Resident memory of the contender at the end; null where there is no /proc. */
+  megabytes: number | null
+}
+
+export type Wanted = Pick<LoadInput, 'workload' | 'connections' | 'seconds' | 'warmSeconds' | 'windows' | 'refusals'>
+
+/** A load that has begun: told when its measurement begins, then what each window of it has counted. */
+export type LoadUnderWay = {
+  contender: Running
+  measuring(): Promise<void>
+  measured(): Promise<Metered>
+  /** When nothing of it is left for the next measurement. */
+  finished(): Promise<void>
+}
+
+export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wanted): Promise<LoadUnderWay> {
+  const { parts, books } = stage
+  const contender = stage.contenders[name]
+  if (!contender) throw new Error(`the ${name} was not started`)
+  const { token, customers } = books
+  const orders = await prepareOrders(stage, name, wanted)
+  const load = start(parts, 'bench/load/main.ts', {})
+  const input: LoadInput = { ...wanted, ...contender.listening, token, customers, orders }
+  load.process.send(input)
+  return {
+    contender: contender.running,
+    async measuring() {
+      await awaitMessage(load, 'measuring')
+    },
+    measured: () => awaitMessage(load, 'measured'),
+    async finished() {
+      // It ends when the last request under way is answered.
+      if (isRunning(load.process)) await once(load.process, 'exit')
+      if (!parts.disposed) await awaitOperations(books)
+    },
+  }
+}
+
+export async function measure(stage: Stage, contender: ContenderName, wanted: Wanted): Promise<Figures> {
+  const load = await beginLoad(stage, contender, wanted)
+  try {
+    return await watch(load, stage.databasePid)
+  } finally {
+    await load.finished()
+  }
+}
+
+async function watch(load: LoadUnderWay, databasePid: number): Promise<Figures> {
+  const { pid } = load.contender
+  const cpuSeconds = () => [cpuSecondsOf(pid), cpuSecondsOfFamily(databasePid)] as const
+  await load.measuring()
+  const before = cpuSeconds()
+  const { seconds, done } = await load.measured()
+  const after = cpuSeconds()
+  const { count, p50Ms, p99Ms } = done
+  const microseconds = (which: 0 | 1): number | null => {
+    const [from, to] = [before[which], after[which]]
+    return from === null || to === null ? null : ((to - from) * 1_000_000) / count
+  }
+  return {
+    ...{ perSecond: count / seconds, p50Ms, p99Ms, megabytes: megabytesOf(pid) },
+    ...{ serviceCpuMicroseconds: microseconds(0), databaseCpuMicroseconds: microseconds(1) },
+  }
+}
+
+type Told<Kind extends LoadMessage['kind']> = Extract<LoadMessage, { kind: Kind }>
+
+async function awaitMessage<Kind extends LoadMessage['kind']>(load: Running, kind: Kind): Promise<Told<Kind>> {
+  const message = await messageOf<LoadMessage>(load)
+  if (message.kind === 'failed') throw new Error(message.failure)
+  if (message.kind !== kind) throw new Error(`the load said ${message.kind} before ${kind}`)
+  if (message.kind === 'measured' && message.done.count === 0) throw new Error('nothing was answered')
+  return message as Told<Kind>
+}
+
+const warmConnections = 16
+
+/**
+ * Before anything is measured: whoever comes first would pay for what everybody's machine code and plans cost. All at
+ * once, with a workload that has every request.
+ */
+export async function warmUp(stage: Stage, seconds: number): Promise<void> {
+  const wanted: Wanted = { workload: 'mixed day', connections: warmConnections, seconds, warmSeconds: 0 }
+  const contenders = Object.keys(stage.contenders) as ContenderName[]
+  await Promise.all(contenders.map((contender) => measure(stage, contender, wanted)))
+  await removeOpenOrders(stage.books)
+}
+
+/** An order is confirmed once: so many a second that none of the contenders uses them up. */
+const confirmsPerSecond: Record<ContenderName, number> = { service: 5_000, bare: 50_000, naive: 5_000 }
+const ordersToLookAt = 10_000
+
+const ordersNeeded: Partial<Record<PlayName, (contender: ContenderName, wanted: Wanted) => number>> = {
+  confirm: (contender, { warmSeconds, seconds }) => confirmsPerSecond[contender] * (warmSeconds + seconds),
+  status: () => ordersToLookAt,
+}
+
+async function prepareOrders({ books }: Stage, contender: ContenderName, wanted: Wanted): Promise<Order[]> {
+  const count = ordersNeeded[wanted.workload]?.(contender, wanted) ?? 0
+  // The bare routes take any order: they look nowhere.
+  return contender === 'bare' || count === 0 ? newOrders(books, count) : await addOrders(books, count)
+}

@@ -1,0 +1,32 @@
+// What a run leaves behind: one JSON file with every measurement and all that is told of them. Tables and plots are made
+// of the file alone, so that they can be made again.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WorkloadName } from '../load/workloads.ts'
+import { writeJson } from '../report/json.ts'
+import type { Machine } from '../stage/machine.ts'
+import type { Inserts, Measurement, Summary } from './summary.ts'
+import type { Judged } from './targets.ts'
+
+export type Failure = { round: number; connections: number; workload: WorkloadName; contender: string; reason: string }
+
+export type Results = {
+  machine: Machine
+  options: { seconds: number; rounds: number; connections: number[]; workloads: WorkloadName[] }
+  plainInsertBy: 'pgbench' | 'node'
+  targets: Judged[]
+  summaries: Summary[]
+  measurements: Measurement[]
+  plainInserts: Inserts[]
+  failures: Failure[]
+}
+
+const fileName = 'workloads.json'
+
+export function writeResults(directory: string, results: Results): void {
+  writeJson(directory, fileName, results)
+}
+
+export function readResults(directory: string): Results {
+  return JSON.parse(readFileSync(join(directory, fileName), 'utf8'))
+}

@@ -1,0 +1,51 @@
+// What the service is to reach, as ratios to what was measured beside it. A target that is missed is shown as missed.
+import { type WorkloadName, workloadNames } from '../load/workloads.ts'
+import type { Spread } from '../report/spread.ts'
+import type { RatioName, Summary } from './summary.ts'
+
+export type Target = {
+  workload: WorkloadName
+  connections: number
+  ratio: RatioName
+  bound: 'at least' | 'at most'
+  limit: number
+}
+
+/** Throughput is judged, and the plain insert measured, with so many connections. */
+export const busyConnections = 64
+
+const throughputs: [WorkloadName, RatioName, number][] = [
+  ['purchase', 'bare', 0.65],
+  ['purchase', 'plain insert', 0.75],
+  ['purchase', 'naive', 2],
+  ['confirm', 'bare', 0.25],
+  ['status', 'bare', 0.8],
+  ['balance', 'bare', 0.8],
+  ['packages', 'bare', 0.95],
+  ['spend over many customers', 'bare', 0.6],
+]
+
+export const targets: Target[] = [
+  ...throughputs.map(
+    ([workload, ratio, limit]): Target => ({
+      ...{ workload, connections: busyConnections, ratio, bound: 'at least', limit },
+    }),
+  ),
+  // Who is alone waits for nobody: sharing must not cost the quiet hours.
+  ...workloadNames.map(
+    (workload): Target => ({ workload, connections: 1, ratio: 'p50 to naive', bound: 'at most', limit: 1.1 }),
+  ),
+]
+
+export type Judged = Target & { measured: Spread; met: boolean }
+
+/** Of the targets whose ratio was measured in this run. */
+export function judge(summaries: Summary[]): Judged[] {
+  return targets.flatMap((target) => {
+    const { workload, connections, ratio, bound, limit } = target
+    const summary = summaries.find((each) => each.workload === workload && each.connections === connections)
+    const measured = summary?.ratios[ratio]
+    if (!measured) return []
+    return [{ ...target, measured, met: bound === 'at least' ? measured.median >= limit : measured.median <= limit }]
+  })
+}

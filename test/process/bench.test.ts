@@ -1,0 +1,68 @@
+// `npm run bench` as a person starts it, for as short as it goes: what it prints, what it writes, that nothing of it is
+// left.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Results } from '../../bench/workloads/results.ts'
+import { tablesOf } from '../../bench/workloads/tables.ts'
+import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
+
+function launchBench(t: TestContext, temporary: string, args: string[]) {
+  // A third off the start of the dozen processes of a run.
+  const env = bareEnvironment({
+    TMPDIR: temporary,
+    NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile'),
+  })
+  return launch(t, process.execPath, ['bench/main.ts', ...args], { cwd: repository, env })
+}
+
+test('a short run prints its tables, writes JSON and plots, and leaves nothing behind', async (t) => {
+  const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
+  const short = ['--seconds', '1', '--rounds', '1', '--connections', '2', '--workloads', 'purchase,packages']
+  const { code, stdout, stderr } = await launchBench(t, temporary, ['workloads', ...short, '--out', out]).ended
+  assert.equal(code, 0, stderr)
+
+  const results = JSON.parse(readFileSync(join(out, 'workloads.json'), 'utf8')) as Results
+  assert.equal(stdout, tablesOf(results))
+  assert.deepEqual(
+    results.measurements.map(({ workload, contender }) => `${workload}, ${contender}`),
+    ['purchase', 'packages'].flatMap((name) => ['service', 'bare', 'naive'].map((who) => `${name}, ${who}`)),
+  )
+  assert.ok(results.measurements.every(({ perSecond, p50Ms, p99Ms }) => perSecond > 0 && p50Ms > 0 && p99Ms >= p50Ms))
+  assert.ok((results.plainInserts[0]?.perSecond ?? 0) > 0)
+  assert.deepEqual(results.failures, [])
+
+  const plots = readdirSync(out).filter((file) => file.endsWith('.svg'))
+  assert.deepEqual(plots, ['workloads-latency.svg', 'workloads-ratios.svg', 'workloads-throughput.svg'])
+  for (const plot of plots) assert.match(readFileSync(join(out, plot), 'utf8'), /^<svg .*>purchase<.*<\/svg>\n$/s)
+  assert.match(stderr, /^7 of 7, about 0 min left: round 1, 2 connections, packages, naive: \d+\/s, /m)
+  assert.deepEqual(readdirSync(temporary), [])
+})
+
+for (const { moment, said } of [
+  { moment: 'while it starts', said: 'Starting ' },
+  { moment: 'while it measures', said: 'Measuring: ' },
+]) {
+  test(`a signal ${moment} ends all that was started`, async (t) => {
+    const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
+    const bench = launchBench(t, temporary, ['--workloads', 'packages', '--out', out])
+    while (!bench.said.stderr.includes(said)) await once(bench.child.stderr, 'data')
+    bench.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await bench.ended
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+    assert.match(stderr, /\nended by SIGTERM\n$/)
+    assert.equal(existsSync(out), false)
+    assert.deepEqual(readdirSync(temporary), [])
+  })
+}
+
+test('wrong arguments are told with exit code 2, before anything is started', async (t) => {
+  const { code, stdout, stderr } = await launchBench(t, newDirectory(t), ['--workloads', 'sale']).ended
+  assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+  assert.match(
+    stderr,
+    /^--workloads: expected one of .*, got "sale"\nnpm run bench -- \[workloads\|overload\|soak\|profile\|growth\] .*\n$/,
+  )
+})

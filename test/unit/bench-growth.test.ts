@@ -1,0 +1,50 @@
+// What the measurement of growth makes of its figures.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Line } from '../../bench/books/commands.ts'
+import { commandsOf, type Measurement, type Side, statementsOf, workloadsOf } from '../../bench/growth/results.ts'
+import { planOf } from '../../bench/growth/run.ts'
+import { readingOf } from '../../bench/growth/statement.ts'
+
+function measurement(round: number, side: Side, perSecond: number): Measurement {
+  const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null }
+  return { ...{ round, side, workload: 'balance', perSecond, p50Ms: 1, p99Ms: 2 }, ...unmeasured }
+}
+
+test('big books are held against new ones within a round, and a round with one side counts for nothing', () => {
+  const [first, second] = [
+    [measurement(1, 'empty', 1_000), measurement(1, 'full', 900)],
+    [measurement(2, 'full', 400), measurement(2, 'empty', 500)],
+  ]
+  const [workload, ...more] = workloadsOf([...first, ...second, measurement(3, 'full', 9_000)])
+  assert.deepEqual(workload?.ratio, { median: (0.9 + 0.8) / 2, least: 0.8, most: 0.9 })
+  assert.deepEqual(more, [])
+  assert.deepEqual(workloadsOf([measurement(1, 'full', 1)]), [])
+})
+
+test('the sides come in turning order', () => {
+  const sidesOf = (round: number) => planOf(2).flatMap((step) => (step.round === round ? [step.side] : []))
+  assert.deepEqual(sidesOf(1).slice(0, 2), ['empty', 'full'])
+  assert.deepEqual(sidesOf(2).slice(0, 2), ['full', 'empty'])
+})
+
+test('a command is held against the same on smaller books by its time for a row, unless it failed', () => {
+  const line = (step: string, rows: number, seconds: number, outcome = 'exit 0'): Line => ({
+    ...{ step, rows, seconds, peakMegabytes: null, outcome },
+  })
+  const large = [line('audit', 4_000_000, 24), line('reconcile', 4_000_000, 1), line('audit again', 4, 1)]
+  const small = [line('audit', 1_000_000, 5), line('reconcile', 1_000_000, 1, 'FAILED: exit 2')]
+  assert.deepEqual(commandsOf(small, large), [{ step: 'audit', smallPerMillion: 5, largePerMillion: 6, growth: 1.2 }])
+})
+
+test('pages of a statement are told for the first tenth and for all, and beside smaller books', () => {
+  const pagesMs = [...Array<number>(10).fill(10), ...Array<number>(90).fill(20)]
+  assert.deepEqual(readingOf(pagesMs), { firstMs: 10, allMs: 19 })
+  const full = [{ entries: 100_000, firstMs: 10, allMs: 20 }]
+  const growths = statementsOf({ small: [{ entries: 25_000, firstMs: 10, allMs: 10 }], full })
+  assert.deepEqual(
+    growths.map(({ growth }) => growth.median),
+    [2, 2],
+  )
+  assert.equal(statementsOf({ small: [], full }).length, 1)
+})

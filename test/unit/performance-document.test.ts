@@ -1,0 +1,35 @@
+// The figures in docs/performance.md are those of the results that lie beside it: nobody has typed one.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { tablesOf as growthTables } from '../../bench/growth/results.ts'
+import { tablesOf as overloadTables } from '../../bench/overload/report.ts'
+import { tablesOf as soakTables } from '../../bench/soak/run.ts'
+import { tablesOf as workloadTables } from '../../bench/workloads/tables.ts'
+
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+const document = readFileSync(pathOf('docs/performance.md'), 'utf8')
+
+const words: Record<string, (results: never) => string> = {
+  workloads: workloadTables,
+  overload: overloadTables,
+  growth: growthTables,
+  soak: soakTables,
+}
+
+for (const [word, tablesOf] of Object.entries(words)) {
+  test(`the tables of ${word} are those of bench/results/${word}.json`, () => {
+    const results = JSON.parse(readFileSync(pathOf(`bench/results/${word}.json`), 'utf8'))
+    assert.ok(document.includes(tablesOf(results as never).trim()))
+  })
+}
+
+test('every plot in the document exists', () => {
+  const plots = [...document.matchAll(/\]\(\.\.\/(bench\/results\/[^)]+)\)/g)].map(([, file = '']) => file)
+  assert.ok(plots.length > 0)
+  assert.deepEqual(
+    plots.filter((file) => !existsSync(pathOf(file))),
+    [],
+  )
+})
