@@ -70,9 +70,11 @@ function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: 
   const seconds = opened.map(({ request }) => ('expiresInSeconds' in request && request.expiresInSeconds) || never)
   const ended = { fromMs: fromMs + Math.min(never, ...seconds) * 1_000, certainMs: never }
   const answer = opened.find(({ outcome }) => outcome.kind === 'ok')
+  // From the call that opened it: the first with its reference may have been refused for lack of credits long before.
   const isLasting =
     answer?.outcome.kind === 'ok'
-      ? Date.parse(String((answer.outcome.data as Data).expiresAt)) > performance.timeOrigin + fromMs + longMs
+      ? Date.parse(String((answer.outcome.data as Data).expiresAt)) >
+        performance.timeOrigin + answer.invokedAtMs + longMs
       : holds.get(`${use.holdId}`)?.state === 'ACTIVE'
   return { afterEnd: 0, ended, finally: isLasting ? use.credits : 0 }
 }
