@@ -274,7 +274,7 @@ create table holds (
   constraint holds_state CHECK (state = ANY (ARRAY['ACTIVE'::text, 'CAPTURED'::text, 'RELEASED'::text, 'EXPIRED'::text]))
 ) with (fillfactor=80);
 
-CREATE INDEX holds_active ON holds USING btree (customer_id) WHERE state = 'ACTIVE'::text;
+CREATE INDEX holds_active_in_time ON holds USING btree (customer_id, expires_at) WHERE state = 'ACTIVE'::text;
 CREATE INDEX holds_to_expire ON holds USING btree (expires_at) WHERE state = 'ACTIVE'::text;
 
 create table payment_operations (

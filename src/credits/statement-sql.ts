@@ -133,12 +133,12 @@ const readAccountStatement = statement(
     from (
       (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",
               to_char(h.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "expiresAt"
-       from holds h
+       from (select * from holds
+             where customer_id = a.customer_id and state = 'ACTIVE'
+             order by expires_at
+             limit $2) h
        join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.opening_entry
-       left join service_tokens t on t.service_id = h.service_id
-       where h.customer_id = a.customer_id and h.state = 'ACTIVE'
-       order by h.expires_at
-       limit $2)
+       left join service_tokens t on t.service_id = h.service_id)
       union all
       (select p.kind, p.operation_id, p.credits_held, null, p.order_id, null, null
        from payment_operations p

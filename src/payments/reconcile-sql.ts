@@ -128,17 +128,27 @@ export function compareMovements(
 export type UnmovedOperation = { customerId: string; operationId: string; orderId: string; paymentKey: string }
 
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
-// span lie together. What is still open then is settled by asking the gateway.
+// span lie together. What is still open then is settled by asking the gateway. The slice is read by itself and each of its
+// rows looked up by its key: a plan that is made once for all slices would rather walk the whole table in the order of the
+// answer, or read all movements.
 const listUnmovedStatement = statement(
   'payments.listUnmovedOperations',
-  `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
+  `with slice as materialized (
+    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind
+    from payment_operations p
+    where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
+      and (p.customer_id, p.operation_id) > ($3, $4)
+  )
+  select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
     p.payment_key as "paymentKey"
-  from payment_operations p
-  where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
-    and (p.customer_id, p.operation_id) > ($3, $4)
-    and not exists (select from gateway_movements m
-                    where m.payment_key = p.payment_key
-                      and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM'))
+  from slice p
+  left join lateral (
+    select true as moved
+    from gateway_movements m
+    where m.payment_key = p.payment_key and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
+    limit 1
+  ) found on true
+  where found.moved is null
   order by p.customer_id, p.operation_id
   limit $5`,
 )
