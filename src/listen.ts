@@ -2,10 +2,13 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
+/** Connections that wait to be accepted; the system may allow fewer. One that is dropped comes again a second later. */
+const backlog = 4_096
+
 /** The address it listens on, as a URL. The caller closes it. */
 export async function listen(app: FastifyInstance, setting: string, host: string, port: number): Promise<string> {
   try {
-    await app.listen({ host, port })
+    await app.listen({ host, port, backlog })
   } catch (error) {
     throw explainListen(error, setting, host, port)
   }

@@ -1,7 +1,6 @@
 // What is measured of the service when more comes than it can carry, and in which order: the peak with a few counts of
-// connections, then three times what is let in, with clients that come again when they are told to and with clients that
+// connections, then three times as many, with clients that come again when they are told to and with clients that
 // come again at once; and who pays beside few readers and beside too many. Every other round goes the other way round.
-import { limits } from '../../src/http/admission.ts'
 import type { Refusals } from '../load/main.ts'
 import type { PlayName, WorkloadName } from '../load/workloads.ts'
 
@@ -14,16 +13,15 @@ export type Play = { workload: PlayName; connections: number; refusals: Refusals
 export type Step = { round: number; subject: Overloaded | 'payers'; phase: Phase; play: Play; besides?: Play }
 export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
 
-const times = 3
 const peakConnections = [64, 128, 256]
 
-/** A mixed day reads and writes: what comes first to its limit is refused. */
-const letIn: Record<Overloaded, number> = { balance: limits.read, purchase: limits.write, 'mixed day': limits.write }
+/** Three times the load at which the most is done, more than a kind of work has places for. */
+export const tooMany = 3 * Math.max(...peakConnections)
 
 const payers: Play = { workload: 'pay', connections: 32, refusals: 'insist' }
 const readers: Record<'calm' | 'crowded', Play> = {
   calm: { workload: 'balance', connections: 64, refusals: 'insist' },
-  crowded: { workload: 'balance', connections: times * limits.read, refusals: 'insist' },
+  crowded: { workload: 'balance', connections: tooMany, refusals: 'insist' },
 }
 
 export function planOf({ rounds, workloads }: { rounds: number; workloads: Overloaded[] }): Step[] {
@@ -35,7 +33,6 @@ export function planOf({ rounds, workloads }: { rounds: number; workloads: Overl
 }
 
 function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
-  const connections = times * letIn[workload]
   return [
     // At the peak nobody needs to be refused; who is, does not count as work and comes again as told.
     ...peakConnections.map((count) => ({
@@ -45,8 +42,8 @@ function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
         play: { workload, connections: count, refusals: 'wait' as const },
       },
     })),
-    { subject: workload, phase: 'polite', play: { workload, connections, refusals: 'wait' } },
-    { subject: workload, phase: 'rude', play: { workload, connections, refusals: 'insist' } },
+    { subject: workload, phase: 'polite', play: { workload, connections: tooMany, refusals: 'wait' } },
+    { subject: workload, phase: 'rude', play: { workload, connections: tooMany, refusals: 'insist' } },
   ]
 }
 

@@ -28,7 +28,11 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | null
 
   constructor(code: ErrorCode, message: string, metadata: Record<string, unknown> | null) {
+    // Where it was refused is no news, and to note it is most of what a refusal costs.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.metadata = metadata
     this.retryAfterSeconds = code === 'SVC001' ? 1 : null

@@ -1,8 +1,8 @@
 // How much is let in at a time, so that what is under way is finished as fast as ever however much comes. What is past the
 // limit is refused at once with SVC001 and told when to come again. Limits are by kind of work: what settles money has one
 // of its own, far above the others, so that neither reads nor purchases can take its place.
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { refuse } from '../core/errors.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import { watchPace } from './pace.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -14,50 +14,106 @@ declare module 'fastify' {
 export type Work = keyof typeof limits
 
 /**
- * Requests of a kind that may be under way in one listener. A few dozen keep the database and this process busy; more only
- * wait longer, and these still wait for less than a second. What settles money waits for the gateway most of its time.
+ * Requests of a kind that may be under way in one listener. `burst` may come at once and are all served, within a fraction
+ * of a second. More than that is no burst but a crowd: for a while only `steady` are let in, which keep the database and
+ * this process as busy and let nobody wait for long. What settles money waits for the gateway most of its time.
  */
-export const limits = { read: 512, write: 1_024, settle: 2_048 } as const
+export const limits = {
+  read: { burst: 512, steady: 64 },
+  write: { burst: 512, steady: 256 },
+  settle: { burst: 1_024, steady: 1_024 },
+} as const
 
-/**
- * A connection whose request was refused is not read from for this long, half of what it was told to wait. Whoever comes
- * again at once would otherwise have us spend our time on refusals.
- */
-const restMs = 500
+const crowdedMs = 1_000
 
-export function limitWork(app: FastifyInstance): void {
-  const underWay: Record<Work, number> = { read: 0, write: 0, settle: 0 }
+/** What reads keep of their steady load while payments would have to wait for them. */
+const yieldedShare = 0.5
+
+/** Whoever is refused is told to wait for so many seconds, not all of them for the same: they would come back together. */
+const waitsSeconds = [1, 2, 3] as const
+
+export type TurnAway = (request: FastifyRequest, reply: FastifyReply, retryAfterSeconds: number) => void
+
+/** Before the body is read, where most are refused; and again when it was, since others have come meanwhile. */
+export function limitWork(app: FastifyInstance, answer: TurnAway): void {
+  const pace = watchPace()
+  app.addHook('onClose', async () => pace.stop())
+  const write = createGate(limits.write)
+  const settle = createGate(limits.settle)
+  const read = createGate(limits.read, () => settle.underWay() > 0 && pace.isSlow())
+  const gates = { read, write, settle }
   app.addHook('onRoute', (route) => {
     const { work } = route.config ?? {}
-    if (work) route.handler = limited(work, route.handler)
+    if (!work) return
+    route.onRequest = [route.onRequest ?? [], early(gates[work])].flat()
+    route.handler = limited(gates[work], route.handler)
   })
 
-  function limited(work: Work, handle: RouteHandlerMethod): RouteHandlerMethod {
-    const leave = () => {
-      underWay[work] -= 1
+  function early({ isOpen }: Gate): onRequestHookHandler {
+    return (request, reply, done) => {
+      if (isOpen()) done()
+      else turnAway(request, reply)
     }
+  }
+
+  function limited({ isOpen, enter, leave }: Gate, handle: RouteHandlerMethod): RouteHandlerMethod {
     return function (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
-      if (underWay[work] >= limits[work]) {
-        rest(reply)
-        throw refuse('SVC001')
-      }
-      underWay[work] += 1
+      if (!isOpen()) return turnAway(request, reply)
+      enter()
       // Handlers are async: they give a promise and never throw. Beside it, not around it: every request comes this way.
       const answer = handle.call(this, request, reply) as Promise<unknown>
       answer.then(leave, leave)
       return answer
     }
   }
+
+  let turnedAway = 0
+  function turnAway(request: FastifyRequest, reply: FastifyReply): void {
+    const seconds = waitsSeconds[turnedAway % waitsSeconds.length] as number
+    turnedAway += 1
+    rest(request, reply, seconds * 1_000)
+    answer(request, reply, seconds)
+  }
 }
 
-/** Behind the answer: until then Node reads on by itself. */
-function rest({ raw }: FastifyReply): void {
-  const { socket } = raw
-  if (!socket) return
-  raw.once('finish', () => {
-    setImmediate(() => {
-      socket.pause()
-      setTimeout(() => socket.resume(), restMs).unref()
-    })
+type Gate = { isOpen(): boolean; enter(): void; leave(): void; underWay(): number }
+
+/** `mustYield`: others need the room now. */
+function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => false): Gate {
+  let underWay = 0
+  let crowdedUntil = Number.NEGATIVE_INFINITY
+  return {
+    isOpen() {
+      if (mustYield()) return underWay < steady * yieldedShare
+      if (underWay < steady) return true
+      const now = performance.now()
+      if (now < crowdedUntil) return false
+      if (underWay < burst) return true
+      crowdedUntil = now + crowdedMs
+      return false
+    },
+    enter() {
+      underWay += 1
+    },
+    leave() {
+      underWay -= 1
+    },
+    underWay: () => underWay,
+  }
+}
+
+/**
+ * The connection is not read from for as long as it was told to wait: whoever comes again at once would have us spend our
+ * time on refusals. It begins behind the answer and the last of the request: until then Node reads on by itself.
+ */
+function rest({ raw: request }: FastifyRequest, { raw: response }: FastifyReply, restMs: number): void {
+  const { socket } = request
+  function pause(): void {
+    socket.pause()
+    setTimeout(() => socket.resume(), restMs).unref()
+  }
+  response.once('finish', () => {
+    if (request.closed) process.nextTick(pause)
+    else request.once('close', pause)
   })
 }

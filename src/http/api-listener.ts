@@ -7,7 +7,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { type ErrorCode, refuse } from '../core/errors.ts'
 import { limitWork } from './admission.ts'
 import { rawFailure } from './envelope.ts'
-import { codeOfParserError, createAnswerError, toRefusal } from './error-handler.ts'
+import { codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { watchForStalls } from './stall.ts'
 import { closeConnectionsWhenStopping } from './stopping.ts'
@@ -42,6 +42,7 @@ const requestTimeoutMs = 10_000
 export function buildApiListener({ authenticate, log, bodyLimitBytes }: ApiListenerOptions): FastifyInstance {
   const stalls = watchForStalls()
   const answerError = createAnswerError(log, () => stopping.hasBegun())
+  const answerBusy = createAnswerBusy(() => stopping.hasBegun())
   const app = fastify({
     // With a logger, or a hook behind the answer, the framework listens to the end of every answer. What is worth logging,
     // the error handler logs.
@@ -113,7 +114,10 @@ export function buildApiListener({ authenticate, log, bodyLimitBytes }: ApiListe
 
   app.addHook('onClose', async () => stalls.stop())
   const stopping = closeConnectionsWhenStopping(app)
-  limitWork(app)
+  limitWork(app, (request, reply, retryAfterSeconds) => {
+    if (request.method !== 'GET') drain(request, reply)
+    answerBusy(reply, retryAfterSeconds)
+  })
   acceptJsonOnly(app)
   app.decorateRequest('customerId', '')
   app.decorateRequest('serviceId', '')

@@ -1,8 +1,10 @@
 // From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
 // that is in neither is a bug: INT001, and the detail goes to the log only.
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { failure } from './envelope.ts'
+import { answerInTurn } from './pace.ts'
 
 const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'VAL004'],
@@ -85,5 +87,31 @@ export function createAnswerError(log: Pick<FastifyBaseLogger, 'error'>, isStopp
     // Closing at once would take the answer from a client that is still sending; the rest of the body is drained instead.
     if (!isStopping()) reply.removeHeader('connection')
     return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
+  }
+}
+
+const busy = refuse('SVC001')
+const busyText = JSON.stringify(failure(busy))
+
+export type AnswerBusy = (reply: FastifyReply, retryAfterSeconds: number) => void
+
+/**
+ * SVC001 for one of very many, made once and written past the framework: with all of its steps a refusal would cost more
+ * than the work that it keeps away.
+ */
+export function createAnswerBusy(isStopping: () => boolean): AnswerBusy {
+  return (reply, retryAfterSeconds) => {
+    reply.hijack()
+    const { raw: response } = reply
+    answerInTurn(() => {
+      response.writeHead(busy.status, {
+        ...(reply.getHeaders() as OutgoingHttpHeaders),
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(busyText),
+        'retry-after': `${retryAfterSeconds}`,
+        ...(isStopping() && { connection: 'close' }),
+      })
+      response.end(busyText)
+    })
   }
 }

@@ -82,7 +82,7 @@ test('an overload is told in tables and a plot', () => {
 
 test('an overload asks for three times what is let in, every other round the other way round', () => {
   const steps = planOf({ rounds: 2, workloads: [...overloaded] })
-  const tooMany = 3 * limits.read
+  const tooMany = 3 * limits.read.burst
   const [first, second] = [1, 2].map((number) => steps.filter((step) => step.round === number))
   assert.deepEqual(first?.map(({ subject, phase, play }) => `${subject} ${phase} ${play.connections}`).slice(0, 5), [
     'balance peak 64',
