@@ -16,7 +16,7 @@ export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
 const peakConnections = [64, 128, 256]
 
 /** Three times the load at which the most is done, more than a kind of work has places for. */
-export const tooMany = 3 * Math.max(...peakConnections)
+const tooMany = 3 * Math.max(...peakConnections)
 
 const payers: Play = { workload: 'pay', connections: 32, refusals: 'insist' }
 const readers: Record<'calm' | 'crowded', Play> = {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { refuse } from '../../src/core/errors.ts'
 import { limits } from '../../src/http/admission.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
@@ -27,6 +29,9 @@ async function startHeld(t: TestContext) {
   app.get('/fails', { config: { work: 'read' } }, async () => {
     throw new Error('a bug')
   })
+  app.get('/refuses', async () => {
+    throw refuse('SVC001')
+  })
   app.get('/free', async () => success({ did: 'nothing' }, null))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -46,10 +51,10 @@ async function startHeld(t: TestContext) {
     open,
     /** As many requests as a kind of work may have under way, each on a connection of its own. */
     async fill(work: keyof typeof limits): Promise<Socket[]> {
-      const opened = await Promise.all(Array.from({ length: limits[work] }, open))
+      const opened = await Promise.all(Array.from({ length: limits[work].burst }, open))
       const before = waiting.length
       for (const socket of opened) socket.write(head(`GET /${work}`))
-      while (waiting.length < before + limits[work]) await new Promise((resolve) => setTimeout(resolve, 5))
+      while (waiting.length < before + limits[work].burst) await sleep(5)
       return opened
     },
   }
@@ -66,20 +71,48 @@ async function ask(socket: Socket, path: string) {
 
 test('past the limit of its kind a request is refused at once with SVC001 and Retry-After', async (t) => {
   const { fill, open, waiting } = await startHeld(t)
-  const full = await fill('read')
-  const refused = await ask(await open(), '/read')
-  assert.deepEqual([refused.status, refused.body.code], [503, 'SVC001'])
-  assert.equal(refused.headers.get('retry-after'), '1')
-  assert.equal(waiting.length, limits.read)
+  await fill('read')
+  const refused = await Promise.all(Array.from({ length: 6 }, async () => ask(await open(), '/read')))
+  for (const { status, body, headers } of refused) {
+    assert.deepEqual([status, body.code], [503, 'SVC001'])
+    assert.match(headers.get('retry-after') ?? '', /^[123]$/)
+  }
+  const waits = new Set(refused.map(({ headers }) => headers.get('retry-after')))
+  assert.equal(waits.size, 3, 'not everybody comes back at the same time')
+  assert.equal(waiting.length, limits.read.burst)
+})
 
-  waiting[0]?.()
-  await once(full[0] as Socket, 'data')
-  const next = await open()
-  next.write(head('GET /read'))
-  while (waiting.length === limits.read) await new Promise((resolve) => setTimeout(resolve, 5))
-  waiting.at(-1)?.()
-  const [received] = (await once(next, 'data')) as [Buffer]
-  assert.equal(parseAnswer(received)?.status, 200)
+test('a refusal of many is, but for its wait and its connection, what every refusal is', async (t) => {
+  const { fill, open } = await startHeld(t)
+  await fill('write')
+  const ordinary = await ask(await open(), '/refuses')
+  const busy = await ask(await open(), '/write')
+  const facts = ({ status, headers, body }: typeof busy) => {
+    const varying = ['date', 'retry-after', 'connection', 'keep-alive']
+    return { status, body, headers: [...headers].filter(([name]) => !varying.includes(name)).toSorted() }
+  }
+  assert.deepEqual(facts(busy), facts(ordinary))
+})
+
+test('after a crowd only the steady load is let in, for a second', async (t) => {
+  const { fill, open, waiting } = await startHeld(t)
+  const { burst, steady } = limits.read
+  await fill('read')
+  assert.equal((await ask(await open(), '/read')).status, 503)
+  const crowdedAt = performance.now()
+  for (const letGo of waiting.splice(0, burst - steady)) letGo()
+  assert.equal((await ask(await open(), '/read')).status, 503)
+  for (const letGo of waiting.splice(0, 1)) letGo()
+  await sleep(20)
+  const oneMore = await open()
+  oneMore.write(head('GET /read'))
+  while (waiting.length < steady) await sleep(5)
+  assert.ok(performance.now() - crowdedAt < 1_000, 'too slow a machine to tell anything')
+
+  await sleep(1_100 - (performance.now() - crowdedAt))
+  const later = await open()
+  later.write(head('GET /read'))
+  while (waiting.length <= steady) await sleep(5)
 })
 
 test('kinds of work do not take each other’s place: settling goes on while reads are refused', async (t) => {
@@ -88,7 +121,7 @@ test('kinds of work do not take each other’s place: settling goes on while rea
   assert.equal((await ask(await open(), '/read')).status, 503)
   for (const work of ['write', 'settle']) {
     const answered = ask(await open(), `/${work}`)
-    while (waiting.length === limits.read) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (waiting.length === limits.read.burst) await sleep(5)
     waiting.pop()?.()
     assert.equal((await answered).status, 200)
   }
@@ -98,7 +131,8 @@ test('kinds of work do not take each other’s place: settling goes on while rea
 test('a request that fails gives its place back', async (t) => {
   const { open, fill } = await startHeld(t)
   const socket = await open()
-  for (let turn = 0; turn <= limits.read; turn += 1) assert.equal((await ask(socket, '/fails')).body.code, 'INT001')
+  for (let turn = 0; turn <= limits.read.burst; turn += 1)
+    assert.equal((await ask(socket, '/fails')).body.code, 'INT001')
   await fill('read')
 })
 
@@ -111,6 +145,6 @@ test('a connection that was refused rests: what it sends at once is read later, 
   const other = await ask(await open(), '/free')
   const late = await early
   assert.deepEqual([first.status, late.status, other.status], [503, 200, 200])
-  assert.ok(late.tookMs >= 400, `read after ${late.tookMs} ms`)
+  assert.ok(late.tookMs >= 900, `read after ${late.tookMs} ms`)
   assert.equal((await ask(insistent, '/free')).status, 200)
 })
