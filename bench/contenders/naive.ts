@@ -54,7 +54,7 @@ async function start(config: Config): Promise<void> {
   const authenticate = createAuthenticate(database, keyPeppers)
   const authenticateService = createAuthenticateService(database, keyPeppers)
   const rest = { log, bodyLimitBytes }
-  const listener = buildPublicListener({ authenticate, payments, ...rest })
+  const listener = buildPublicListener({ authenticate, payments, ...rest, rateLimitPerSecond: 0 })
   const internal = buildInternalListener({ database, gateway, credits, authenticateService, ...rest })
   const [publicUrl, internalUrl] = await Promise.all(
     [listener, internal].map((app) => app.listen({ host: '127.0.0.1', port: 0 })),

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Connection, connect } from './connection.ts'
 import { createMeter, type Meter, type Metered } from './meter.ts'
-import type { Request } from './requests.ts'
+import type { Customer, Request } from './requests.ts'
 import { type PlayName, plays, type World } from './workloads.ts'
 
 /** Who is refused ends the load, comes again when told to, or comes again at once. */
@@ -82,8 +82,10 @@ function startLoad(input: LoadInput): Load {
     if (underWay === 0 && hasEnded) drained.resolve()
   }
 
-  function play(): void {
-    const next = plays[input.workload](world)
+  function play(number: number): void {
+    // Who may be refused is a client of its own, as each connection of a crowd is; otherwise customers take turns.
+    const alone = { customers: [customers[number % customers.length] as Customer], run: `${world.run}-${number}` }
+    const next = plays[input.workload](refusals === 'fail' ? world : { ...world, ...alone })
     function lose(error: Error): void {
       settleOne()
       fail(error)
@@ -129,7 +131,7 @@ function startLoad(input: LoadInput): Load {
     ask('')
   }
 
-  for (let number = 0; number < connections; number += 1) play()
+  for (let number = 0; number < connections; number += 1) play(number)
   return {
     ...{ meter, drained: drained.promise, end },
     playFor: (seconds) => Promise.race([sleep(seconds * 1_000), failed.promise]),
