@@ -32,6 +32,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% keeps its rows: % is refused, suspend instead', tg_table_name, tg_op
+    using errcode = 'restrict_violation';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -97,6 +107,7 @@ create table api_keys (
 CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
 CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
 create table event_endpoints (
@@ -277,6 +288,25 @@ create table holds (
 CREATE INDEX holds_active_in_time ON holds USING btree (customer_id, expires_at) WHERE state = 'ACTIVE'::text;
 CREATE INDEX holds_to_expire ON holds USING btree (expires_at) WHERE state = 'ACTIVE'::text;
 
+create table operator_actions (
+  action_id   uuid                     not null,
+  step        text                     not null,
+  happened_at timestamp with time zone not null default now(),
+  actor       text,
+  command     text,
+  arguments   text[],
+  outcome     text,
+  about       jsonb,
+  constraint operator_actions_pkey PRIMARY KEY (action_id, step),
+  constraint operator_actions_begun_says_what CHECK (num_nonnulls(actor, command, arguments) = CASE step WHEN 'BEGUN'::text THEN 3 ELSE 0 END),
+  constraint operator_actions_ended_says_how CHECK (num_nonnulls(outcome, about) = CASE step WHEN 'ENDED'::text THEN 2 ELSE 0 END),
+  constraint operator_actions_step CHECK (step = ANY (ARRAY['BEGUN'::text, 'ENDED'::text]))
+);
+
+CREATE INDEX operator_actions_by_time ON operator_actions USING btree (happened_at) WHERE step = 'BEGUN'::text;
+
+CREATE TRIGGER operator_actions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table payment_operations (
   customer_id     uuid                     not null,
   operation_id    uuid                     not null,
@@ -357,6 +387,7 @@ create table service_tokens (
 
 CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER service_tokens_never_deleted BEFORE DELETE OR TRUNCATE ON service_tokens FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
 create table webhook_notifications (

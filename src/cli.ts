@@ -3,6 +3,7 @@
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
+import { actionCommands } from './commands/action-commands.ts'
 import { bookCommands } from './commands/book-commands.ts'
 import type { Call, Command, Values, Words } from './commands/command.ts'
 import { customerCommands } from './commands/customer-commands.ts'
@@ -11,6 +12,7 @@ import { keyCommands } from './commands/key-commands.ts'
 import { orderCommands } from './commands/order-commands.ts'
 import { render } from './commands/render.ts'
 import { serviceCommands } from './commands/service-commands.ts'
+import { recorded } from './commands/trail.ts'
 import { ConfigFaults, readConfig } from './config.ts'
 import { createCredits } from './credits/credits.ts'
 import { readOrMakePepper } from './customers/pepper-file.ts'
@@ -29,6 +31,7 @@ const commands: Command[] = [
   ...orderCommands,
   ...bookCommands,
   ...eventCommands,
+  ...actionCommands,
 ]
 
 const options = {
@@ -43,13 +46,20 @@ const options = {
   reason: { type: 'string' },
   from: { type: 'string' },
   to: { type: 'string' },
+  limit: { type: 'string' },
+  by: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const satisfies Record<keyof Values, { type: 'string' | 'boolean' }>
 
+/** One line of text. */
+const namePattern = /^[^\p{C}]{1,100}$/u
+
 function usage(): string {
   const lines = commands.map(({ name, takes, does }) => `  ${`${name} ${takes}`.trimEnd()}\n      ${does}`)
-  return ['Usage: npm run -s credits -- <command> [--json]', '', ...lines, ''].join('\n')
+  const by =
+    'Those that change something take --by NAME: who does it, for the trail (actions list); else it is your user here.'
+  return ['Usage: npm run -s credits -- <command> [--json]', '', ...lines, '', by, ''].join('\n')
 }
 
 async function execute(command: Command, words: Words): Promise<number> {
@@ -82,9 +92,15 @@ async function execute(command: Command, words: Words): Promise<number> {
       onProgress: progress.show,
     }
     if (command.stream) await pipeline(command.stream(call), process.stdout, { end: false })
-    const result = await command.run?.(call)
-    progress.end()
-    if (result) process.stdout.write(render(result, words.values.json))
+    // Shown before its end is on record: a secret that is shown once must not wait for it.
+    async function run(): Promise<object | undefined> {
+      const result = await command.run?.(call)
+      progress.end()
+      if (result) process.stdout.write(render(result, words.values.json))
+      return result
+    }
+    const trail = { database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
+    const result = await (command.changes ? recorded(trail, command, words, run) : run())
     return result && command.failed?.(result) ? 1 : 0
   } finally {
     await parts.disposeAsync()
@@ -114,9 +130,11 @@ function exitWith(code: number, text: string): never {
 }
 
 /** What a command takes is what it says it takes: an option that it would ignore is refused. */
-function notTaken({ takes }: Command, values: Values): string | undefined {
-  const names = Object.keys(values).filter((name) => name !== 'json' && !takes.includes(`--${name} `))
-  return names.length === 0 ? undefined : `--${names[0]} is not taken`
+function notTaken({ takes, changes }: Command, values: Values): string | undefined {
+  const always = changes ? ['json', 'by'] : ['json']
+  const names = Object.keys(values).filter((name) => !always.includes(name) && !takes.includes(`--${name} `))
+  if (names.length > 0) return `--${names[0]} is not taken`
+  return values.by === undefined || namePattern.test(values.by.trim()) ? undefined : '--by NAME has 1 to 100 characters'
 }
 
 function parse(): { command: Command; words: Words } {

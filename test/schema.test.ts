@@ -34,7 +34,7 @@ test('a schema that cannot be written down whole is refused, not written down in
     [`create type a_type as enum ('a')`, 'type a_type'],
     ['alter table customers add column a_column int generated always as (1) stored', 'column a_column'],
   ] as const) {
-    const client = await database.pool.connect()
+    const client = await database.ownerPool.connect()
     await client.query('begin')
     await client.query(statement)
     await assert.rejects(dumpSchema(client), { message: `teach test/support/dump-schema.ts to write: ${what}` })

@@ -17,6 +17,7 @@ export const bookCommands: Command[] = [
     name: 'audit',
     takes: '',
     does: 'Checks every rule the books must keep, beside running traffic. Exit code 1 when one is broken.',
+    changes: false,
     check: needsNothing,
     run: ({ database, onProgress }) =>
       audit(database, { onProgress: (done, total) => onProgress('rows', done, total) }),
@@ -26,6 +27,7 @@ export const bookCommands: Command[] = [
     name: 'reconcile',
     takes: '--from DATE --to DATE',
     does: `Compares the gateway's transactions with the books, both ways, and repairs what is certain.`,
+    changes: true,
     check: ({ positionals, values }) => {
       const fault = needsNothing({ positionals })
       if (fault) return fault
@@ -47,6 +49,7 @@ export const bookCommands: Command[] = [
     name: 'discrepancies list',
     takes: '',
     does: `Lists what a person has to look at, oldest first, ${listLimit} at most.`,
+    changes: false,
     check: needsNothing,
     run: ({ database }) => listOpenDiscrepancies(database, listLimit),
   },
@@ -54,6 +57,7 @@ export const bookCommands: Command[] = [
     name: 'discrepancies resolve',
     takes: 'ID --reason TEXT',
     does: 'Closes a discrepancy with what was found out about it.',
+    changes: true,
     check: (words) => {
       const fault = needsDiscrepancy(words)
       if (fault) return fault

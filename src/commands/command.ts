@@ -18,6 +18,9 @@ export type Values = {
   reason?: string
   from?: string
   to?: string
+  limit?: string
+  /** Who does it, for the trail; taken by every command that changes something. */
+  by?: string
   json?: boolean
   help?: boolean
 }
@@ -36,6 +39,8 @@ export type Command = {
   name: string
   takes: string
   does: string
+  /** Whether it changes something: then it goes into the trail (src/commands/trail.ts). */
+  changes: boolean
   /** What is missing or wrong in the call, if anything. */
   check(words: Words): string | undefined
   run?(call: Call): Promise<object | object[]>

@@ -35,6 +35,7 @@ export const customerCommands: Command[] = [
     name: 'statements export',
     takes: '--customer NAME|UUID [--from DATE] [--to DATE] [--kind A,B]',
     does: 'Writes every movement of a customer as CSV, oldest first.',
+    changes: false,
     check: (words) => needsCustomer(words) ?? checkExport(words),
     async *stream(call) {
       const { from, to } = call.values
@@ -50,6 +51,7 @@ export const customerCommands: Command[] = [
     name: 'balances show',
     takes: '--customer NAME|UUID [--at TIME]',
     does: 'Shows what a customer has, or had at a moment: the balance, what is set aside, what can be spent.',
+    changes: false,
     check: (words) => needsCustomer(words) ?? checkMoment(words),
     async run(call) {
       const customerId = await customerOf(call)
@@ -61,6 +63,7 @@ export const customerCommands: Command[] = [
     name: 'customers low-credits',
     takes: '--customer NAME|UUID --credits N|off',
     does: 'Below N credits the event credits.low is sent, once each time the balance falls past it.',
+    changes: true,
     check: (words) => needsCustomer(words) ?? checkThreshold(words),
     async run(call) {
       const customerId = await customerOf(call)

@@ -64,6 +64,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints add',
     takes: '--url URL [--types a,b]',
     does: `Tells an endpoint what happens (${eventTypes.join(', ')}; all, if none is named). Its secret is shown this once.`,
+    changes: true,
     check: ({ positionals, values }) => needsNothing({ positionals }) ?? checkAdd(values),
     async run({ database, peppers, deliveries, values }) {
       const wanted = { url: values.url ?? '', types: readTypes(values.types) }
@@ -77,6 +78,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints rotate',
     takes: 'ENDPOINTID',
     does: 'Makes a new secret, shown this once. The old one signs too for a day.',
+    changes: true,
     check: needsEndpoint,
     async run({ database, peppers, positionals: [endpointId = ''] }) {
       const secret = await rotateEndpoint(database, peppers()[0], endpointId)
@@ -88,6 +90,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints disable',
     takes: 'ENDPOINTID',
     does: 'Stops deliveries to an endpoint; what happens meanwhile waits for it.',
+    changes: true,
     check: needsEndpoint,
     run: changes('DISABLED', ({ database }, endpointId) => updateEndpointStatus(database, endpointId, 'DISABLED')),
   },
@@ -95,6 +98,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints enable',
     takes: 'ENDPOINTID',
     does: 'Delivers to an endpoint again, what has waited first.',
+    changes: true,
     check: needsEndpoint,
     run: changes('ACTIVE', ({ database }, endpointId) => enableEndpoint(database, endpointId)),
   },
@@ -102,6 +106,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints remove',
     takes: 'ENDPOINTID',
     does: 'Removes an endpoint for good, with its secrets, what waits for it and what is dead.',
+    changes: true,
     check: needsEndpoint,
     run: changes('REMOVED', ({ database }, endpointId) => removeEndpoint(database, endpointId)),
   },
@@ -109,6 +114,7 @@ export const eventCommands: Command[] = [
     name: 'endpoints list',
     takes: '',
     does: 'Lists the endpoints.',
+    changes: false,
     check: needsNothing,
     async run({ database }) {
       const endpoints = await listEndpoints(database, listLimit)
@@ -121,6 +127,7 @@ export const eventCommands: Command[] = [
     name: 'events list',
     takes: '--customer NAME|UUID',
     does: `Lists what was told about a customer, newest first, up to ${listLimit}.`,
+    changes: false,
     check: needsCustomer,
     run: listEventsOf,
   },
@@ -128,6 +135,7 @@ export const eventCommands: Command[] = [
     name: 'events dead',
     takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
     does: `Lists the events that could not be delivered within days, up to ${listLimit}; what they say with --json.`,
+    changes: false,
     check: needsNothing,
     run: listDead,
   },
@@ -135,6 +143,7 @@ export const eventCommands: Command[] = [
     name: 'events resend',
     takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
     does: 'Sends dead events again, all or those named, the oldest of a customer first. Exit code 1 when one is not taken.',
+    changes: true,
     check: needsNothing,
     run: async (call) => resendDeadEvents(call.deliveries(), await deadOf(call)),
     failed: (result) => (result as Resent).failed.length > 0,

@@ -13,6 +13,7 @@ export const keyCommands: Command[] = [
     name: 'keys issue',
     takes: '--customer NAME|UUID',
     does: 'Issues an API key, for a new customer or one more for a known one. Shown this once.',
+    changes: true,
     check: ({ positionals, values }) => {
       if (positionals.length > 0)
         return `"${positionals[0]}" is one word too many: a name of several words needs quotes`
@@ -26,6 +27,7 @@ export const keyCommands: Command[] = [
     name: 'keys list',
     takes: '',
     does: `Lists the keys, newest first, ${listLimit} at most.`,
+    changes: false,
     check: ({ positionals }) => (positionals.length === 0 ? undefined : 'keys list takes no arguments'),
     run: ({ database }) => listKeys(database, listLimit),
   },

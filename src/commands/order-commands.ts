@@ -25,6 +25,7 @@ export const orderCommands: Command[] = [
     name: 'orders show',
     takes: 'ORDERID',
     does: 'Shows an order with its operations at the gateway, ledger entries, notifications and discrepancies.',
+    changes: false,
     check: needsOrderId,
     async run({ database, positionals: [orderId = ''] }) {
       const story = await findOrderStory(database, orderId)
@@ -36,6 +37,7 @@ export const orderCommands: Command[] = [
     name: 'orders settle',
     takes: 'ORDERID',
     does: 'Asks the gateway about an order now and brings it in line: agrees, repaired, disagrees, under way, unknown.',
+    changes: true,
     check: needsOrderId,
     run: settle,
     failed: (result) =>
@@ -45,6 +47,7 @@ export const orderCommands: Command[] = [
     name: 'orders refund',
     takes: 'ORDERID --reason TEXT',
     does: 'Gives the money back and takes back what is left of the credits; tells what was spent already.',
+    changes: true,
     check: (words) => {
       const fault = needsOrderId(words)
       if (fault) return words.positionals.length > 1 ? `${fault}; a reason of several words needs quotes` : fault

@@ -13,6 +13,7 @@ export const serviceCommands: Command[] = [
     name: 'services issue',
     takes: '--name NAME',
     does: 'Issues a token for a service of the platform. Shown this once; a second of the same name rotates the first.',
+    changes: true,
     check: ({ positionals, values }) =>
       needsNothing({ positionals }) ??
       (namePattern.test(values.name?.trim() ?? '') ? undefined : '--name NAME is needed, 1 to 100 characters'),
@@ -23,6 +24,7 @@ export const serviceCommands: Command[] = [
     name: 'services list',
     takes: '',
     does: `Lists the tokens, newest first, ${listLimit} at most.`,
+    changes: false,
     check: needsNothing,
     run: ({ database }) => listTokens(database, listLimit),
   },

@@ -22,11 +22,11 @@ export function suspensionCommands({ noun, what, idName, update }: Suspended): C
     }
   return [
     {
-      ...{ name: `${noun} suspend`, takes, check, run: setTo('SUSPENDED') },
+      ...{ name: `${noun} suspend`, takes, changes: true, check, run: setTo('SUSPENDED') },
       does: `Suspends a ${what}: AUTH003 within a second on every instance.`,
     },
     {
-      ...{ name: `${noun} activate`, takes, check, run: setTo('ACTIVE') },
+      ...{ name: `${noun} activate`, takes, changes: true, check, run: setTo('ACTIVE') },
       does: `Makes a suspended ${what} work again.`,
     },
   ]

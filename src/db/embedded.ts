@@ -208,9 +208,10 @@ async function ask(connection: Connection, dataDirectory: string): Promise<strin
 
 async function createDatabase(connection: Connection): Promise<string> {
   const client = connect({ ...connection, database: 'postgres' })
+  const quotedName = pg.escapeIdentifier(connection.database)
   try {
     await client.connect()
-    await client.query(`create database ${connection.database}`)
+    await client.query(`create database ${quotedName}`)
     return 'the database has just been created'
   } catch (error) {
     // Also if somebody who started at the same moment is creating it: asking again will tell.

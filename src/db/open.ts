@@ -1,11 +1,13 @@
 // Brings up the database a process works with: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all
-// migrations applied. Used by the service and by the command line, which also works while no service runs.
-import pg from 'pg'
-import { createDatabase, createPool, type Database, type Log, type PoolSettings } from './database.ts'
+// migrations applied by its owner and connections of the role that serves. Used by the service and by the command line, which
+// also works while no service runs. A service does not start on a database that could lose or bend what it keeps.
+import { createDatabase, createPool, type Database, type Log } from './database.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import { openDataDir } from './embedded-location.ts'
 import { joinUsers, lockDataDirectory } from './embedded-lock.ts'
-import { migrate } from './migrate.ts'
+import { serviceLogin } from './embedded-role.ts'
+import { type Places, prepare } from './prepare.ts'
+import { selfCheck } from './self-check.ts'
 
 export type OpenDatabase = {
   /** For what walks over many rows: the worker, the commands. */
@@ -25,25 +27,32 @@ const maxJoinAttempts = 5
 
 export type OpenOptions = {
   databaseUrl: string | undefined
+  /** The owner's, who migrates and gives rights; undefined: the role of databaseUrl does both. */
+  migrationDatabaseUrl?: string | undefined
   dataDir: string
   databaseConnections: number
   /** The service owns its data directory and stops the embedded server; a command borrows it. */
   use: 'service' | 'command'
+  production?: boolean
   log: Log
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
-  const { databaseUrl } = options
+  const { databaseUrl, migrationDatabaseUrl } = options
   if (databaseUrl) {
-    const connection = { connectionString: databaseUrl }
-    const opened = await connectTo(options, connection, placeOf(databaseUrl), async () => undefined)
+    const serving = { connectionString: databaseUrl }
+    const owner = migrationDatabaseUrl ? { connectionString: migrationDatabaseUrl } : serving
+    const opened = await connectTo(options, { place: placeOf(databaseUrl), owner, serving }, async () => undefined)
     openDataDir(options.dataDir)
     return opened
   }
   const dataDir = openDataDir(options.dataDir)
+  const login = serviceLogin(dataDir)
   const { server, users } = await startAndJoin(dataDir)
   const leave = options.use === 'service' ? await own(server, users, dataDir, options.log) : users.leave
-  return connectTo(options, server.connection, server.dataDirectory, leave)
+  const embedded = { ...server.connection, ...login }
+  const places = { place: server.dataDirectory, owner: server.connection, serving: embedded, embedded }
+  return connectTo(options, places, leave)
 }
 
 type Users = Awaited<ReturnType<typeof joinUsers>>
@@ -75,51 +84,33 @@ async function own(server: EmbeddedServer, users: Users, dataDir: string, log: L
   }
 }
 
-async function connectTo(
-  { use, databaseConnections, log }: OpenOptions,
-  connection: PoolSettings['connection'],
-  place: string,
-  leave: () => Promise<void>,
-): Promise<OpenDatabase> {
+async function connectTo(options: OpenOptions, places: Places, leave: () => Promise<void>): Promise<OpenDatabase> {
+  const { use, databaseConnections, log } = options
+  const { place, serving: connection } = places
+  const parts = new AsyncDisposableStack()
+  parts.defer(leave)
   try {
-    await applyMigrations(connection, place)
+    await prepare(places)
+    const others =
+      use === 'service' ? Math.max(1, Math.floor(databaseConnections * shareOfOthers)) : databaseConnections
+    const forRequests = use === 'service' ? databaseConnections - others : 1
+    const pool = createPool({ connection, maxConnections: others, log })
+    const requestPool = createPool({ connection, maxConnections: forRequests, plans: 'once', log })
+    parts.defer(async () => {
+      await Promise.all([pool.end(), requestPool.end()])
+    })
+    const database = createDatabase(pool, log)
+    if (use === 'service') await selfCheck(database, options)
+    return {
+      database,
+      requestDatabase: createDatabase(requestPool, log),
+      place,
+      close: () => parts.disposeAsync(),
+    }
   } catch (error) {
-    await leave()
+    await parts.disposeAsync()
     throw error
   }
-  const others = use === 'service' ? Math.max(1, Math.floor(databaseConnections * shareOfOthers)) : databaseConnections
-  const forRequests = use === 'service' ? databaseConnections - others : 1
-  const pool = createPool({ connection, maxConnections: others, log })
-  const requestPool = createPool({ connection, maxConnections: forRequests, plans: 'once', log })
-  return {
-    database: createDatabase(pool, log),
-    requestDatabase: createDatabase(requestPool, log),
-    place,
-    async close() {
-      await Promise.all([pool.end(), requestPool.end()])
-      await leave()
-    },
-  }
-}
-
-async function applyMigrations(connection: PoolSettings['connection'], place: string): Promise<void> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-  } catch (error) {
-    throw new Error(`The database ${place} cannot be reached: ${messageOf(error)}`)
-  }
-  try {
-    await migrate(client)
-  } finally {
-    await client.end()
-  }
-}
-
-/** A refused connection to a name with several addresses comes as several errors in one, without a text of its own. */
-function messageOf(error: unknown): string {
-  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : (error as Error).message
 }
 
 /** Without the user and the password. */

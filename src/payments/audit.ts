@@ -2,7 +2,7 @@
 // It reads, in short statements one after the other, so it locks nothing, holds no snapshot that keeps old row versions
 // alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond.
 import type { Database } from '../db/database.ts'
-import { findBrokenGuards } from './audit-guards.ts'
+import { findBrokenGuards } from '../db/guards.ts'
 import { type Rule, rules } from './audit-rules.ts'
 import type { ScanName } from './audit-scans.ts'
 import {

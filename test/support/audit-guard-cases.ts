@@ -74,4 +74,19 @@ export const brokenGuards: { when: string; damage: string; name: string; fault: 
       'alter table dead_events drop constraint dead_events_customer_id_event_number_fkey; alter table events drop constraint events_pkey',
     ...{ name: 'events_pkey', fault: 'is missing' },
   },
+  {
+    when: 'keys can be deleted',
+    damage: 'drop trigger api_keys_never_deleted on api_keys',
+    ...{ name: 'api_keys_never_deleted', fault: 'is missing' },
+  },
+  {
+    when: 'a suspension is not noted',
+    damage: 'alter table service_tokens disable trigger service_tokens_note_suspension',
+    ...{ name: 'service_tokens_note_suspension', fault: 'is disabled' },
+  },
+  {
+    when: 'the trail of the operators can be changed',
+    damage: 'alter table operator_actions disable trigger operator_actions_append_only',
+    ...{ name: 'operator_actions_append_only', fault: 'is disabled' },
+  },
 ]

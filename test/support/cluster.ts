@@ -112,7 +112,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   async function assertNoDeadlocks(): Promise<void> {
     await until('the connections of the services are gone', async () => {
       const text = `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`
-      return (await database.query(text)).length <= database.pool.totalCount
+      return (await database.query(text)).length <= database.pool.totalCount + database.ownerPool.totalCount
     })
     const [row] = await database.query('select deadlocks from pg_stat_database where datname = current_database()')
     assert.deepEqual(row, { deadlocks: 0 })

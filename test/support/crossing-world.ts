@@ -1,6 +1,7 @@
 // Where the cells of the fault table happen: a database and a gateway for one cell after the other. The worker's jobs take
 // whatever is due, whoever it belongs to, so no two cells share a world at the same time; and what waits for its cell is
 // not due. The clock of a world stands still, and is moved past every lease and pause by hand.
+import type pg from 'pg'
 import { type Connections, createPool } from '../../src/db/database.ts'
 import { openCrossingSandbox } from './crossing-sandbox.ts'
 import type { Given, Subject } from './crossing-scenario.ts'
@@ -9,32 +10,40 @@ import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 export async function openWorld() {
-  const { connection, pool: first } = await createTestDatabase()
+  const { connection, ownerConnection, pool: first, ownerPool: owner } = await createTestDatabase()
   // What crashes here is a process of ours, never the server.
   const settings = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan', 'jit = off']
-  for (const setting of settings) await first.query(`alter database ${connection.database} set ${setting}`)
-  await first.end()
-  // One connection: one cell at a time has no use for more, and each would plan every statement for itself.
-  const pool = createPool({ connection, maxConnections: 1, log: silentLog })
-  const client = await pool.connect()
+  for (const setting of settings) await owner.query(`alter database ${connection.database} set ${setting}`)
+  await Promise.all([first.end(), owner.end()])
+  // One connection of the service and one of ours: one cell at a time has no use for more, and each would plan every
+  // statement for itself.
+  const pools = [connection, ownerConnection].map((each) =>
+    createPool({ connection: each, maxConnections: 1, log: silentLog }),
+  )
+  const [serving, operating] = (await Promise.all(pools.map((pool) => pool.connect()))) as [
+    pg.PoolClient,
+    pg.PoolClient,
+  ]
   const names = new Map<string, string>()
   let last: Promise<unknown> = Promise.resolve()
-  function query<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
-    const answer = last.then(() => client.query<Row>(query))
-    last = answer.catch(() => undefined)
-    return answer
-  }
+  const oneByOne = (client: pg.PoolClient) =>
+    function ask<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
+      const answer = last.then(() => client.query<Row>(query))
+      last = answer.catch(() => undefined)
+      return answer
+    }
+  const operate = oneByOne(operating)
   const database: Pick<TestDatabase, 'query'> = {
     async query<Row extends object>(text: string, values: unknown[] = []) {
       const name = names.get(text) ?? `crossings.${names.size}`
       names.set(text, name)
-      return (await query<Row>({ name, text, values })).rows
+      return (await operate<Row>({ name, text, values })).rows
     },
   }
   const sandbox = openCrossingSandbox()
   return {
     database,
-    connections: { query } satisfies Connections,
+    connections: { query: oneByOne(serving) } satisfies Connections,
     sandbox,
     openedAt: new Date(),
     /** Subjects that wait for their cell. */
@@ -44,8 +53,8 @@ export async function openWorld() {
     async close(): Promise<void> {
       await sandbox.close()
       // The database goes with the server: dropping it now would cost half a second.
-      client.release()
-      await pool.end()
+      for (const client of [serving, operating]) client.release()
+      await Promise.all(pools.map((pool) => pool.end()))
     },
   }
 }

@@ -1,4 +1,6 @@
-// A database of its own for a test file: a clone of the migrated template, dropped afterwards.
+// A database of its own for a test file: a clone of the migrated template, dropped afterwards. The service works in it as the
+// role that serves, as it does in production, so every test shows that its few rights are enough; what a test does by hand
+// it does as the owner.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { createPool } from '../../src/db/database.ts'
@@ -7,22 +9,31 @@ export const serverVariable = 'TEST_POSTGRES_SERVER'
 export const templateName = 'credits_template'
 
 export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
+export type TestServer = { owner: ServerConnection; serving: Pick<ServerConnection, 'user' | 'password'> }
 
-/** The server that the global set-up started. */
-export function testServer(): ServerConnection {
+function readServer(): TestServer {
   const text = process.env[serverVariable]
   if (!text)
     throw new Error('Run the tests with `npm test`: their PostgreSQL is started by test/support/global-setup.ts.')
   return JSON.parse(text)
 }
 
+/** The server that the global set-up started, as its owner. */
+export function testServer(): ServerConnection {
+  return readServer().owner
+}
+
 export type TestDatabase = {
+  /** Of the role that serves. */
   connection: ServerConnection
   pool: pg.Pool
   /** One statement as an operator would type it, for what no endpoint shows. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   drop(): Promise<void>
 }
+
+/** With what the owner has: every right. */
+export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection; ownerPool: pg.Pool }
 
 export const silentLog = { warn: () => undefined, error: () => undefined }
 
@@ -33,21 +44,31 @@ async function onServer(text: string): Promise<void> {
   await client.end()
 }
 
-export async function createTestDatabase({ template = templateName, maxConnections = 10 } = {}): Promise<TestDatabase> {
+/** In a database that is not a clone of the template nobody has been given any right: all of it is the owner's. */
+export async function createTestDatabase({
+  template = templateName,
+  maxConnections = 10,
+} = {}): Promise<OwnTestDatabase> {
+  const { owner, serving } = readServer()
   const database = `test_${randomBytes(8).toString('hex')}`
   await onServer(`create database ${database} template ${template}`)
-  const connection = { ...testServer(), database }
+  const ownerConnection = { ...owner, database }
+  const connection = template === templateName ? { ...ownerConnection, ...serving } : ownerConnection
   // As requests have them: every statement of the tests runs by the plan it has in production.
-  const pool = createPool({ connection, maxConnections, plans: 'once', log: silentLog })
+  const open = (each: ServerConnection) =>
+    createPool({ connection: each, maxConnections, plans: 'once', log: silentLog })
+  const [pool, ownerPool] = [open(connection), open(ownerConnection)]
   return {
     connection,
     pool,
+    ownerConnection,
+    ownerPool,
     async query(text, values = []) {
-      const { rows } = await pool.query(text, values)
+      const { rows } = await ownerPool.query(text, values)
       return rows
     },
     async drop() {
-      await pool.end()
+      await Promise.all([pool.end(), ownerPool.end()])
       await onServer(`drop database ${database} with (force)`)
     },
   }

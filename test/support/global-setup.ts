@@ -1,12 +1,13 @@
-// Before any test file: one real PostgreSQL for the whole run, with a template database that has all migrations. After
-// the last: the server is stopped and its directory removed.
+// Before any test file: one real PostgreSQL for the whole run, with a template database that has all migrations and the role
+// that serves with its rights. After the last: the server is stopped and its directory removed.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { serverVariable, templateName } from './database.ts'
+import { serviceLogin } from '../../src/db/embedded-role.ts'
+import { prepare } from '../../src/db/prepare.ts'
+import { serverVariable, type TestServer, templateName } from './database.ts'
 
 let server: EmbeddedServer | undefined
 let dataDir: string | undefined
@@ -17,11 +18,11 @@ export async function globalSetup(): Promise<void> {
   chmodSync(dataDir, 0o755)
   server = await startEmbedded({ dataDir: join(dataDir, 'data') })
   await query({ ...server.connection }, `create database ${templateName}`)
-  const client = new pg.Client({ ...server.connection, database: templateName })
-  await client.connect()
-  await migrate(client)
-  await client.end()
-  process.env[serverVariable] = JSON.stringify(server.connection)
+  const owner = { ...server.connection, database: templateName }
+  const serving = serviceLogin(join(dataDir, 'data'))
+  const embedded = { ...owner, ...serving }
+  await prepare({ place: 'of the tests', owner, serving: embedded, embedded })
+  process.env[serverVariable] = JSON.stringify({ owner: server.connection, serving } satisfies TestServer)
 }
 
 export async function globalTeardown(): Promise<void> {

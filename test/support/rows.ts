@@ -89,6 +89,12 @@ export const run = (members: Row): Row => ({
   ...{ reconciliation_id: uuid(9), cause: 'DAILY', from_time: '2026-01-02', to_time: '2026-01-03' },
   ...{ holder_id: uuid(1), lease_until: 'now', ...members },
 })
+export const action = (members: Row): Row => ({
+  ...{ action_id: uuid(9), step: 'BEGUN', actor: 'somebody', command: 'keys issue', arguments: [], ...members },
+})
+export const actionEnd = (members: Row): Row => ({
+  ...{ action_id: uuid(9), step: 'ENDED', outcome: 'ok', about: {}, ...members },
+})
 export const discrepancy = (members: Row): Row => ({
   ...{ customer_id: customer, order_id: 'pending', subject: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
   ...members,
@@ -129,4 +135,5 @@ export const books: [table: string, row: Row][] = [
   ['webhook_notifications', notification({ transmission_id: 'first' })],
   ['gateway_movements', movement({ transaction_key: 'first' })],
   ['reconciliations', run({ reconciliation_id: uuid(1), from_time: '2026-01-01', to_time: '2026-01-02' })],
+  ['operator_actions', action({ action_id: uuid(1) })],
 ]

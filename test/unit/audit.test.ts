@@ -5,16 +5,16 @@ import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { refuse } from '../../src/core/errors.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
+import { guards } from '../../src/db/guards.ts'
 import { type AuditOptions, type AuditResult, audit } from '../../src/payments/audit.ts'
-import { guards } from '../../src/payments/audit-guards.ts'
 import { rules } from '../../src/payments/audit-rules.ts'
 import { brokenRules } from '../support/audit-cases.ts'
 import { brokenGuards } from '../support/audit-guard-cases.ts'
 import { type Books, bookkeeper, writeBooks } from '../support/books.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database.ts'
 import { createChainHash, rewriteLedgers } from '../support/rewrite-ledgers.ts'
 
-let database: TestDatabase
+let database: OwnTestDatabase
 let books: Books
 let operator: pg.PoolClient
 let underOperator: Database
@@ -23,7 +23,7 @@ before(async () => {
   database = await createTestDatabase()
   books = await writeBooks(bookkeeper(database.pool))
   await database.query(createChainHash)
-  operator = await database.pool.connect()
+  operator = await database.ownerPool.connect()
   underOperator = createDatabase(operator, silentLog)
 })
 
@@ -116,7 +116,8 @@ test('the list of guards has every constraint, unique index and trigger of the t
   const rows = await database.query<{ kind: string; table: string; name: string }>(
     `with money as (
        select relation::regclass::oid as oid, relation
-       from unnest(array['accounts', 'ledger_entries', 'holds', 'orders', 'payment_operations', 'events']) as relation)
+       from unnest(array['accounts', 'ledger_entries', 'holds', 'orders', 'payment_operations', 'events', 'api_keys',
+                         'service_tokens', 'operator_actions']) as relation)
      select 'constraint' as kind, relation as table, conname as name
      from money join pg_constraint on conrelid = money.oid where contype <> 'n'
      union all

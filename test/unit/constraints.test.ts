@@ -4,9 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { creditCases, movedTo } from '../support/constraint-credit-cases.ts'
+import { operatorCases } from '../support/constraint-operator-cases.ts'
 import { paymentCases } from '../support/constraint-payment-cases.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts'
 import {
+  action,
+  actionEnd,
   books,
   cancel,
   capture,
@@ -32,9 +35,11 @@ import {
   uuid,
 } from '../support/rows.ts'
 
-const cases = { ...creditCases, ...paymentCases }
+const cases = { ...creditCases, ...paymentCases, ...operatorCases }
 
-const appendOnly = (operation: string) => `ledger_entries is append-only: ${operation} is refused`
+const appendOnly = (operation: string, table = 'ledger_entries') => `${table} is append-only: ${operation} is refused`
+const keepsRows = (operation: string, table: string) =>
+  `${table} keeps its rows: ${operation} is refused, suspend instead`
 const unentered = `credits of ${customer} move without an entry`
 const [ofTheLedger, ofAccounts] = ['ledger_entries_append_only', 'accounts_move_by_entry']
 
@@ -48,7 +53,19 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ['an update of no entry', ofTheLedger, 'update ledger_entries set delta = 5 where false', appendOnly('UPDATE')],
   ['a delete of an entry', ofTheLedger, 'delete from ledger_entries where entry_number = 4', appendOnly('DELETE')],
   ['a truncate of the ledger', ofTheLedger, 'truncate ledger_entries cascade', appendOnly('TRUNCATE')],
-  ['a truncate through the customers', ofTheLedger, 'truncate customers cascade', appendOnly('TRUNCATE')],
+  ['a truncate through the accounts', ofTheLedger, 'truncate accounts cascade', appendOnly('TRUNCATE')],
+  ...['api_keys', 'service_tokens'].flatMap((table): typeof triggers => [
+    [`a delete from ${table}`, `${table}_never_deleted`, `delete from ${table}`, keepsRows('DELETE', table)],
+    [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table}`, keepsRows('TRUNCATE', table)],
+  ]),
+  ...Object.entries({
+    UPDATE: `update operator_actions set actor = 'nobody'`,
+    DELETE: 'delete from operator_actions',
+    TRUNCATE: 'truncate operator_actions',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the trail`
+    return [what, 'operator_actions_append_only', sql, appendOnly(operation, 'operator_actions')]
+  }),
   ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [
@@ -57,11 +74,11 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ],
 ]
 
-let database: TestDatabase
+let database: OwnTestDatabase
 let client: pg.PoolClient
 before(async () => {
   database = await createTestDatabase()
-  client = await database.pool.connect()
+  client = await database.ownerPool.connect()
 })
 after(async () => {
   client.release()
@@ -138,6 +155,8 @@ test('what differs in the one thing that a constraint is about is accepted', asy
     await insert('gateway_movements', movement({ direction: 'CANCEL' }))
     await insert('reconciliations', run({ cause: 'COMMAND', from_time: '2026-01-01', to_time: '2026-01-02' }))
     await insert('reconciliations', run({ reconciliation_id: uuid(10), finished_at: 'now', result: {} }))
+    await insert('operator_actions', action({}))
+    await insert('operator_actions', actionEnd({}))
   })
 })
 

@@ -104,6 +104,21 @@ test('a migration that cannot be recorded is not applied', async () => {
   assert.deepEqual(await listTables(), ['first', 'schema_migrations'])
 })
 
+test('a migration that has to wait for somebody lets others pass meanwhile, and is applied when it can be', async () => {
+  const client = await open()
+  await migrate(client, [first])
+  const reader = await open()
+  await reader.query('begin')
+  await reader.query('select from first')
+  const waiting = migrate(client, [first, { ...second, text: 'alter table first add column more int' }])
+  const writer = await open()
+  // Behind a lock that waits, a write would wait as long.
+  await writer.query(`set lock_timeout = '5s'`)
+  for (let each = 0; each < 3; each += 1) await writer.query('insert into first default values')
+  await reader.query('commit')
+  assert.deepEqual(await waiting, ['0002_second.sql'])
+})
+
 test('a database that is ahead of this code is left alone', async () => {
   const client = await open()
   await migrate(client, [first, second])

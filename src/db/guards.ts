@@ -1,11 +1,15 @@
-// The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits and
-// their events are kept in. Somebody may have dropped or disabled one by hand, to get something done, and forgotten it. A test
-// holds the list against the schema, so that a new guard cannot be left out.
-import { type Database, statement } from '../db/database.ts'
+// The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits, their
+// events, the keys and the trail of the operators are kept in. Somebody may have dropped or disabled one by hand, to get
+// something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so that a
+// new guard cannot be left out.
+import { type Database, statement } from './database.ts'
 
 type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; name: string }
 
 const constraints: Record<string, string[]> = {
+  api_keys: ['pkey', 'customer_id_fkey', 'status', 'hash_is_sha256', 'hash_once'],
+  service_tokens: ['pkey', 'status', 'hash_is_sha256', 'hash_once'],
+  operator_actions: ['pkey', 'step', 'begun_says_what', 'ended_says_how'],
   accounts: ['pkey', 'customer_id_fkey', 'balance_is_exact_in_json', 'held_is_covered', 'low_credits'],
   ledger_entries: [
     ...['pkey', 'customer_id_fkey', 'number_from_one', 'kind', 'sign', 'never_negative', 'cause', 'hash_is_sha256'],
@@ -34,6 +38,9 @@ const uniqueIndexes: Record<string, string[]> = {
 }
 
 const triggers: Record<string, string[]> = {
+  api_keys: ['note_suspension', 'never_deleted'],
+  service_tokens: ['note_suspension', 'never_deleted'],
+  operator_actions: ['append_only'],
   accounts: ['move_by_entry'],
   ledger_entries: ['append_only'],
   orders: ['transitions'],
@@ -70,7 +77,7 @@ const computed = knownHashes.map(({ values }) => `encode(ledger_entry_hash(${val
 // A foreign key works by triggers of its own, which can be disabled too; they count by the name of their constraint.
 // `conenforced` is there from PostgreSQL 18 on, hence the look through jsonb.
 const findBrokenGuardsStatement = statement(
-  'payments.findBrokenGuards',
+  'db.findBrokenGuards',
   `with guard as (
     select g.*, to_regclass(g.table_name) as relation
     from unnest($1::text[], $2::text[], $3::text[]) as g (kind, table_name, name)

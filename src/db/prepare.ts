@@ -1,0 +1,86 @@
+// Makes a database ready for those who serve, as its owner: the migrations, the role, its rights. All under one lock, so any
+// number of processes may start at once; a database that is ready already is only read.
+import pg from 'pg'
+import type { PoolSettings } from './database.ts'
+import { provideRole } from './embedded-role.ts'
+import { isAhead, migrate, underLock } from './migrate.ts'
+import { giveRights } from './rights.ts'
+
+type Connection = PoolSettings['connection']
+type EmbeddedConnection = Parameters<typeof provideRole>[1]
+
+/** Who migrates and who serves, and what people call the place. */
+export type Places = {
+  place: string
+  owner: Connection
+  serving: Connection
+  /** The embedded server's role is ours to make; one of DATABASE_URL is there. */
+  embedded?: EmbeddedConnection
+}
+
+export async function prepare(places: Places): Promise<void> {
+  const role = await servingRole(places)
+  await withClient(places.owner, places.place, (client) =>
+    underLock(client, async () => {
+      await migrate(client).catch((error) => explain(error, places))
+      if (places.embedded) await provideRole(client, places.embedded)
+      if (role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))) return
+      // Beside a newer version nothing is withdrawn: it may need what we do not know of.
+      await giveRights(client, role, { withdraw: !(await isAhead(client)) })
+    }),
+  )
+}
+
+/** Undefined when one role does both. */
+async function servingRole({ owner, serving, embedded, place }: Places): Promise<string | undefined> {
+  if (embedded) return embedded.user
+  return owner === serving ? undefined : withClient(serving, place, currentUser)
+}
+
+async function currentUser(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ role: string }>('select current_user as "role"')
+  return rows[0]?.role ?? ''
+}
+
+const findOwnerText = `
+  select pg_has_role($1, c.relowner, 'usage') as "owns" from pg_class c where c.oid = to_regclass('ledger_entries')`
+
+/** Whose tables they are needs no rights, and would lose with them what foreign keys are checked by. */
+async function isOwner(client: pg.ClientBase, role: string): Promise<boolean> {
+  const { rows } = await client.query<{ owns: boolean }>(findOwnerText, [role])
+  return rows[0]?.owns ?? false
+}
+
+const noRight = '42501'
+
+function explain(error: Error & { code?: string; cause?: { code?: string } }, { owner, serving }: Places): never {
+  if ((error.code ?? error.cause?.code) !== noRight || owner !== serving) throw error
+  throw new Error(
+    `The role of DATABASE_URL lacks rights (${error.message}): set MIGRATION_DATABASE_URL to the URL of the owner, ` +
+      'who applies the migrations and gives the rights.',
+  )
+}
+
+async function withClient<Value>(
+  connection: Connection,
+  place: string,
+  work: (client: pg.ClientBase) => Promise<Value>,
+): Promise<Value> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw new Error(`The database ${place} cannot be reached: ${messageOf(error)}`)
+  }
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A refused connection to a name with several addresses comes as several errors in one, without a text of its own. */
+function messageOf(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : (error as Error).message
+}

@@ -1,0 +1,171 @@
+// What the role that serves may do, as a table: read everything, and write what the statements of the service write, column
+// by column. It owns nothing, so it can neither change the schema nor get a trigger out of the way; ledger entries, events
+// and the trail of the operators it can only add. Given by the owner of the tables after the migrations. A right that no
+// statement needs any more leaves the table one version later: until then instances of the version before may be running.
+import pg from 'pg'
+import { type Database, statement } from './database.ts'
+
+type Rights = { insert?: true; delete?: true; update?: string[] }
+
+export const rights: Record<string, Rights> = {
+  schema_migrations: {},
+  customers: { insert: true },
+  api_keys: { insert: true, update: ['status', 'pepper_version', 'key_hash'] },
+  service_tokens: { insert: true, update: ['status', 'pepper_version', 'token_hash'] },
+  accounts: {
+    insert: true,
+    update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
+  },
+  ledger_entries: { insert: true },
+  holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
+  orders: {
+    insert: true,
+    update: ['status', 'confirmed_at', 'grant_entry', 'rollback_entry', 'refund_entry', 'refund_shortfall'],
+  },
+  payment_operations: {
+    insert: true,
+    update: [
+      ...['state', 'holder_id', 'lease_until', 'settle_at', 'attempts', 'sent_at', 'send_number', 'gateway_code'],
+      ...['transaction_key', 'total_credits', 'closed_at', 'closed_by', 'answered_by'],
+    ],
+  },
+  discrepancies: { insert: true, update: ['last_seen_at', 'detail', 'resolved_at', 'resolution'] },
+  webhook_notifications: {
+    insert: true,
+    delete: true,
+    update: ['attempts', 'process_at', 'processed_at', 'outcome'],
+  },
+  gateway_movements: { insert: true },
+  reconciliations: { insert: true, update: ['holder_id', 'lease_until', 'finished_at', 'result'] },
+  events: { insert: true },
+  event_endpoints: { insert: true, update: ['status', 'secrets'] },
+  event_queues: {
+    insert: true,
+    delete: true,
+    update: [
+      ...['next_event', 'last_event', 'attempts', 'first_failed', 'last_error', 'due_at', 'not_before'],
+      ...['lease_until', 'holder_id'],
+    ],
+  },
+  dead_events: { insert: true, delete: true },
+  operator_actions: { insert: true },
+}
+
+type Right = { table: string; privilege: string; column: string | null }
+
+const wanted: Right[] = Object.entries(rights).flatMap(([table, { insert, update = [], delete: remove }]) => [
+  { table, privilege: 'SELECT', column: null },
+  ...(insert ? [{ table, privilege: 'INSERT', column: null }] : []),
+  ...(remove ? [{ table, privilege: 'DELETE', column: null }] : []),
+  ...update.map((column) => ({ table, privilege: 'UPDATE', column })),
+])
+
+const wantedColumns = [
+  wanted.map(({ table }) => table),
+  wanted.map(({ privilege }) => privilege),
+  wanted.map(({ column }) => column),
+]
+
+// What was given to the role itself is compared, whatever it may do besides as a member of another.
+const compareText = `
+  with wanted as (
+    select w.*, to_regclass(w.table_name) as relation
+    from unnest($2::text[], $3::text[], $4::text[]) as w (table_name, privilege, column_name)
+  ),
+  granted as (
+    select c.oid as relation, c.relname as table_name, a.privilege_type as privilege, null::text as column_name
+    from pg_class c cross join lateral aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee
+    where c.oid in (select relation from wanted) and r.rolname = $1
+    union all
+    select c.oid, c.relname, a.privilege_type, t.attname
+    from pg_class c join pg_attribute t on t.attrelid = c.oid cross join lateral aclexplode(t.attacl) a
+    join pg_roles r on r.oid = a.grantee
+    where c.oid in (select relation from wanted) and r.rolname = $1 and not t.attisdropped
+  )
+  select true as "missing", w.table_name as "table", w.privilege, w.column_name as "column"
+  from wanted w
+  where not exists (select from granted g where g.relation = w.relation and g.privilege = w.privilege
+                      and g.column_name is not distinct from w.column_name)
+  union all
+  select false, g.table_name, g.privilege, g.column_name
+  from granted g
+  where not exists (select from wanted w where w.relation = g.relation and w.privilege = g.privilege
+                      and w.column_name is not distinct from g.column_name)
+  order by 1 desc, 2, 3, 4`
+
+// The tables lie in the first schema of the owner's path. One function of ours is called by statements; those of triggers
+// need nobody's right.
+const missingBesidesText = `
+  select format('usage on schema %I', current_schema()) as "quotedWhat"
+  where not has_schema_privilege($1::name, current_schema()::text, 'usage')
+  union all
+  select 'execute on function ' || p.oid::regprocedure
+  from pg_proc p
+  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname = 'ledger_entry_hash'
+    and not has_function_privilege($1::name, p.oid, 'execute')`
+
+type Difference = Right & { missing: boolean }
+
+/**
+ * As the owner, under the lock of the migrations. Only what differs is changed: a grant that changes nothing would still make
+ * every running service plan its statements anew. `withdraw`: what the table does not have is taken away, too.
+ */
+export async function giveRights(
+  client: pg.ClientBase,
+  role: string,
+  { withdraw }: { withdraw: boolean },
+): Promise<void> {
+  const compare = async () => (await client.query<Difference>(compareText, [role, ...wantedColumns])).rows
+  const quotedRole = pg.escapeIdentifier(role)
+  const besides = await client.query<{ quotedWhat: string }>(missingBesidesText, [role])
+  for (const { quotedWhat } of besides.rows) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
+  const differences = await compare()
+  if (!differences.some(({ missing }) => missing || withdraw)) return
+  await client.query('begin')
+  try {
+    const surplus = withdraw ? differences.filter(({ missing }) => !missing) : []
+    for (const quotedSurplus of quotedByTable(surplus)) {
+      await client.query(`revoke ${quotedSurplus} from ${quotedRole}`)
+    }
+    // Once more: what is taken from a whole table is taken from its columns, too.
+    const missing = (await compare()).filter((each) => each.missing)
+    for (const quotedMissing of quotedByTable(missing)) {
+      await client.query(`grant ${quotedMissing} to ${quotedRole}`)
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+function quotedByTable(list: Right[]): string[] {
+  return [...Map.groupBy(list, ({ table }) => table)].map(([table, ofTable]) => {
+    const privileges = ofTable.map(({ privilege, column }) =>
+      column === null ? privilege : `${privilege} (${pg.escapeIdentifier(column)})`,
+    )
+    return `${privileges.join(', ')} on ${pg.escapeIdentifier(table)}`
+  })
+}
+
+// Whatever the role has them from.
+const listMissingStatement = statement(
+  'db.listMissingRights',
+  `select w.table_name as "table", w.privilege, w.column_name as "column"
+  from unnest($1::text[], $2::text[], $3::text[]) as w (table_name, privilege, column_name)
+  left join pg_class c on c.oid = to_regclass(w.table_name)
+  left join pg_attribute a on a.attrelid = c.oid and a.attname = w.column_name and not a.attisdropped
+  where case when w.column_name is null then has_table_privilege(c.oid, w.privilege)
+             else has_column_privilege(c.oid, a.attnum, w.privilege) end is not true
+  order by 1, 2, 3`,
+)
+
+const verbs: Record<string, string> = { SELECT: 'select from', INSERT: 'insert into', DELETE: 'delete from' }
+
+/** What the role of these connections cannot do and has to. */
+export async function listMissingRights(database: Database): Promise<string[]> {
+  const rows = await database.run<Right>(listMissingStatement, wantedColumns)
+  return rows.map(({ table, privilege, column }) =>
+    column ? `update ${column} of ${table}` : `${verbs[privilege]} ${table}`,
+  )
+}

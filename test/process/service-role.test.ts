@@ -1,0 +1,177 @@
+// The role that serves in the embedded server: made with the first start, added to a cluster of an earlier version, put right
+// when somebody has changed it; and a service with a database of DATABASE_URL whose owner is somebody else.
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { statement } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { listMigrations, migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { createTestDatabase, silentLog } from '../support/database.ts'
+import {
+  assertNothingRuns,
+  callerOf,
+  copyDataDir,
+  databaseUrl,
+  defer,
+  demoKeyIn,
+  newDataDir,
+  openBooks,
+  runCommand,
+  startService,
+} from '../support/processes.ts'
+
+const wholeFile = { after }
+/** As version 0.4.0 has left it: no role, no rights, five migrations. */
+const old = newDataDir(wholeFile)
+const customerId = crypto.randomUUID()
+before(async () => {
+  const server = await startEmbedded({ dataDir: old })
+  const client = new pg.Client(server.connection)
+  await client.connect()
+  await migrate(client, listMigrations().slice(0, 5))
+  await client.query(`insert into customers (customer_id, name) values ($1, 'of old')`, [customerId])
+  await client.query('insert into accounts (customer_id) values ($1)', [customerId])
+  await client.end()
+  await server.stop()
+})
+
+const passwordOf = (dataDir: string) => join(dataDir, 'postgres.service.password')
+const whoStatement = statement('test.who', `select current_user as "role", session_user as "session"`)
+
+/** Who the connections of a process are, and that they can read. */
+async function whoServes(dataDir: string): Promise<unknown[]> {
+  const opened = await openDatabase({
+    ...{ dataDir, databaseUrl: undefined, databaseConnections: 2, use: 'service', log: silentLog },
+  })
+  try {
+    return (await Promise.all([opened.database, opened.requestDatabase].map((each) => each.run(whoStatement)))).flat()
+  } finally {
+    await opened.close()
+  }
+}
+
+const isTheServiceRole = { role: 'credits_service', session: 'credits_service' }
+
+test('a service on a cluster of an earlier version makes the role, serves as it, and leaves the owner to the locks', async (t) => {
+  const dataDir = copyDataDir(t, old)
+  assert.equal(fs.existsSync(passwordOf(dataDir)), false)
+  const service = await startService(t, dataDir)
+  const caller = callerOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
+  const { orderId } = (await caller.purchase('STANDARD')).body.data
+  assert.equal((await caller.confirm(orderId, 20_000)).status, 200)
+  const cancelled = await caller.call('cancel', { paymentKey: `pay_${orderId}`, reason: 'changed my mind' })
+  assert.equal(cancelled.status, 200)
+  assert.equal((fs.statSync(passwordOf(dataDir)).mode & 0o777).toString(8), '600')
+
+  const books = await openBooks(t, dataDir)
+  const sessions = await books.query<{ role: string; name: string }>(
+    `select distinct usename as role, application_name as name from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and usename is not null order by 1`,
+  )
+  assert.deepEqual(
+    sessions.filter(({ name }) => name === 'prepaid-credits').map(({ role }) => role),
+    ['credits_service'],
+  )
+  assert.deepEqual(await books.query('select name from customers where customer_id = $1', [customerId]), [
+    { name: 'of old' },
+  ])
+  const { password } = books.connection
+  const serving = fs.readFileSync(passwordOf(dataDir), 'utf8')
+  assert.notEqual(serving, password)
+  await refusesDamage({ ...books.connection, user: 'credits_service', password: serving })
+  await books.drop()
+  await service.stop()
+  assertNothingRuns(dataDir)
+})
+
+async function refusesDamage(connection: pg.ClientConfig): Promise<void> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  for (const sql of [
+    'update ledger_entries set delta = 1',
+    'delete from ledger_entries',
+    'truncate ledger_entries',
+    'update events set event_number = 1',
+    'delete from events',
+    'create table another (id int)',
+    'create temporary table orders (id int)',
+    'alter table ledger_entries disable trigger all',
+    'set session_replication_role = replica',
+  ]) {
+    await assert.rejects(client.query(sql), { code: '42501' }, sql)
+  }
+  await client.end()
+}
+
+test('a command on a cluster of an earlier version makes the role too, whoever comes first', async (t) => {
+  const dataDir = copyDataDir(t, old)
+  const ends = await Promise.all(
+    ['one', 'two', 'three'].map((name) => runCommand(t, dataDir, ['keys', 'issue', '--customer', name])),
+  )
+  assert.deepEqual(
+    ends.map(({ code, stderr }) => [code, stderr]),
+    [
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ],
+  )
+  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+})
+
+test('a lost password file, a password changed by hand and a role made mighty are put right by the next start', async (t) => {
+  const dataDir = copyDataDir(t, old)
+  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  const first = fs.readFileSync(passwordOf(dataDir), 'utf8')
+  fs.rmSync(passwordOf(dataDir))
+  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  assert.notEqual(fs.readFileSync(passwordOf(dataDir), 'utf8'), first)
+
+  const server = await startEmbedded({ dataDir })
+  const client = new pg.Client(server.connection)
+  await client.connect()
+  await client.query(`alter role credits_service superuser createdb password 'changed'`)
+  await client.query('grant all on ledger_entries to credits_service')
+  await client.end()
+  await server.stop()
+  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  const books = await openBooks(t, dataDir)
+  await refusesDamage({
+    ...{ ...books.connection, user: 'credits_service' },
+    password: fs.readFileSync(passwordOf(dataDir), 'utf8'),
+  })
+})
+
+async function emptyDatabase(t: TestContext) {
+  const database = await createTestDatabase({ template: 'template0' })
+  const role = `role_of_${database.connection.database}`
+  defer(t, async () => {
+    await database.query(`drop owned by ${role}; drop role ${role}`)
+    await database.drop()
+  })
+  await database.query(`create role ${role} login password 'of nobody'`)
+  return { database, serving: databaseUrl({ ...database.connection, user: role, password: 'of nobody' }) }
+}
+
+test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included; afterwards it serves alone', async (t) => {
+  const { database, serving } = await emptyDatabase(t)
+  const dataDir = newDataDir(t)
+  const both = { DATABASE_URL: serving, MIGRATION_DATABASE_URL: databaseUrl(database.connection) }
+  const production = { NODE_ENV: 'production', GATEWAY: 'sandbox' }
+  for (const settings of [both, { DATABASE_URL: serving }]) {
+    const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
+    assert.deepEqual([issued.code, issued.stderr], [0, ''])
+    const service = await startService(t, dataDir, { ...production, ...settings })
+    const caller = callerOf(service.publicUrl, JSON.parse(issued.stdout).apiKey)
+    const { orderId } = (await caller.purchase('BASIC')).body.data
+    assert.equal((await caller.confirm(orderId, 1_000)).status, 200)
+    await service.stop()
+    assert.doesNotMatch(service.said.stdout, /owns its tables/)
+  }
+  const service = await startService(t, dataDir, { ...production, DATABASE_URL: databaseUrl(database.connection) })
+  await service.stop()
+  assert.match(service.said.stdout, /"level":40,.*the role of DATABASE_URL owns its tables: give the owner's URL/)
+})

@@ -1,0 +1,125 @@
+// No request reads or changes another customer's rows: every statement that requests run is recorded while they do all that
+// they can, and wherever its plan reads a table of the money path it asks for the customer_id.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Connections } from '../../src/db/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts'
+import { losingAnswerOf } from '../support/recovery.ts'
+import { assertRefused, assertSuccess, startTestSandbox, startTestService } from '../support/service.ts'
+
+let database: OwnTestDatabase
+const recorded = new Map<string, string>()
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
+
+/** The pool of the tests, with an ear on it. */
+function recording(): OwnTestDatabase {
+  const { pool } = database
+  // One answer is lost, so that what had happened is looked for.
+  const connections = losingAnswerOf(pool, 'payments.finishOperations')
+  const query: Connections['query'] = (statement) => {
+    recorded.set(statement.name, statement.text)
+    return connections.query(statement)
+  }
+  return { ...database, pool: Object.assign(Object.create(pool), { query }) }
+}
+
+/** Everything that callers of the public listener do, and what they meet. */
+async function callEverything(): Promise<void> {
+  const sandbox = await startTestSandbox()
+  const settings = { operationWaitMs: 100, operationLeaseMs: 200, settleFirstPauseMs: 1, stuckAfterAttempts: 0 }
+  const service = await startTestService({ beside: { database: recording(), sandboxUrl: sandbox.url }, settings })
+  try {
+    const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
+    recorded.clear()
+    const key = { 'x-idempotency-key': 'once' }
+    for (let count = 0; count < 2; count += 1) assertSuccess(await customer.purchase('BASIC', key), 201)
+    const order = await customer.paidOrder()
+    assertRefused(await stranger.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
+    assertRefused(await stranger.as(`/${order.orderId}`), 'NOT000')
+    for (let count = 0; count < 2; count += 1) assertSuccess(await order.confirm(), 200)
+    assertRefused(await stranger.cancel(order.paymentKey), 'NOT000')
+    for (const code of ['SUCCESS', 'PAYMENT_CANCEL_FAILED']) {
+      assert.equal((await customer.cancel(order.paymentKey)).body.code, code)
+    }
+    const declined = await customer.paidOrder('PRO', 'decline')
+    for (let count = 0; count < 2; count += 1) assertRefused(await declined.confirm(), 'VAL003')
+    const lost = await customer.paidOrder('PRO')
+    await service.sandbox.setFaults([{ on: 'confirm', kind: 'other-amount-after', times: 1 }])
+    await lost.confirm()
+    assertSuccess(await lost.confirm(), 200)
+    await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+    await customer.cancel(lost.paymentKey)
+    assertSuccess(await customer.cancel(lost.paymentKey), 200)
+    for (const path of ['/credits', '/packages', `/${lost.orderId}`]) await customer.as(path)
+  } finally {
+    await service.close()
+    await sandbox.close()
+  }
+}
+
+type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  Alias?: string
+  Plans?: Plan[]
+} & Partial<Record<Condition, string>>
+type Condition = 'Index Cond' | 'Filter' | 'Join Filter' | 'Hash Cond' | 'Merge Cond'
+
+const ofOneCustomer = ['orders', 'payment_operations', 'accounts', 'ledger_entries', 'holds', 'events']
+
+type Scan = { table: string; by: string; asksForCustomer: boolean }
+
+/** Every place where a plan reads a table of the money path. What a scan does not ask for itself, a join above it may. */
+function* scansIn(plan: Plan, joins: string[] = []): Generator<Scan> {
+  const { 'Relation Name': table = '', 'Node Type': by, Alias: alias } = plan
+  const own = [plan['Index Cond'], plan.Filter].some((condition) => /\bcustomer_id = /.test(condition ?? ''))
+  if (ofOneCustomer.includes(table) && by !== 'ModifyTable') {
+    const joined = new RegExp(`\\b${alias}\\.customer_id = | = ${alias}\\.customer_id\\b`)
+    yield { table, by, asksForCustomer: own || joins.some((condition) => joined.test(condition)) }
+  }
+  const conditions = [plan['Join Filter'], plan['Hash Cond'], plan['Merge Cond']].filter((each) => each !== undefined)
+  for (const each of plan.Plans ?? []) yield* scansIn(each, [...joins, ...conditions])
+}
+
+/** The plan that requests run by: made once, for values of any kind. */
+async function planOf(text: string): Promise<Plan> {
+  const { rows } = await database.pool.query(`explain (generic_plan, format json) ${text}`)
+  return rows[0]['QUERY PLAN'][0].Plan
+}
+
+test('every statement of the public requests asks for the customer wherever it reads rows of one', async () => {
+  await callEverything()
+  const readTables = new Set<string>()
+  for (const [name, text] of recorded) {
+    for (const { table, by, asksForCustomer } of scansIn(await planOf(text))) {
+      readTables.add(table)
+      assert.ok(asksForCustomer, `${name} reads ${table} by ${by} and does not ask for the customer`)
+    }
+  }
+  assert.deepEqual([...readTables].sort(), ['accounts', 'orders', 'payment_operations'])
+})
+
+test('all that requests run on the money path was recorded', () => {
+  const names = [...recorded.keys()].filter((name) => /^(payments|credits|events)\./.test(name))
+  assert.deepEqual(names.sort(), [
+    ...['credits.readBalances', 'payments.claimAnswer', 'payments.claimCancels', 'payments.claimConfirms'],
+    ...['payments.claimLease', 'payments.findCancelSubject', 'payments.findConfirmSubjects', 'payments.findFinishes'],
+    ...['payments.findOrders', 'payments.findOrdersOfKeys', 'payments.finishOperations'],
+    ...['payments.insertDiscrepancyOfOperation', 'payments.insertOrders', 'payments.releaseLease'],
+    ...['payments.renewLease', 'payments.resolveDiscrepanciesOfOrder'],
+  ])
+})
+
+test('a statement that finds an order by its id alone is found out, joined to others or not', async () => {
+  const alone = 'select status from orders where order_id = $1'
+  const joined = `select from orders o join payment_operations p using (order_id) where o.customer_id = $1`
+  const scans = [...scansIn(await planOf(alone)), ...scansIn(await planOf(joined))]
+  assert.deepEqual(scans.map(({ table, asksForCustomer }) => `${table} ${asksForCustomer}`).sort(), [
+    'orders false',
+    'orders true',
+    'payment_operations false',
+  ])
+})
