@@ -1,0 +1,139 @@
+// What the fuzzer has found (fuzz/), each with the bytes that showed it, as small as they came: none of it comes back.
+import assert from 'node:assert/strict'
+import type { AddressInfo, Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { refuse } from '../../src/core/errors.ts'
+import { buildApiListener } from '../../src/http/api-listener.ts'
+import { success } from '../../src/http/envelope.ts'
+import { assertHeaders } from '../support/hostile.ts'
+import {
+  answersUntilClosed,
+  openSocket,
+  parseAnswers,
+  type RawAnswer,
+  readToEnd,
+  sendBeforeReading,
+} from '../support/raw-http.ts'
+
+/** `/held` answers when it is let go. */
+async function startListener(t: TestContext) {
+  const held = Promise.withResolvers<void>()
+  const errors: string[] = []
+  const app = buildApiListener({
+    authenticate({ headers }) {
+      if (headers['service-api-key'] !== 'good') throw refuse('INVALID_API_KEY')
+      return { customerId: 'somebody', keyId: 'theirs' }
+    },
+    log: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
+    bodyLimitBytes: 1_000,
+    limits: { headMs: 400, requestMs: 800 },
+  })
+  app.get('/held', async () => {
+    await held.promise
+    return success({ was: 'held' }, null)
+  })
+  app.post('/write', async () => success({ did: 'it' }, null))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(async () => {
+    held.resolve()
+    await app.close()
+    assert.deepEqual(errors, [])
+  })
+  return { port: (app.server.address() as AddressInfo).port, letGo: held.resolve }
+}
+
+const key = 'Service-Api-Key: good\r\n'
+const heldRequest = `GET /held HTTP/1.1\r\nHost: a\r\n${key}\r\n`
+const summary = (answers: RawAnswer[]) =>
+  answers.map(({ body, headers }) => `${body.code}${headers.get('connection') === 'close' ? ', close' : ''}`)
+
+/** The pieces one by one, each on its way before the next, then every answer until the connection is closed. */
+async function sendPieces(socket: Socket, pieces: string[]): Promise<void> {
+  for (const piece of pieces) {
+    if (!socket.destroyed) socket.write(piece)
+    await sleep(5)
+  }
+}
+
+const refusedThenBroken = {
+  'without a key': 'POST /write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n',
+  'to a route that is not there': `POST /e HTTP/1.1\r\nHost: a\r\n${key}Transfer-Encoding: chunked\r\n\r\n5b \r\n{}\r\n0\r\n\r\n`,
+  'of another version': `GET /held HTTP/0.9\r\nHost: a\r\n${key}Transfer-Encoding: chunked\r\n\r\n0\n\n0\r\n\r\n`,
+}
+for (const [what, broken] of Object.entries(refusedThenBroken)) {
+  test(`a request ${what}, refused before its body turns out to be broken, does not cost the answer before it`, async (t) => {
+    const { port, letGo } = await startListener(t)
+    const answers = answersUntilClosed(port, `${heldRequest}${heldRequest}${broken}`)
+    await sleep(50)
+    letGo()
+    assert.deepEqual(summary(await answers).slice(0, 2), ['SUCCESS', 'SUCCESS'])
+  })
+}
+
+test('a body that does not come is refused in time, and the connection is closed behind the refusal', async (t) => {
+  const { port } = await startListener(t)
+  const head = `POST /write HTTP/1.1\r\nHost: a\r\n${key}Content-Type: application/json\r\nContent-Length: 65\r\n\r\n`
+  assert.deepEqual(summary(await answersUntilClosed(port, `${head}{"customerId"`)), ['VAL001, close'])
+})
+
+test('rubbish that comes in many pieces behind a request under way is noticed once', async (t) => {
+  const { port, letGo } = await startListener(t)
+  const warnings: string[] = []
+  const onWarning = ({ message }: Error) => warnings.push(message)
+  process.on('warning', onWarning)
+  t.after(() => process.off('warning', onWarning))
+  const socket = await openSocket(port)
+  const received = readToEnd(socket)
+  await sendPieces(socket, [heldRequest, ...Array.from({ length: 20 }, () => 'rubbish')])
+  letGo()
+  assert.deepEqual(summary(parseAnswers(await received)), ['SUCCESS'])
+  assert.deepEqual(warnings, [])
+})
+
+test('whoever looks for the answer after the last of its rubbish finds it', async (t) => {
+  const { port, letGo } = await startListener(t)
+  letGo()
+  const rubbish = Array.from({ length: 64 }, () => Buffer.alloc(16_384, 'x'))
+  const answer = await sendBeforeReading(port, `${heldRequest}rubbish`, rubbish)
+  assert.deepEqual([answer.body.code, answer.rest], ['SUCCESS', ''])
+})
+
+test('an expectation that is refused, and rubbish behind it, have one answer', async (t) => {
+  const { port } = await startListener(t)
+  assert.deepEqual(summary(await answersUntilClosed(port, 'GET / HTTP/1.1\r\nS:\r\nExpect:\r\n\r\n|')), [
+    'VAL001, close',
+  ])
+})
+
+for (const [what, request] of Object.entries({
+  'an answer': heldRequest,
+  'a refusal': heldRequest.replace('/held', '/nothing'),
+  'a refusal behind an answer': `${heldRequest}${heldRequest.replace('/held', '/nothing')}`,
+})) {
+  test(`whoever has closed its half of the connection is closed upon behind ${what}`, async (t) => {
+    const { port, letGo } = await startListener(t)
+    const socket = await openSocket(port)
+    const received = readToEnd(socket)
+    socket.end(request)
+    await sleep(50)
+    letGo()
+    assert.equal(parseAnswers(await received).length, request.split('GET').length - 1)
+  })
+}
+
+test('a method that no route can have is refused like any other, and nobody is told of a bug', async (t) => {
+  const { port } = await startListener(t)
+  const cases = {
+    'PRI *\r\n\r\n': 'VAL001',
+    'PRI * HTTP/2.0\r\n\r\n': 'VAL001',
+    'SOURCE /held ICE/1.0\r\nConnection: close\r\n\r\n': 'INVALID_API_KEY',
+    [`SOURCE /held ICE/1.0\r\n${key}Connection: close\r\n\r\n`]: 'NOT000',
+  }
+  for (const [sent, code] of Object.entries(cases)) {
+    const [answer, ...others] = await answersUntilClosed(port, sent)
+    assert.deepEqual([answer?.body.code, others], [code, []], sent)
+    assertHeaders(answer?.headers ?? new Headers())
+  }
+})

@@ -1,0 +1,89 @@
+// A short run of the fuzzer (fuzz/) as a part of every run of the tests: a real service, a fixed seed, and nothing found.
+// `npm run fuzz` runs for as long as one likes; test/unit/fuzz-oracles.test.ts shows that it could find something.
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { test } from 'node:test'
+import { caseOf } from '../../fuzz/cases.ts'
+import { escaped } from '../../fuzz/findings.ts'
+import { frame } from '../../fuzz/framing.ts'
+import { renderReport } from '../../fuzz/report.ts'
+import { rightRequest, routesWithoutSample, toBytes } from '../../fuzz/requests.ts'
+import { routes } from '../../fuzz/routes.ts'
+import { runFuzz } from '../../fuzz/run.ts'
+import { fillIn, standIns, type Values } from '../../fuzz/stand-ins.ts'
+import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
+import { createRandom } from '../support/random.ts'
+import { until } from '../support/until.ts'
+
+const seed = 2_026
+const minutes = 8 / 60
+
+test('whatever arrives at its ports, the service answers in its envelope, keeps its secrets and goes on', async (t) => {
+  const said: string[] = []
+  const say = (line: string) => said.push(line)
+  const report = await runFuzz({ seed, minutes, connections: 16, say, stopped: t.signal })
+  const text = `${said.join('\n')}\n${renderReport(report)}`
+  assert.deepEqual(report.findings, [], text)
+  // That nothing was found means something only if much was tried.
+  for (const code of ['SUCCESS', 'VAL001', 'VAL003', 'VAL004', 'NOT000', 'INVALID_API_KEY']) {
+    assert.ok(report.codes[code], `nothing was answered with ${code}\n${text}`)
+  }
+  assert.ok(report.requests > 200 && report.answers > 100, text)
+  assert.match(text, /\nNOTHING FOUND \(seed 2026\)\n$/)
+  t.diagnostic(`${report.requests} requests, ${report.answers} answers, ${report.connections} connections`)
+})
+
+test('the bytes of a case follow from the seed, the connection and the number', () => {
+  const planned = (of: number, connection: number) =>
+    Array.from({ length: 200 }, (_, ordinal) => {
+      const { bytes, sending, listener } = caseOf(of, connection, ordinal)
+      return { bytes: escaped(bytes), sending, listener }
+    })
+  assert.deepEqual(planned(1, 0), planned(1, 0))
+  assert.notDeepEqual(planned(1, 0), planned(2, 0))
+  assert.notDeepEqual(planned(1, 0), planned(1, 1))
+})
+
+test('every route of the three listeners has a request that is right, and they are all sent', () => {
+  assert.deepEqual(routesWithoutSample, [])
+  assert.ok(routes.length >= 14)
+  for (const { listener } of routes) {
+    const bytes = toBytes(rightRequest(createRandom(1), listener, 'a').message)
+    assert.deepEqual([frame(bytes).requests.length, frame(bytes).rest], [1, 'none'])
+  }
+  const paths = Array.from({ length: 3_000 }, (_, ordinal) => caseOf(1, 0, ordinal).bytes.toString('latin1')).join('')
+  const missing = routes.filter(({ path }) => !paths.includes(path.split(':')[0] ?? path))
+  assert.deepEqual(missing, [])
+})
+
+test('real values take the place of their stand-ins, and no length changes', () => {
+  const values = Object.fromEntries(Object.entries(standIns).map(([name, text]) => [name, 'v'.repeat(text.length)]))
+  const { bytes } = caseOf(1, 0, 0)
+  const filled = fillIn(bytes, values as Values)
+  assert.equal(filled.length, bytes.length)
+  assert.ok(bytes.includes(standIns.apiKey) && !filled.includes(standIns.apiKey))
+})
+
+test('wrong arguments of the fuzzer are one line and exit code 2', async (t) => {
+  for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--connections', '0'], ['--fast'], ['now']]) {
+    const env = bareEnvironment()
+    const { code, stdout, stderr } = await launch(t, process.execPath, ['fuzz/main.ts', ...args], {
+      cwd: repository,
+      env,
+    }).ended
+    assert.deepEqual({ code, stdout, lines: stderr.trim().split('\n').length }, { code: 2, stdout: '', lines: 1 })
+  }
+})
+
+test('a signal ends all that was started', async (t) => {
+  const temporary = newDirectory(t)
+  const env = bareEnvironment({ TMPDIR: temporary })
+  const fuzz = launch(t, process.execPath, ['fuzz/main.ts', '--seed', '1'], { cwd: repository, env })
+  await until('the fuzzer sends', () => /process \d+/.test(fuzz.said.stderr) || fuzz.isGone(), 60_000)
+  const [, pid] = /process (\d+)/.exec(fuzz.said.stderr) ?? []
+  fuzz.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await fuzz.ended
+  assert.deepEqual({ code, stdout }, { code: 130, stdout: '' }, stderr)
+  assert.throws(() => process.kill(Number(pid), 0), { code: 'ESRCH' })
+  assert.deepEqual(readdirSync(temporary), [])
+})
