@@ -15,6 +15,8 @@ export type Config = {
   dataDir: string
   /** Undefined: the embedded PostgreSQL in dataDir. */
   databaseUrl: string | undefined
+  /** Of the owner of the tables, who migrates; undefined: the role of databaseUrl does. */
+  migrationDatabaseUrl: string | undefined
   databaseConnections: number
   /** Undefined: sandbox mode makes one up and keeps it in dataDir. */
   keyPeppers: Peppers | undefined
@@ -34,6 +36,8 @@ export type Config = {
   /** The example shop; undefined in production and with live keys. */
   storefront: { port: number; hasOwnUrls: boolean } | undefined
   bodyLimitBytes: number
+  /** Requests with one API key; 0: no limit. */
+  rateLimitPerSecond: number
   shutdownTimeoutMs: number
   /** Whether events may go to private and loopback addresses: for development. */
   eventPrivateAddresses: boolean
@@ -110,7 +114,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const production = read.raw('NODE_ENV') === 'production'
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
-  const databaseUrl = readDatabaseUrl(read)
+  const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL')
   const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
   const storefront = storefrontOf(read, storefrontPort, production, gateway)
   const shop = sandbox || storefront ? `http://127.0.0.1:${storefrontPort}` : undefined
@@ -124,6 +128,7 @@ export function readConfig(environment: Environment = process.env): Config {
     webhookToken: readWebhookToken(read, production && !sandbox),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
     databaseUrl,
+    migrationDatabaseUrl: readMigrationUrl(read, databaseUrl),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
     keyPeppers: readPeppers(read, sandbox),
     gateway,
@@ -153,6 +158,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
+    rateLimitPerSecond: read.integer('RATE_LIMIT_PER_SECOND', 20_000, 0, 1_000_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
   }
@@ -166,9 +172,16 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /** By its beginning alone: what follows may be of libpq's forms, with a socket directory instead of a host. */
-function readDatabaseUrl(read: Reader): string | undefined {
-  const url = read.raw('DATABASE_URL')
-  if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault('DATABASE_URL', 'postgres://user:password@host:port/database')
+function readDatabaseUrl(read: Reader, name: string): string | undefined {
+  const url = read.raw(name)
+  if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault(name, 'postgres://user:password@host:port/database')
+  return url
+}
+
+/** The embedded database has an owner of its own. */
+function readMigrationUrl(read: Reader, databaseUrl: string | undefined): string | undefined {
+  const url = readDatabaseUrl(read, 'MIGRATION_DATABASE_URL')
+  if (url && !databaseUrl) read.fault('MIGRATION_DATABASE_URL', 'DATABASE_URL beside it: that is what serves')
   return url
 }
 
@@ -228,7 +241,12 @@ function readApiUrl(read: Reader, production: boolean): string {
   const { protocol, hostname } = URL.parse(url) ?? {}
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname?.startsWith('127.')
   if (production && protocol === 'http:' && !local) read.fault('TOSS_API_URL', 'https:// beyond this machine')
-  return url.replace(/\/+$/, '')
+  return withoutEnd(url, '/')
+}
+
+/** A pattern for it would try each beginning anew. */
+function withoutEnd(text: string, end: string): string {
+  return text.endsWith(end) ? withoutEnd(text.slice(0, -1), end) : text
 }
 
 /** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others for keys issued before. */

@@ -1,8 +1,8 @@
 // `npm start`: reads the settings, starts the service, says where it is, and stops it cleanly when told to. Whatever is
 // wrong at the start is one line for people and exit code 1.
-import { pino } from 'pino'
 import { banner } from './banner.ts'
 import { type Config, ConfigFaults, readConfig } from './config.ts'
+import { createLog } from './log.ts'
 import { startService } from './service.ts'
 
 function fail(error: unknown): never {
@@ -12,7 +12,7 @@ function fail(error: unknown): never {
 }
 
 async function main(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } })
+  const log = createLog(config.logLevel)
   const starting = startService(config, log)
   let stopping = false
 

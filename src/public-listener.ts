@@ -10,10 +10,17 @@ export type PublicListenerParts = {
   payments: PaymentContext
   log: FastifyBaseLogger
   bodyLimitBytes: number
+  /** For each API key; 0: no limit. */
+  rateLimitPerSecond: number
 }
 
-export function buildPublicListener({ authenticate, payments, ...rest }: PublicListenerParts): FastifyInstance {
-  const app = buildApiListener({ authenticate: ({ headers }) => authenticate(headers['service-api-key']), ...rest })
+export function buildPublicListener(parts: PublicListenerParts): FastifyInstance {
+  const { authenticate, payments, rateLimitPerSecond, ...rest } = parts
+  const app = buildApiListener({
+    authenticate: ({ headers }) => authenticate(headers['service-api-key']),
+    rateLimit: rateLimitPerSecond > 0 ? { perSecond: rateLimitPerSecond, burst: rateLimitPerSecond } : null,
+    ...rest,
+  })
   paymentRoutes(app, payments)
   return app
 }

@@ -49,8 +49,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return listen(app, setting, host, port)
   }
   try {
-    const { dataDir, databaseUrl, databaseConnections, internalHost } = config
-    const opened = await openDatabase({ dataDir, databaseUrl, databaseConnections, use: 'service', log })
+    const { dataDir, internalHost } = config
+    const opened = await openDatabase({ ...config, use: 'service', log })
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
     const peppers = config.keyPeppers ?? readOrMakePepper(dataDir)
@@ -75,8 +75,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const payments = createPaymentContext({ database: requestDatabase, gateway, credits, settings, log })
     const authenticate = createAuthenticate(requestDatabase, peppers)
     const authenticateService = createAuthenticateService(requestDatabase, peppers)
-    const { bodyLimitBytes } = config
-    const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes })
+    const { bodyLimitBytes, rateLimitPerSecond } = config
+    const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes, rateLimitPerSecond })
     const outbound = createOutbound(outboundOptions(config))
     parts.defer(() => outbound.close())
     const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log }

@@ -2,21 +2,13 @@
 // before it is answered with 200, and nothing else happens here: the worker asks the gateway whether it is true. The token
 // in the path is what the gateway was given with the address; without it there is nothing here.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { deadlineIn, within } from './core/clock.ts'
 import { refuse } from './core/errors.ts'
 import type { Database } from './db/database.ts'
 import { readNotification } from './gateway/toss/webhook.ts'
 import { success } from './http/envelope.ts'
-import { createAnswerError } from './http/error-handler.ts'
-import { acceptJsonOnly } from './http/json-body.ts'
-import { closeConnectionsWhenStopping } from './http/stopping.ts'
+import { buildListener } from './http/listener.ts'
 import { insertNotification } from './payments/notification-sql.ts'
 
 export type WebhookListenerParts = {
@@ -39,33 +31,17 @@ export function webhookPath(token: string): string {
 
 export function buildWebhookListener({ database, token, onStored, log }: WebhookListenerParts): FastifyInstance {
   const expected = digest(token)
-  const answerError = createAnswerError(log, () => stopping.hasBegun())
-  const app = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: bodyLimitBytes,
-    requestTimeout: 8_000,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    forceCloseConnections: 'idle',
-    exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 300 },
-    // A path the router cannot read is an address that does not exist, too.
-    frameworkErrors: answerError,
-  })
 
-  /** Before a byte of the body is read: a wrong token is an address that does not exist. */
-  async function requireToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    stopping.note(request, reply)
-    const { token: given = '' } = request.params as { token?: string }
-    if (request.is404 || !timingSafeEqual(digest(given), expected)) throw refuse('NOT000')
+  /** A wrong token is an address that does not exist. */
+  function admit(request: FastifyRequest): Error | undefined {
+    // There are none of a path that the router could not read.
+    const { token: given = '' } = (request.params ?? {}) as { token?: string }
+    return request.is404 || !timingSafeEqual(digest(given), expected) ? refuse('NOT000') : undefined
   }
 
-  acceptJsonOnly(app)
-  const stopping = closeConnectionsWhenStopping(app)
-  app.addHook('onRequest', requireToken)
-  app.setErrorHandler(answerError)
-  app.setNotFoundHandler(async () => {
-    throw refuse('NOT000')
+  const { app } = buildListener({
+    ...{ admit, admitConnect: async () => refuse('NOT000') },
+    ...{ log, bodyLimitBytes, maxParamLength: 300, limits: { headMs: 5_000, requestMs: storeLimitMs } },
   })
 
   app.post(webhookPath(':token'), async (request) => {

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sqlExpressions } from './support/sql-texts.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -14,7 +15,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const code = files.filter((file) => /^(src|sandbox|examples|test|chaos|bench)\/.*\.ts$/.test(file))
+const code = files.filter((file) => /^(src|sandbox|examples|test|chaos|bench|fuzz)\/.*\.ts$/.test(file))
 const source = code.filter((file) => /^(src|sandbox|examples)\//.test(file))
 const texts = files.filter((file) => /\.(ts|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file) && file !== 'package-lock.json')
 
@@ -62,7 +63,21 @@ const writers: Record<string, string[]> = {
   gateway_movements: ['src/payments/reconcile-sql.ts'],
   reconciliations: ['src/payments/reconcile-sql.ts'],
   schema_migrations: ['src/db/migrate.ts'],
+  operator_actions: ['src/commands/action-sql.ts'],
 }
+
+/**
+ * What SQL may be put together from: fragments of ours, and names that were quoted. Values are parameters. The statements of
+ * the audit are made from tables that are constants.
+ */
+const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
+const sqlFragments = [
+  /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
+  /^(computed|usersLock|attributes|quoted[A-Z][A-Za-z]*)$/,
+  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
+]
+const fragmentsOfTheAudit =
+  /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/
 
 const maxLines = 300
 
@@ -81,6 +96,16 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
     files: source,
     pattern: /\bnew Date\([^)]*\)\.get(Hours|Date|Day|Month|FullYear)\(/,
     instead: 'times are UTC, in ISO 8601',
+  },
+  {
+    files: files.filter((file) => /\.(ts|mjs)$|^package\.json$/.test(file)),
+    pattern: /insecure-?http-?parser/i,
+    instead: 'requests are read strictly, or two programs see two requests in one text',
+  },
+  {
+    files: source,
+    pattern: /\b(statement|query)\(\s*(?:'[^']*',\s*)?(['`])(?:(?!\2).)*\2\s*\+/s,
+    instead: 'one text; values are parameters',
   },
   { files: source, pattern: /[:<] ?any\b(?= ?[;,)>=[]|$)|\bas any\b|@ts-(ignore|expect-error)/m, instead: 'a type' },
 ]
@@ -188,6 +213,19 @@ test('statements are named after their folder, once', () => {
   assert.equal(new Set(names.map(({ name }) => name)).size, names.length)
 })
 
+test('SQL is made of fragments of ours and nothing else: values are parameters', () => {
+  breaches(
+    source.flatMap((file) => {
+      const allowed = file === 'src/payments/audit-sql.ts' ? [...sqlFragments, fragmentsOfTheAudit] : sqlFragments
+      return sqlExpressions(read(file))
+        .filter((expression) => !allowed.some((pattern) => pattern.test(expression)))
+        .map((expression) => `${file} puts ${expression} into SQL`)
+    }),
+  )
+  const spoiled = `statement('a.b', \`select \${columns} from t where name = \${input.name} and \${iso(column)}\`)`
+  assert.deepEqual(sqlExpressions(spoiled), ['columns', 'input.name', 'iso(column)'])
+})
+
 test('no file has what is banned', () => {
   breaches(
     banned.flatMap(({ files: checked, pattern, instead }) =>
@@ -217,7 +255,7 @@ test('documents name only files that exist', () => {
   const documents = files.filter((file) => file.endsWith('.md'))
   breaches(
     documents.flatMap((document) =>
-      [...read(document).matchAll(/`((?:src|test|migrations|sandbox|examples|docs|chaos|bench)\/[\w./-]+\.\w+)`/g)]
+      [...read(document).matchAll(/`((?:src|test|migrations|sandbox|examples|docs|chaos|bench|fuzz)\/[\w./-]+\.\w+)`/g)]
         .map(([, file = '']) => file)
         .filter((file) => !existsSync(join(root, file)))
         .map((file) => `${document} names ${file}`),

@@ -35,6 +35,16 @@ function takeRandomBytes(count: number): Buffer {
   return randomPool.subarray(poolTaken - count, poolTaken)
 }
 
+/** For requests, to find one again in the log: random for this process, then counted. */
+export function newRequestIds(): () => string {
+  const start = randomLettersAndDigits(10)
+  let count = 0
+  return () => {
+    count += 1
+    return `${start}-${count}`
+  }
+}
+
 /** Operations are never shown to a caller; version 4 is enough. */
 export function newOperationId(): string {
   return randomUUID()

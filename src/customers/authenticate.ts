@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.ts'
 import { apiKeyPattern, type Peppers } from './api-keys.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundKey, findKeys, findSuspendedKeys } from './sql.ts'
+import { type FoundKey, findKeys, findSuspendedKeys, renewKeyHash } from './sql.ts'
 
 /** Takes the header's value as Node gives it: repeated headers arrive joined by a comma and are malformed. */
 export type Authenticate = (header: string | string[] | undefined) => Caller | Promise<Caller>
@@ -12,7 +12,9 @@ export function createAuthenticate(database: Database, peppers: Peppers): Authen
   return createRecogniser<FoundKey>({
     peppers,
     pattern: apiKeyPattern,
+    idOf: ({ keyId }) => keyId,
     find: (hashes) => findKeys(database, hashes),
     findSuspended: (withinMs, limit) => findSuspendedKeys(database, withinMs, limit),
+    renew: ({ keyId }, hash) => renewKeyHash(database, keyId, hash),
   })
 }

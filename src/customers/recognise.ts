@@ -31,20 +31,35 @@ export type RecogniserOptions<Found extends Recognised> = {
   /** What the caller is told, where it is not the catalogue's text. */
   texts?: Record<'INVALID_API_KEY' | 'AUTH001' | 'AUTH003', string>
   find: (hashes: KeyHash[]) => Promise<(Found | null)[]>
-  /** The hashes of those that were suspended within that time and still are, at most so many. */
-  findSuspended: (withinMs: number, limit: number) => Promise<Buffer[]>
+  /** Whose it is, whatever hash it has. */
+  idOf: (found: Found) => string
+  /** The ids of those that were suspended within that time and still are, at most so many. */
+  findSuspended: (withinMs: number, limit: number) => Promise<string[]>
+  /** Gives a secret that was recognised under an older pepper its hash under the newest: only now is it known. */
+  renew: (found: Found, hash: KeyHash) => Promise<void>
   now?: () => number
 }
 
-type Remembered<Found> = { found: Found; hashText: string; until: number }
+type Remembered<Found> = { found: Found; id: string; until: number }
 
 /** Refuses with INVALID_API_KEY, AUTH001 or AUTH003 (section 5): at once what it can judge at once. */
 export function createRecogniser<Found extends Recognised>(
   options: RecogniserOptions<Found>,
 ): (secret: unknown) => Found | Promise<Found> {
-  const { peppers, pattern, texts, now = () => performance.now() } = options
+  const { peppers, pattern, texts, idOf, renew, now = () => performance.now() } = options
   const remembered = new Map<string, Remembered<Found>>()
-  const findOne = createBatch<KeyHash, Found | null>({ blame, run: options.find })
+  const renewing = new Set<string>()
+  /** By all its hashes at once: asked for one after the other, it could be renewed in between and found by none. */
+  const findOne = createBatch<KeyHash[], Found | null>({
+    blame,
+    async run(secrets) {
+      const found = await options.find(secrets.flat())
+      return secrets.map((_, index) => {
+        const own = found.slice(index * peppers.length, (index + 1) * peppers.length)
+        return own.find((each) => each !== null) ?? null
+      })
+    },
+  })
   let suspended = new Set<string>()
   let askedAt = Number.NEGATIVE_INFINITY
   let isAsking = false
@@ -53,10 +68,10 @@ export function createRecogniser<Found extends Recognised>(
     isAsking = true
     const startedAt = now()
     try {
-      const hashes = await options.findSuspended(suspendedWithinMs, maxSuspended)
-      suspended = new Set(hashes.map(textOf))
+      const ids = await options.findSuspended(suspendedWithinMs, maxSuspended)
+      suspended = new Set(ids)
       // More than one answer holds: nobody is remembered, everybody is looked for.
-      if (hashes.length < maxSuspended) askedAt = startedAt
+      if (ids.length < maxSuspended) askedAt = startedAt
     } catch {
       // What is remembered grows old, and everybody is looked for: whoever does that meets what is wrong.
     } finally {
@@ -69,22 +84,35 @@ export function createRecogniser<Found extends Recognised>(
     if (!isAsking && time - askedAt > askAgainAfterMs) askWhoIsSuspended()
     const known = remembered.get(secret)
     if (!known || time > known.until || time - askedAt > freshMs) return undefined
-    if (suspended.has(known.hashText)) throw refuseAs('AUTH003')
+    if (suspended.has(known.id)) throw refuseAs('AUTH003')
     return known.found
   }
 
   async function look(secret: string): Promise<Found> {
-    for (const pepper of peppers) {
-      const keyHash = hashKey(secret, pepper)
-      const startedAt = now()
-      const found = await findOne(keyHash)
-      if (!found || !timingSafeEqual(found.keyHash, keyHash.keyHash)) continue
-      if (remembered.size >= maxRemembered) remembered.clear()
-      const until = startedAt + (found.status === 'ACTIVE' ? rememberedMs : freshMs)
-      remembered.set(secret, { found, hashText: textOf(found.keyHash), until })
-      return unlessSuspended(found)
+    const hashes = peppers.map((pepper) => hashKey(secret, pepper))
+    const startedAt = now()
+    const found = await findOne(hashes)
+    const hash = hashes.find(({ keyHash }) => found && timingSafeEqual(found.keyHash, keyHash))
+    if (!found || !hash) throw refuseAs('AUTH001')
+    if (remembered.size >= maxRemembered) remembered.clear()
+    const until = startedAt + (found.status === 'ACTIVE' ? rememberedMs : freshMs)
+    remembered.set(secret, { found, id: idOf(found), until })
+    if (hash.pepperVersion < peppers[0].version) renewOnce(found, hashes[0] as KeyHash)
+    return unlessSuspended(found)
+  }
+
+  /** Towards newer ones only: while a rotation is rolled out, others may still prefer the older. */
+  async function renewOnce(found: Found, hash: KeyHash): Promise<void> {
+    const id = idOf(found)
+    if (renewing.has(id)) return
+    renewing.add(id)
+    try {
+      await renew(found, hash)
+    } catch {
+      // The next time that it is looked for does it.
+    } finally {
+      renewing.delete(id)
     }
-    throw refuseAs('AUTH001')
   }
 
   function unlessSuspended(found: Found): Found {
@@ -99,8 +127,4 @@ export function createRecogniser<Found extends Recognised>(
     const known = recall(secret)
     return known ? unlessSuspended(known) : look(secret)
   }
-}
-
-function textOf(keyHash: Buffer): string {
-  return keyHash.toString('base64')
 }

@@ -35,15 +35,24 @@ export async function findTokens(database: Database, inputs: KeyHash[]): Promise
 
 const findSuspendedTokensStatement = statement(
   'customers.findSuspendedTokens',
-  `select token_hash as "keyHash" from service_tokens
+  `select service_id as "serviceId" from service_tokens
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
   limit $2`,
 )
 
-/** The hashes of the tokens that were suspended lately and are still. */
-export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<Buffer[]> {
-  const rows = await database.run<{ keyHash: Buffer }>(findSuspendedTokensStatement, [withinMs, limit])
-  return rows.map((row) => row.keyHash)
+/** The tokens that were suspended lately and are still. */
+export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<string[]> {
+  const rows = await database.run<{ serviceId: string }>(findSuspendedTokensStatement, [withinMs, limit])
+  return rows.map((row) => row.serviceId)
+}
+
+const renewTokenHashStatement = statement(
+  'customers.renewTokenHash',
+  'update service_tokens set pepper_version = $2, token_hash = $3 where service_id = $1 and pepper_version < $2',
+)
+
+export async function renewTokenHash(database: Database, serviceId: string, hash: KeyHash): Promise<void> {
+  await database.run(renewTokenHashStatement, [serviceId, hash.pepperVersion, hash.keyHash])
 }
 
 const updateTokenStatusStatement = statement(
@@ -56,11 +65,20 @@ export async function updateTokenStatus(database: Database, serviceId: string, s
   return (await database.run(updateTokenStatusStatement, [serviceId, status])).length > 0
 }
 
-export type ListedToken = { serviceId: string; name: string; lastFour: string; status: KeyStatus; createdAt: Date }
+export type ListedToken = {
+  serviceId: string
+  name: string
+  lastFour: string
+  status: KeyStatus
+  /** Of the secret that it is hashed under. */
+  secretVersion: number
+  createdAt: Date
+}
 
 const listTokensStatement = statement(
   'customers.listTokens',
-  `select service_id as "serviceId", name, last_four as "lastFour", status, created_at as "createdAt"
+  `select service_id as "serviceId", name, last_four as "lastFour", status, pepper_version as "secretVersion",
+    created_at as "createdAt"
   from service_tokens
   order by created_at desc, service_id
   limit $1`,

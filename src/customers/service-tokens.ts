@@ -4,7 +4,7 @@ import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundToken, findSuspendedTokens, findTokens, insertToken } from './service-sql.ts'
+import { type FoundToken, findSuspendedTokens, findTokens, insertToken, renewTokenHash } from './service-sql.ts'
 
 /** Takes the values of the header, each as it was sent. */
 export type AuthenticateService = (headers: string[]) => { serviceId: string } | Promise<{ serviceId: string }>
@@ -31,8 +31,10 @@ export function createAuthenticateService(database: Database, peppers: Peppers):
       AUTH001: 'The token is not recognised.',
       AUTH003: 'The token is suspended.',
     },
+    idOf: ({ serviceId }) => serviceId,
     find: (hashes) => findTokens(database, hashes),
     findSuspended: (withinMs, limit) => findSuspendedTokens(database, withinMs, limit),
+    renew: ({ serviceId }, hash) => renewTokenHash(database, serviceId, hash),
   })
   return (headers) => {
     const [, token] = /^Bearer ([^\s,]+)$/i.exec(headers[0] ?? '') ?? []

@@ -86,13 +86,15 @@ export type ListedKey = {
   customerName: string | null
   lastFour: string
   status: KeyStatus
+  /** Of the secret that it is hashed under. */
+  secretVersion: number
   createdAt: Date
 }
 
 const listKeysStatement = statement(
   'customers.listKeys',
   `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName", k.last_four as "lastFour",
-    k.status, k.created_at as "createdAt"
+    k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
@@ -115,15 +117,24 @@ const findKeysStatement = statement(
 
 const findSuspendedKeysStatement = statement(
   'customers.findSuspendedKeys',
-  `select key_hash as "keyHash" from api_keys
+  `select key_id as "keyId" from api_keys
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
   limit $2`,
 )
 
-/** The hashes of the keys that were suspended lately and are still. */
-export async function findSuspendedKeys(database: Database, withinMs: number, limit: number): Promise<Buffer[]> {
-  const rows = await database.run<{ keyHash: Buffer }>(findSuspendedKeysStatement, [withinMs, limit])
-  return rows.map((row) => row.keyHash)
+/** The keys that were suspended lately and are still. */
+export async function findSuspendedKeys(database: Database, withinMs: number, limit: number): Promise<string[]> {
+  const rows = await database.run<{ keyId: string }>(findSuspendedKeysStatement, [withinMs, limit])
+  return rows.map((row) => row.keyId)
+}
+
+const renewKeyHashStatement = statement(
+  'customers.renewKeyHash',
+  'update api_keys set pepper_version = $2, key_hash = $3 where key_id = $1 and pepper_version < $2',
+)
+
+export async function renewKeyHash(database: Database, keyId: string, hash: KeyHash): Promise<void> {
+  await database.run(renewKeyHashStatement, [keyId, hash.pepperVersion, hash.keyHash])
 }
 
 /** The keys with these hashes, one per input, null where nobody has it. */

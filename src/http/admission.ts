@@ -1,7 +1,9 @@
 // How much is let in at a time, so that what is under way is finished as fast as ever however much comes. What is past the
 // limit is refused at once with SVC001 and told when to come again. Limits are by kind of work: what settles money has one
 // of its own, far above the others, so that neither reads nor purchases can take its place.
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import type { AnswerBusy } from './error-handler.ts'
 import { watchPace } from './pace.ts'
 
 declare module 'fastify' {
@@ -31,11 +33,10 @@ const yieldedShare = 0.5
 
 /** Whoever is refused is told to wait for so many seconds, not all of them for the same: they would come back together. */
 const waitsSeconds = [1, 2, 3] as const
-
-export type TurnAway = (request: FastifyRequest, reply: FastifyReply, retryAfterSeconds: number) => void
+const restMs = 500
 
 /** Before the body is read, where most are refused; and again when it was, since others have come meanwhile. */
-export function limitWork(app: FastifyInstance, answer: TurnAway): void {
+export function limitWork(app: FastifyInstance, answerBusy: AnswerBusy, isShared: (socket: Socket) => boolean): void {
   const pace = watchPace()
   app.addHook('onClose', async () => pace.stop())
   const write = createGate(limits.write)
@@ -71,8 +72,9 @@ export function limitWork(app: FastifyInstance, answer: TurnAway): void {
   function turnAway(request: FastifyRequest, reply: FastifyReply): void {
     const seconds = waitsSeconds[turnedAway % waitsSeconds.length] as number
     turnedAway += 1
-    rest(request, reply, seconds * 1_000)
-    answer(request, reply, seconds)
+    // Behind a proxy's connection there are others, who may be paying.
+    if (!isShared(request.raw.socket)) rest(request, reply)
+    answerBusy(request, reply, seconds)
   }
 }
 
@@ -103,10 +105,10 @@ function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => 
 }
 
 /**
- * The connection is not read from for as long as it was told to wait: whoever comes again at once would have us spend our
- * time on refusals. It begins behind the answer and the last of the request: until then Node reads on by itself.
+ * The connection is not read from for half of the shortest wait: whoever comes again at once would have us spend our time
+ * on refusals. It begins behind the answer and the last of the request: until then Node reads on by itself.
  */
-function rest({ raw: request }: FastifyRequest, { raw: response }: FastifyReply, restMs: number): void {
+function rest({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
   const { socket } = request
   function pause(): void {
     socket.pause()

@@ -1,5 +1,6 @@
 // Section 1 of the specification: the five fields of every answer. Success has a payload and no metadata; an error has
 // metadata or null, and never a payload.
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import Type from 'typebox'
 import { catalogue, type ErrorCode, type Refusal } from '../core/errors.ts'
 
@@ -35,14 +36,46 @@ export function SuccessOf<Data extends Type.TSchema>(data: Data) {
   })
 }
 
+/** On every answer: it is for its caller alone, and never a page. */
+export const securityHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** Each made once: refusals of a crowd are many. */
+const failureTexts = new Map<ErrorCode, string>()
+
+/** A refusal as its catalogue has it. */
+function failureText(code: ErrorCode): string {
+  const made = failureTexts.get(code)
+  if (made !== undefined) return made
+  const text = JSON.stringify(failure({ code, message: catalogue[code].message, metadata: null }))
+  failureTexts.set(code, text)
+  return text
+}
+
+/** Past the framework, on a response that is in its turn. */
+export function writeFailure(response: ServerResponse, code: ErrorCode, headers: OutgoingHttpHeaders): void {
+  const text = failureText(code)
+  response.writeHead(catalogue[code].status, {
+    ...securityHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  })
+  response.end(text)
+}
+
 /** A whole HTTP answer as text, for requests that never become one: unreadable, too long in the head, CONNECT. */
 export function rawFailure(code: ErrorCode): string {
-  const { status, message } = catalogue[code]
-  const body = JSON.stringify(failure({ code, message, metadata: null }))
+  const { status } = catalogue[code]
+  const body = failureText(code)
   return [
     `HTTP/1.1 ${status} ${reasonPhrases[status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
     ...(code === 'SVC001' ? ['Retry-After: 1'] : []),
     'Connection: close',
     '',

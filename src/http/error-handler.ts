@@ -1,10 +1,10 @@
 // From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
 // that is in neither is a bug: INT001, and the detail goes to the log only.
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
-import { failure } from './envelope.ts'
-import { answerInTurn } from './pace.ts'
+import { failure, writeFailure } from './envelope.ts'
+import { answerAfterReading } from './pace.ts'
 
 const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'VAL004'],
@@ -13,6 +13,7 @@ const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'VAL001'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'VAL001'],
   ['FST_ERR_BAD_URL', 'NOT000'],
+  ['FST_ERR_NOT_FOUND', 'NOT000'],
   ['FST_ERR_ASYNC_CONSTRAINT', 'NOT000'],
   ['FST_ERR_MAX_PARAM_LENGTH', 'NOT000'],
   // the sender went away while its body was read: nobody is left to be answered
@@ -73,45 +74,50 @@ function refusalOfValidation(faults: ValidationFault[], part: string | undefined
   return refuseFields('VAL003', [...fields.values()])
 }
 
-export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+/** `last`: its connection closes behind it, whatever the code. */
+export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply, place?: 'last') => FastifyReply
 
 /** Fastify's error handler: every refusal, every fault of the framework, every bug. */
-export function createAnswerError(log: Pick<FastifyBaseLogger, 'error'>, isStopping: () => boolean): AnswerError {
+export function createAnswerError(
+  log: Pick<FastifyBaseLogger, 'error'>,
+  isLast: (socket: Socket) => boolean,
+): AnswerError {
+  /** Its id is what the caller can tell us, and all that they learn. */
   function unexpected(error: unknown, request: FastifyRequest): Refusal {
-    log.error({ err: error, reqId: request.id, route: request.routeOptions?.url }, 'unexpected error')
-    return refuse('INT001')
+    log.error({ err: error, requestId: request.id, route: request.routeOptions?.url }, 'unexpected error')
+    return refuse('INT001', { metadata: { requestId: request.id } })
   }
-  return (error, request, reply) => {
+  return (error, request, reply, place) => {
     const refusal = toRefusal(error) ?? unexpected(error, request)
     if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
-    // Closing at once would take the answer from a client that is still sending; the rest of the body is drained instead.
-    if (!isStopping()) reply.removeHeader('connection')
+    const ends = place === 'last' || isLast(request.raw.socket) || endsConnection(refusal, request)
+    if (ends) reply.header('connection', 'close')
+    else reply.removeHeader('connection')
     return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
   }
 }
 
-const busy = refuse('SVC001')
-const busyText = JSON.stringify(failure(busy))
+/**
+ * What could not be read was perhaps longer than it said: what follows is no request. Where the sender is still sending,
+ * closing would take the answer from it; the rest of the body is drained instead.
+ */
+function endsConnection({ code }: Refusal, { raw }: FastifyRequest): boolean {
+  return code === 'VAL001' && raw.complete
+}
 
-export type AnswerBusy = (reply: FastifyReply, retryAfterSeconds: number) => void
+export type AnswerBusy = (request: FastifyRequest, reply: FastifyReply, retryAfterSeconds: number) => void
 
 /**
  * SVC001 for one of very many, made once and written past the framework: with all of its steps a refusal would cost more
  * than the work that it keeps away.
  */
-export function createAnswerBusy(isStopping: () => boolean): AnswerBusy {
-  return (reply, retryAfterSeconds) => {
+export function createAnswerBusy(isLast: (socket: Socket) => boolean): AnswerBusy {
+  return ({ raw: { socket } }, reply, retryAfterSeconds) => {
     reply.hijack()
     const { raw: response } = reply
-    answerInTurn(() => {
-      response.writeHead(busy.status, {
-        ...(reply.getHeaders() as OutgoingHttpHeaders),
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': Buffer.byteLength(busyText),
-        'retry-after': `${retryAfterSeconds}`,
-        ...(isStopping() && { connection: 'close' }),
-      })
-      response.end(busyText)
+    answerAfterReading(() => {
+      const end = isLast(socket) && { connection: 'close' }
+      writeFailure(response, 'SVC001', { 'retry-after': `${retryAfterSeconds}`, ...end })
     })
   }
 }

@@ -1,10 +1,11 @@
-// Reads a JSON body the strict way: bytes that are not UTF-8 are refused, not repaired; the document is an object; keys
-// that could poison a prototype are refused. A field that is null counts as missing (it is dropped here, once, for every
-// endpoint), so VAL002 and defaults follow from the schemas alone.
+// Reads a JSON body the strict way: bytes that are not UTF-8 are refused, not repaired; the document is an object, of no
+// great depth and without a name that comes twice; keys that could poison a prototype are refused. A field that is null
+// counts as missing (it is dropped here, once, for every endpoint), so VAL002 and defaults follow from the schemas alone.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
 import { refuse } from '../core/errors.ts'
+import { isPlain } from './json-shape.ts'
 
 const strict = { protoAction: 'error', constructorAction: 'error' } as const
 
@@ -20,11 +21,22 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> {
 
 function parseJson(body: Buffer): unknown {
   try {
-    if (isUtf8(body)) return parse(body.toString('utf8'), null, strict)
+    if (isUtf8(body)) {
+      const text = body.toString('utf8')
+      const document = parse(text, null, strict)
+      if (isPlain(text)) return document
+    }
   } catch {
     // refused like bytes that are no text
   }
   throw refuse('VAL001', { message: 'The request body is not valid JSON.' })
+}
+
+const charsetPattern = /;\s*charset\s*=\s*"?([^";\s]*)/i
+
+function isInAnotherCharset(contentType = ''): boolean {
+  const [, charset = 'utf-8'] = charsetPattern.exec(contentType) ?? []
+  return charset.toLowerCase() !== 'utf-8'
 }
 
 /**
@@ -44,6 +56,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       try {
         if (request.headers['content-encoding'])
           throw refuse('VAL001', { message: 'Content-Encoding is not supported.' })
+        if (isInAnotherCharset(request.headers['content-type']))
+          throw refuse('VAL001', { message: 'The charset of a JSON body is UTF-8.' })
         done(null, parseJsonObject(body))
       } catch (error) {
         done(error as Error)

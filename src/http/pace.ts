@@ -42,6 +42,6 @@ function read(): Reading {
  * Answers that are known at once are sent when all that has arrived is read: one after the other they wake their reader
  * once, and each between two reads wakes it anew, which costs a quarter of the whole.
  */
-export function answerInTurn(answer: () => unknown): void {
+export function answerAfterReading(answer: () => unknown): void {
   setImmediate(answer)
 }

@@ -47,18 +47,18 @@ async function processOne(context: PaymentContext, due: DueNotification, key: Or
 }
 
 /** What a notification may claim and the states of an order that fit it: nothing would move if it were true. */
-const knownAlready: Record<string, OrderStatus[]> = {
-  DONE: ['CONFIRMED'],
-  CANCELED: ['CANCELLED', 'REFUNDED'],
-  ABORTED: ['PENDING', 'FAILED'],
-  EXPIRED: ['PENDING', 'FAILED'],
-}
+const knownAlready: ReadonlyMap<string, OrderStatus[]> = new Map<string, OrderStatus[]>([
+  ['DONE', ['CONFIRMED']],
+  ['CANCELED', ['CANCELLED', 'REFUNDED']],
+  ['ABORTED', ['PENDING', 'FAILED']],
+  ['EXPIRED', ['PENDING', 'FAILED']],
+])
 
 async function saysNothingNew(context: PaymentContext, key: OrderKey, due: DueNotification): Promise<boolean> {
   const subject = await findReviewSubject(context.database, key)
   if (!subject || subject.open) return false
   const { order, paymentKey, discrepancyIds } = subject
-  const fits = knownAlready[due.status ?? '']?.includes(order.status) ?? false
+  const fits = knownAlready.get(due.status ?? '')?.includes(order.status) ?? false
   return fits && discrepancyIds.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
 }
 

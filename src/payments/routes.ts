@@ -8,7 +8,7 @@ import { refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
 import { NullableText, SuccessOf, success } from '../http/envelope.ts'
 import { valuesOf } from '../http/headers.ts'
-import { answerInTurn } from '../http/pace.ts'
+import { answerAfterReading } from '../http/pace.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
@@ -135,7 +135,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
     '/public/v1/payments/packages',
     { schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } } },
     (_request, reply) => {
-      answerInTurn(() => reply.type('application/json; charset=utf-8').send(packagesText))
+      answerAfterReading(() => reply.type('application/json; charset=utf-8').send(packagesText))
     },
   )
 

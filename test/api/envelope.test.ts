@@ -117,7 +117,8 @@ test('7: a body that cannot be parsed as a JSON object is VAL001, and nothing is
     '__proto__ further down': '{"packageType":"BASIC","x":{"__proto__":{"x":1}}}',
     '__proto__ in disguise': '{"packageType":"BASIC","\\u005f_proto__":{"x":1}}',
     'constructor.prototype': '{"packageType":"BASIC","constructor":{"prototype":{"x":1}}}',
-    'a body nested past any stack': `{"packageType":"BASIC","x":${'['.repeat(8_000)}${']'.repeat(8_000)}`,
+    'a body nested past any stack': `{"packageType":"BASIC","x":${'['.repeat(8_000)}${']'.repeat(8_000)}}`,
+    'a name twice': '{"packageType":"BASIC","packageType":"PRO"}',
   }
   const orders = await countOrders()
   for (const [title, body] of Object.entries(bodies)) {
@@ -210,7 +211,7 @@ test('1: what is not HTTP is VAL001, and the connection is closed', async () => 
   }
 })
 
-test('1: CONNECT, an absolute target and * are unknown routes, told to callers with a key only', async () => {
+test('1: CONNECT, * and the root of another host are unknown routes, told to callers with a key only', async () => {
   for (const start of ['CONNECT elsewhere:443', `CONNECT ${base}/credits`, 'OPTIONS *', 'GET http://elsewhere/']) {
     const known = await sendRaw(service.port, head(start, withKey())).catch((error) =>
       assert.fail(`${start}: ${error}`),

@@ -92,12 +92,21 @@ test('keys list shows every key with its last four characters, newest first, and
     customerName: 'listed',
     lastFour: issued.apiKey.slice(-4),
     status: 'ACTIVE',
+    secretVersion: 1,
   })
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   const table = await succeed(t, ['keys', 'list'])
   const [head = '', first = ''] = table.split('\n')
-  assert.deepEqual(head.split(/ {2,}/), ['keyId', 'customerId', 'customerName', 'lastFour', 'status', 'createdAt'])
-  assert.deepEqual(first.split(/ {2,}/), [...Object.values(newest), createdAt])
+  assert.deepEqual(head.split(/ {2,}/), [
+    'keyId',
+    'customerId',
+    'customerName',
+    'lastFour',
+    'status',
+    'secretVersion',
+    'createdAt',
+  ])
+  assert.deepEqual(first.split(/ {2,}/), [...Object.values(newest).map(String), createdAt])
   for (const text of [table, JSON.stringify(rows)]) assert.doesNotMatch(text, /cpk_|hash|pepper/i)
 })
 

@@ -63,7 +63,7 @@ test('services issue shows a token once; services list names it without telling 
   const listed = (await run<Record<string, unknown>[]>('services list')).find((each) => each.serviceId === serviceId)
   const { createdAt, ...rest } = listed ?? {}
   assert.ok(createdAt instanceof Date)
-  assert.deepEqual(rest, { serviceId, name, lastFour: token.slice(-4), status: 'ACTIVE' })
+  assert.deepEqual(rest, { serviceId, name, lastFour: token.slice(-4), status: 'ACTIVE', secretVersion: 1 })
 })
 
 test('the commands refuse what they cannot do', async () => {

@@ -14,6 +14,7 @@ import { createPool } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
 import { type ServerConnection, silentLog, type TestDatabase } from './database.ts'
+import { assertLogsNoSecret } from './leaks.ts'
 
 export type Environment = Record<string, string | undefined>
 /** A test, or the whole file: `{ after }` of node:test. */
@@ -134,9 +135,11 @@ export function launch(t: Cleaner, command: string, args: string[], options: { c
     return { code, signal, ...said }
   })
   defer(t, async () => {
-    if (gone.yet) return
-    child.kill('SIGKILL')
-    await ended
+    if (!gone.yet) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    assertLogsNoSecret(`${said.stdout}\n${said.stderr}`, options.env)
   })
   return { pid: child.pid as number, child, said, isGone: () => gone.yet, ended: settled }
 }
@@ -149,14 +152,17 @@ async function runToItsEnd(t: Cleaner, args: string[], env: NodeJS.ProcessEnv, c
   throw new Error(`${args.join(' ')} did not end: ${launched.said.stdout}${launched.said.stderr}`)
 }
 
+/** As the scripts of package.json start them: nothing can get at a prototype by name. */
+const flags = ['--disable-proto=delete']
+
 /** What `npm run -s credits -- …` runs. */
 export function runCommand(t: Cleaner, dataDir: string, args: string[], settings: Environment = {}): Promise<Ended> {
-  return runToItsEnd(t, ['src/cli.ts', ...args], settingsFor(dataDir, settings))
+  return runToItsEnd(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
 }
 
 /** A service that is to end by itself. */
 export function runService(t: Cleaner, dataDir: string, settings: Environment = {}): Promise<Ended> {
-  return runToItsEnd(t, ['src/main.ts'], settingsFor(dataDir, settings))
+  return runToItsEnd(t, [...flags, 'src/main.ts'], settingsFor(dataDir, settings))
 }
 
 export function runScript(t: Cleaner, script: string, settings: Environment): Promise<Ended> {
@@ -173,7 +179,7 @@ export function startService(t: Cleaner, dataDir: string, settings: Environment 
 /** The same, not waited for. */
 export function launchService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   const env = settingsFor(dataDir, settings)
-  return launch(t, process.execPath, ['src/main.ts'], { cwd: repository, env })
+  return launch(t, process.execPath, [...flags, 'src/main.ts'], { cwd: repository, env })
 }
 
 export async function waitUntilReady(start: () => ReturnType<typeof launch>) {

@@ -6,6 +6,8 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { type Answer, assertEnvelope } from './service.ts'
 
 export type RawAnswer = Answer & {
+  /** The status line and the headers, as they came. */
+  head: string
   /** What came after the first answer, until it was complete; normally nothing. */
   rest: string
 }
@@ -42,6 +44,31 @@ export async function sendBeforeReading(port: number, head: string, pieces: Iter
   return readAnswer(socket)
 }
 
+/** Sends everything in one write and gives all answers that come until the other side closes, which it has to. */
+export async function answersUntilClosed(port: number, request: string | Buffer): Promise<RawAnswer[]> {
+  const socket = await openSocket(port)
+  const closed = readToEnd(socket)
+  socket.write(request)
+  return parseAnswers(await closed)
+}
+
+/** All that comes until the other side closes. A reset is a close too: whoever closes on a sender may not read its rest. */
+export function readToEnd(socket: Socket, limitMs = 10_000): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    const limit = setTimeout(() => {
+      socket.destroy()
+      reject(new Error(`still open after ${limitMs} ms: ${Buffer.concat(pieces)}`))
+    }, limitMs)
+    socket.on('data', (piece) => pieces.push(piece))
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      clearTimeout(limit)
+      resolve(Buffer.concat(pieces))
+    })
+  })
+}
+
 function readAnswer(socket: Socket): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
@@ -67,7 +94,10 @@ function readAnswer(socket: Socket): Promise<RawAnswer> {
 export function parseAnswer(received: Buffer): RawAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
-  const [statusLine = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n')
+  const head = received.subarray(0, headEnd).toString('latin1')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  // An interim answer: the true one follows.
+  if (statusLine.startsWith('HTTP/1.1 1')) return parseAnswer(received.subarray(headEnd + 4))
   const headers = new Headers(
     lines.map((line): [string, string] => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1)]),
   )
@@ -76,7 +106,21 @@ export function parseAnswer(received: Buffer): RawAnswer | undefined {
   const text = received.subarray(headEnd + 4, bodyEnd).toString('utf8')
   const answer = { status: Number(statusLine.split(' ')[1]), headers, text, body: JSON.parse(text) }
   assertEnvelope(answer)
-  return { ...answer, rest: received.subarray(bodyEnd).toString('utf8') }
+  return { ...answer, head, rest: received.subarray(bodyEnd).toString('utf8') }
+}
+
+/** Every answer in these bytes. A part of one at the end is an answer that was broken off. */
+export function parseAnswers(received: Buffer): RawAnswer[] {
+  if (received.length === 0) return []
+  const answer = parseAnswer(received)
+  if (!answer) throw new Error(`an answer was broken off: ${received}`)
+  return [answer, ...parseAnswers(Buffer.from(answer.rest))]
+}
+
+/** A request as bytes: the lines of its head as they are, whatever they are, and its body. */
+export function message(startLine: string, lines: string[], body: string | Buffer = ''): Buffer {
+  const text = [`${startLine} HTTP/1.1`, ...lines, '', ''].join('\r\n')
+  return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.from(body)])
 }
 
 /** The head of a request, closed by an empty line. */

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import type { Logger } from 'pino'
 import { startSandbox } from '../../sandbox/server.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { createCredits } from '../../src/credits/credits.ts'
@@ -21,6 +21,7 @@ import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { buildPublicListener } from '../../src/public-listener.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
 import { assertInvariants, type GatewayPayment } from './invariants.ts'
+import { createWatchedLog } from './leaks.ts'
 
 export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
 export const secretKey = 'test_sk_of_the_tests'
@@ -67,7 +68,10 @@ export type TestCustomer = Awaited<ReturnType<TestService['newCustomer']>>
 export type TestServiceOptions = {
   settings?: Partial<PaymentSettings>
   bodyLimitBytes?: number
+  rateLimitPerSecond?: number
   callTimeoutMs?: number
+  /** In the place of the one that is looked through for secrets. */
+  log?: Logger
   /** More processes on one database: each has its own pool, batches and listener. */
   beside?: { database: TestDatabase; sandboxUrl: string }
   /** Puts something between the use cases and the gateway. */
@@ -169,33 +173,32 @@ export async function startTestService(options: TestServiceOptions = {}) {
   const testDatabase = options.beside?.database ?? (await createTestDatabase())
   const sandbox = options.beside ? undefined : await startTestSandbox()
   const sandboxUrl = options.beside?.sandboxUrl ?? (sandbox?.url as string)
-  const database = createDatabase(testDatabase.pool, silentLog)
+  const watched = createWatchedLog()
+  const log = options.log ?? watched.log
+  const database = createDatabase(testDatabase.pool, log)
   const { gateway, calls } = countCalls(testGateway(sandboxUrl, options.callTimeoutMs))
   const payments: PaymentContext = createPaymentContext({
     database,
     gateway: options.wrapGateway?.(gateway) ?? gateway,
     credits: createCredits(database),
     settings: { ...testSettings, ...options.settings },
-    log: silentLog,
+    log,
   })
   const listener = buildPublicListener({
     authenticate: createAuthenticate(database, testPeppers),
     payments,
-    log: pino({ level: 'silent' }),
+    log,
     bodyLimitBytes: options.bodyLimitBytes ?? 16_384,
+    rateLimitPerSecond: options.rateLimitPerSecond ?? 0,
   })
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const { port } = listener.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
 
   async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
-    const {
-      method = request.body === undefined && request.raw === undefined ? 'GET' : 'POST',
-      key,
-      body,
-      raw,
-    } = request
+    const { key, body, raw } = request
     const hasBody = body !== undefined || raw !== undefined
+    const { method = hasBody ? 'POST' : 'GET' } = request
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -262,6 +265,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
     async close() {
       await listener.close()
       await gateway.close()
+      watched.assertNoSecret()
       if (options.beside) return
       await assertInvariants(testDatabase)
       await sandbox?.close()

@@ -14,7 +14,7 @@ async function startListener(t: TestContext) {
   const held = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody' }),
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
   })

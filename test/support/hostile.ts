@@ -1,0 +1,184 @@
+// What every hostile request is held against, whatever it does: a code of section 7 with its status, the envelope, the
+// headers that every answer has, nothing of our inside in the text, nothing written that was not asked for, and a service
+// that serves the next caller as before. Requests go out as bytes, since no client library would send them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ErrorCode } from '../../src/core/errors.ts'
+import { totalCalls } from './orders.ts'
+import { answersUntilClosed, message, type RawAnswer, sendRaw } from './raw-http.ts'
+import { startTestService, type TestCustomer, type TestService, type TestServiceOptions } from './service.ts'
+
+export const base = '/public/v1/payments'
+export type Code = ErrorCode | 'SUCCESS'
+
+/** Section 7, written down once more: the service has its own. */
+const statuses: Record<ErrorCode, number> = {
+  INVALID_API_KEY: 401,
+  AUTH001: 401,
+  AUTH003: 403,
+  VAL001: 400,
+  VAL002: 400,
+  VAL003: 400,
+  VAL004: 400,
+  BUS002: 402,
+  PAYMENT_CANCEL_FAILED: 400,
+  NOT000: 404,
+  SVC001: 503,
+  INT001: 500,
+}
+
+const internals = /stack|select |insert |node_modules|at \w+ \(|\.ts:\d/i
+/** Far above what anything takes: only for what would wait for somebody. */
+const limitMs = 5_000
+
+export type Written = { orders: number; operations: number; entries: number; events: number; gatewayCalls: number }
+
+export const written = {
+  nothing: { orders: 0, operations: 0, entries: 0, events: 0, gatewayCalls: 0 },
+  purchase: { orders: 1, operations: 0, entries: 0, events: 0, gatewayCalls: 0 },
+  confirm: { orders: 0, operations: 1, entries: 1, events: 1, gatewayCalls: 1 },
+  refusedConfirm: { orders: 0, operations: 1, entries: 0, events: 1, gatewayCalls: 1 },
+  /** The credits are set aside, then gone for good: an entry each. */
+  cancel: { orders: 0, operations: 1, entries: 2, events: 1, gatewayCalls: 1 },
+} as const satisfies Record<string, Written>
+
+export type HostileRow = {
+  /** What is sent: with its code it makes the title. */
+  what: string
+  /** Made when it is its turn. */
+  request: () => Buffer | Promise<Buffer>
+  code: Code
+  /** Of a success; 200 unless told. */
+  status?: 201
+  writes?: Written
+  /** Whether the connection has to be closed behind the one answer. */
+  closes?: boolean
+  also?: (answer: RawAnswer) => unknown
+}
+
+export type RequestParts = {
+  /** Null: none. */
+  key?: string | null
+  /** The whole line. */
+  type?: string | null
+  /** Null: not announced. */
+  length?: number | null
+  lines?: string[]
+}
+
+export type HostileWorld = ReturnType<typeof hostileWorld>
+
+/**
+ * A service for a test file, started before its tests; a customer who sends, and asks afterwards whether all is well. What
+ * else has to be there is prepared then: a second hook of the file would not wait for this one.
+ */
+export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Promise<void> = async () => undefined) {
+  let service: TestService
+  let customer: TestCustomer
+  before(async () => {
+    service = await startTestService(options)
+    customer = await service.newCustomer()
+    await prepare()
+  })
+  after(() => service.close())
+
+  const keyLine = (key = customer.apiKey) => `service-api-key: ${key}`
+
+  function get(path: string, lines: string[] = []): Buffer {
+    return message(`GET ${base}${path}`, ['host: service', keyLine(), ...lines])
+  }
+
+  function post(path: string, body: string | Buffer, parts: RequestParts = {}): Buffer {
+    const { key, type = 'content-type: application/json', length = Buffer.byteLength(body), lines = [] } = parts
+    const head = [
+      'host: service',
+      ...(key === null ? [] : [keyLine(key)]),
+      ...(type === null ? [] : [type]),
+      ...(length === null ? [] : [`content-length: ${length}`]),
+      ...lines,
+    ]
+    return message(`POST ${base}${path}`, head, body)
+  }
+
+  async function count(): Promise<Written> {
+    const [row] = await service.database.query<Omit<Written, 'gatewayCalls'>>(
+      `select (select count(*) from orders) as orders, (select count(*) from payment_operations) as operations,
+        (select count(*) from ledger_entries) as entries, (select count(*) from events) as events`,
+    )
+    assert.ok(row)
+    return { ...row, gatewayCalls: totalCalls(service) }
+  }
+
+  /** What this has written, and its result. */
+  async function observe<Result>(work: () => Promise<Result>): Promise<{ wrote: Written; result: Result }> {
+    const then = await count()
+    const result = await work()
+    const now = await count()
+    const names = Object.keys(then) as (keyof Written)[]
+    const wrote = Object.fromEntries(names.map((name) => [name, now[name] - then[name]])) as Written
+    return { wrote, result }
+  }
+
+  async function assertHealthy(): Promise<void> {
+    const answer = await sendRaw(service.port, get('/credits'))
+    assert.deepEqual([answer.status, answer.body.code], [200, 'SUCCESS'])
+  }
+
+  async function send(request: Buffer, closes: boolean): Promise<RawAnswer> {
+    if (!closes) return sendRaw(service.port, request)
+    const [answer, ...more] = await answersUntilClosed(service.port, request)
+    assert.ok(answer, 'closed without an answer')
+    assert.deepEqual(more, [])
+    return answer
+  }
+
+  /** Sends it and holds the answer against all of the above. */
+  async function check({ request, code, status, writes = written.nothing, closes = false, also }: HostileRow) {
+    const bytes = await request()
+    const startedAt = performance.now()
+    const { wrote, result: answer } = await observe(() => send(bytes, closes))
+    assert.ok(performance.now() - startedAt < limitMs, 'it waited for something')
+    assertAnswer(answer, code, status)
+    assert.deepEqual(wrote, writes)
+    await also?.(answer)
+    await assertHealthy()
+  }
+
+  return {
+    get service() {
+      return service
+    },
+    get customer() {
+      return customer
+    },
+    ...{ keyLine, get, post, observe, assertHealthy, check },
+  }
+}
+
+export function assertAnswer(answer: RawAnswer, code: Code, successStatus = 200): void {
+  const { status, body, headers, head, text, rest } = answer
+  const expected = code === 'SUCCESS' ? successStatus : statuses[code]
+  assert.deepEqual([status, body.code], [expected, code], text)
+  assert.deepEqual(Object.keys(body), ['success', 'data', 'message', 'code', 'metadata'])
+  assert.equal(body.success, code === 'SUCCESS')
+  assertHeaders(headers)
+  assert.doesNotMatch(head + text, internals)
+  assert.equal(rest, '')
+}
+
+export function assertHeaders(headers: Headers): void {
+  const names = ['content-type', 'cache-control', 'x-content-type-options', 'content-security-policy']
+  assert.deepEqual(
+    names.map((name) => headers.get(name)),
+    ['application/json; charset=utf-8', 'no-store', 'nosniff', "default-src 'none'; frame-ancestors 'none'"],
+  )
+}
+
+/** One test a row. */
+export function hostileTests(world: HostileWorld, rows: HostileRow[]): void {
+  for (const row of rows) {
+    const { what, code, status = 200, closes } = row
+    const outcome = code === 'SUCCESS' ? `served with ${status}` : `${statuses[code]} ${code}`
+    test(`${what}: ${outcome}${closes ? ', and the connection closes' : ''}`, () => world.check(row))
+  }
+}
