@@ -3,9 +3,10 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { type EmbeddedServer, startEmbedded } from '../src/db/embedded.ts'
+import { startEmbedded } from '../src/db/embedded.ts'
 import { findPostmaster, isAlive, stopPostmaster } from '../src/db/embedded-postmaster.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { serviceLogin } from '../src/db/embedded-role.ts'
+import { prepare } from '../src/db/prepare.ts'
 import { clusterOf, databaseUrl } from '../test/support/processes.ts'
 import { until } from '../test/support/until.ts'
 
@@ -16,6 +17,7 @@ export type Postgres = Awaited<ReturnType<typeof startPostgres>>
 export async function startPostgres(directory: string) {
   const dataDir = join(directory, 'postgres')
   const server = await startEmbedded({ dataDir })
+  const serving = { ...server.connection, ...serviceLogin(dataDir) }
   let crashing: Promise<unknown> = Promise.resolve()
   let wanted = true
   const postmasterId = () => findPostmaster(server.dataDirectory)?.pid
@@ -33,8 +35,11 @@ export async function startPostgres(directory: string) {
     busy: false,
     /** For a pool of this name: the server's list of sessions tells the campaign's own from the services'. */
     urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
-    password: server.connection.password,
-    applyMigrations: () => applyMigrations(server),
+    /** As the role that serves: what it may not do, no fault may need. */
+    servingUrlFor: (applicationName: string) => `${databaseUrl(serving)}&application_name=${applicationName}`,
+    ownerPassword: server.connection.password,
+    servingPassword: serving.password,
+    prepare: () => prepare({ place: 'of the campaign', owner: server.connection, serving, embedded: serving }),
     /** Returns when it serves again. */
     async crash(): Promise<void> {
       crashing = crashAndStart()
@@ -57,13 +62,6 @@ export async function startPostgres(directory: string) {
       if (home !== dataDir) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
     },
   }
-}
-
-async function applyMigrations({ connection }: EmbeddedServer): Promise<void> {
-  const client = new pg.Client(connection)
-  await client.connect()
-  await migrate(client)
-  await client.end()
 }
 
 export type Books = Awaited<ReturnType<typeof openBooks>>

@@ -57,7 +57,7 @@ export async function startWorld(seed: number): Promise<World> {
       await postgres.stop()
       process.off('exit', postgres.endNow)
     })
-    await postgres.applyMigrations()
+    await postgres.prepare()
     const books = openBooks(postgres)
     parts.defer(() => books.close())
     return await startPrograms(seed, directory, postgres, books, parts)
@@ -119,7 +119,8 @@ async function startPrograms(
       'the secret key of the gateway in base64': Buffer.from(`${keys.secretKey}:`).toString('base64'),
       'the pepper': pepper,
       'the webhook token': token,
-      'the password of the database': postgres.password,
+      'the password of the owner': postgres.ownerPassword,
+      'the password of the serving role': postgres.servingPassword,
     },
     historyFile: join(directory, 'history.jsonl'),
     stopProcesses: () => parts.disposeAsync(),
@@ -142,7 +143,7 @@ function serviceEnvironment(
 ): Record<string, string> {
   return {
     NODE_ENV: 'production',
-    DATABASE_URL: postgres.urlFor('service'),
+    DATABASE_URL: postgres.servingUrlFor('service'),
     GATEWAY: 'toss',
     TOSS_API_URL: `http://127.0.0.1:${gatewayPort}`,
     TOSS_CLIENT_KEY: keys.clientKey,

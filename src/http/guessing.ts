@@ -17,7 +17,7 @@ export function createSlowDown(now?: () => number): (address: string, refusal: u
   let late = 0
   return async (address, refusal) => {
     const isWrongKey = toRefusal(refusal)?.code === 'AUTH001'
-    if (isWrongKey && !wrongKeys.take(address) && late < maxLate) {
+    if (isWrongKey && !wrongKeys.take(networkOf(address)) && late < maxLate) {
       late += 1
       await sleep(lateMs, undefined, { ref: false }).finally(() => {
         late -= 1
@@ -25,4 +25,14 @@ export function createSlowDown(now?: () => number): (address: string, refusal: u
     }
     return refusal as Error
   }
+}
+
+/** Whoever has one address of IPv6 has a network of 2 to the 64th of them: they count as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  // An address of IPv4 in the clothes of IPv6.
+  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':')
 }
