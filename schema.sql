@@ -330,6 +330,7 @@ create table payment_operations (
   attempts        integer                  not null default 0,
   settle_at       timestamp with time zone not null default now(),
   answered_by     uuid,
+  trace_parent    text,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
   constraint payment_operations_attempts_counted CHECK (attempts >= 0),

@@ -1,6 +1,8 @@
 // The platform's own hands: the use cases that no endpoint of the public listener offers, run in this process with the
 // settings of a service, as an operator's command does.
+
 import { readConfig } from '../src/config.ts'
+import { createTallies } from '../src/core/tallies.ts'
 import { openGateway } from '../src/open-gateway.ts'
 import { createPaymentContext, type PaymentContext } from '../src/payments/context.ts'
 import { paymentSettings } from '../src/settings.ts'
@@ -14,5 +16,6 @@ export async function openPlatform({ environment }: World, { database, credits }
   const config = readConfig(environment)
   const { gateway, close } = await openGateway(config, { use: 'command', log: silentLog })
   const settings = paymentSettings(config)
-  return { context: createPaymentContext({ database, gateway, credits, settings, log: silentLog }), close }
+  const tallies = createTallies()
+  return { context: createPaymentContext({ database, gateway, credits, settings, log: silentLog, tallies }), close }
 }

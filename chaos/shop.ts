@@ -1,6 +1,7 @@
 // What the campaign's customers know: who they are, which orders they were told of, who paid what; and the sibling
 // services that spend their credits. The clients choose their next request from it, and the checks hold it against the
 // books. A few customers are hot: they take part in most of what happens (Zipf), so that their accounts are fought over.
+import { createTallies } from '../src/core/tallies.ts'
 import { createCredits } from '../src/credits/credits.ts'
 import { updateLowCredits } from '../src/credits/low-credits.ts'
 import { type IssuedKey, issueKey } from '../src/customers/api-keys.ts'
@@ -68,7 +69,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
     payable: [] as KnownOrder[],
     /** Told confirmed, and not asked to be cancelled by a customer yet. */
     cancellable: [] as KnownOrder[],
-    credits: createCredits(database),
+    credits: createCredits(database, createTallies()),
     database,
     anyCustomer(random: Random): Customer {
       let left = (random.integer(0, 999_999) / 1_000_000) * total

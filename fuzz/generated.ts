@@ -35,6 +35,7 @@ const strangers: Record<ListenerName, readonly [[string, string][], ...[string, 
     [],
     [['Service-Api-Key', standIns.suspendedApiKey]],
     [['Service-Api-Key', standIns.otherApiKey]],
+    [['Service-Api-Key', `cpk_${'N'.repeat(43)}`]],
     [['Service-Api-Key', 'cpk_short']],
     [['Authorization', `Bearer ${standIns.token}`]],
     [
@@ -45,6 +46,7 @@ const strangers: Record<ListenerName, readonly [[string, string][], ...[string, 
   internal: [
     [],
     [['Authorization', `Bearer ${standIns.suspendedToken}`]],
+    [['Authorization', `Bearer cst_${'N'.repeat(43)}`]],
     [['Authorization', standIns.token]],
     [['Service-Api-Key', standIns.apiKey]],
     [

@@ -2,6 +2,7 @@
 // gives what is wrong. They know nothing of what was sent but what framing.ts is certain of.
 import { catalogue, type ErrorCode } from '../src/core/errors.ts'
 import { securityHeaders } from '../src/http/envelope.ts'
+import { cardNumbersIn } from '../test/support/card-numbers.ts'
 import { type Answer, bodyOf, closes, type Reading } from './answers.ts'
 import type { Framed } from './framing.ts'
 import type { ListenerName } from './routes.ts'
@@ -19,10 +20,10 @@ const envelopeFields = ['code', 'data', 'message', 'metadata', 'success']
 /** Health, for machines that know no envelope; on the internal listener alone. */
 const healthFields = ['status', 'database,gateway,migrations,status']
 
-/** Traces, statements, places, and the names by which libraries and systems call their errors. */
-const internals = new RegExp(
+/** Traces, statements, places, and the names by which libraries and systems call their errors. The tests look for the same. */
+export const internals = new RegExp(
   [
-    String.raw`\n\s+at |node_modules|node:internal|\.[cm]?[tj]s:\d+|/src/|/home/|/tmp/|/usr/|/var/`,
+    String.raw`\n\s+at |\bat \w+ \(|\bstack\b|node_modules|node:internal|\.[cm]?[tj]s:\d+|/src/|/home/|/tmp/|/usr/|/var/`,
     String.raw`\b(select|update|delete|insert)\b.{1,200}\b(from|set|into|where)\b|SQLSTATE|syntax error|violates|relation "`,
     String.raw`\b(FST_ERR|HPE_|ERR_|ECONN|ENOENT|EPIPE)|\b(TypeError|RangeError|SyntaxError|ReferenceError|Error):`,
     String.raw`\bundefined\b|\[object |Unexpected (token|end)|JSON at position|Cannot read|is not a function|fastify|postgres`,
@@ -169,6 +170,7 @@ export const logOracles: Record<string, Oracle<Logged>> = {
     return typeof level === 'number' && level >= errorLevel ? line.slice(0, 2_000) : undefined
   },
   'no secret is logged': ({ line, secrets }) => secretIn(line, secrets),
+  'no number of a card is logged': ({ line }) => cardNumbersIn(line)[0],
 }
 
 export function judgeLine(logged: Logged): Breach[] {

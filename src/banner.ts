@@ -14,6 +14,7 @@ function addresses(service: Service, pid: number): string[] {
     ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
     `  spending   ${internalUrl}/internal/v1   (for services with a token: npm run -s credits -- services issue --name NAME)`,
+    `  reference  ${internalUrl}/docs   (both APIs, in a browser)`,
     `  health     ${internalUrl}/readyz`,
     `  webhooks   ${webhookUrl}   (for the gateway alone)`,
     ...(sandboxUrl

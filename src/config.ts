@@ -2,6 +2,7 @@
 // with what was expected. In production nothing insecure is a default: what sandbox mode makes up has to be given.
 import { resolve } from 'node:path'
 import type { Pepper, Peppers } from './customers/api-keys.ts'
+import { createReader, type Environment, type Reader } from './settings-reader.ts'
 
 export type Config = {
   production: boolean
@@ -18,6 +19,8 @@ export type Config = {
   /** Of the owner of the tables, who migrates; undefined: the role of databaseUrl does. */
   migrationDatabaseUrl: string | undefined
   databaseConnections: number
+  /** Who sees to it that a commit survives a power cut; `provider` when the server itself has fsync off by design. */
+  durability: 'server' | 'provider'
   /** Undefined: sandbox mode makes one up and keeps it in dataDir. */
   keyPeppers: Peppers | undefined
   gateway: GatewayConfig
@@ -48,6 +51,8 @@ export type Config = {
   /** Whether this process settles, expires, delivers and reconciles. */
   worker: boolean
   logLevel: string
+  /** Undefined: nothing is traced. */
+  tracing: { url: string; serviceName: string; ratio: number } | undefined
 }
 
 export type GatewayConfig =
@@ -64,50 +69,12 @@ export class ConfigFaults extends Error {
   }
 }
 
-type Environment = Record<string, string | undefined>
-
-/** Reads one variable after the other and collects what is wrong with each; an empty variable counts as not set. */
-function createReader(environment: Environment) {
-  const faults: string[] = []
-  const raw = (name: string) => environment[name]?.trim() || undefined
-  const fault = (name: string, expected: string) => {
-    faults.push(raw(name) === undefined ? `${name} is not set: ${expected} is needed` : `${name}: expected ${expected}`)
-  }
-  return {
-    faults,
-    raw,
-    fault,
-    integer(name: string, fallback: number, min: number, max: number): number {
-      const text = raw(name)
-      if (text === undefined) return fallback
-      const value = Number(text)
-      if (/^\d+$/.test(text) && value >= min && value <= max) return value
-      fault(name, `a whole number from ${min} to ${max}, got "${text}"`)
-      return fallback
-    },
-    oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
-      const text = raw(name)
-      const value = values.find((each) => each === text)
-      if (text !== undefined && value === undefined) fault(name, `one of ${values.join(', ')}, got "${text}"`)
-      return value ?? fallback
-    },
-    url(name: string, protocols: string[], fallback: string | undefined): string {
-      const text = raw(name) ?? fallback
-      if (text !== undefined && protocols.includes(URL.parse(text)?.protocol ?? '')) return text
-      fault(name, `an absolute URL beginning with ${protocols.map((each) => `${each}//`).join(' or ')}`)
-      return ''
-    },
-    text(name: string, expected: string, fallback: string | undefined): string {
-      const text = raw(name) ?? fallback
-      if (text === undefined) fault(name, expected)
-      return text ?? ''
-    },
-  }
-}
-
-type Reader = ReturnType<typeof createReader>
-
 const hour = 3_600_000
+
+/** Where a person typed a command: npm, and bin/credits, change the directory and leave a note of it. */
+export function invokedFrom(environment: Environment = process.env): string {
+  return environment.INIT_CWD?.trim() || process.cwd()
+}
 
 export function readConfig(environment: Environment = process.env): Config {
   const read = createReader(environment)
@@ -115,6 +82,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
   const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL')
+  // Where nothing is real, the database neither, the consumer runs on the same machine.
+  const consumers = sandbox && !production && databaseUrl === undefined ? 'allow' : 'refuse'
   const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
   const storefront = storefrontOf(read, storefrontPort, production, gateway)
   const shop = sandbox || storefront ? `http://127.0.0.1:${storefrontPort}` : undefined
@@ -130,6 +99,7 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseUrl,
     migrationDatabaseUrl: readMigrationUrl(read, databaseUrl),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
+    durability: read.oneOf('DATABASE_DURABILITY', ['server', 'provider'] as const, 'server'),
     keyPeppers: readPeppers(read, sandbox),
     gateway,
     gatewayConnectTimeoutMs: read.integer('GATEWAY_CONNECT_TIMEOUT_MS', 2_000, 1, hour),
@@ -145,13 +115,7 @@ export function readConfig(environment: Environment = process.env): Config {
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
-    // Where nothing is real, the database neither, the consumer runs on the same machine.
-    eventPrivateAddresses:
-      read.oneOf(
-        'EVENT_PRIVATE_ADDRESSES',
-        ['allow', 'refuse'] as const,
-        sandbox && !production && databaseUrl === undefined ? 'allow' : 'refuse',
-      ) === 'allow',
+    eventPrivateAddresses: read.oneOf('EVENT_PRIVATE_ADDRESSES', ['allow', 'refuse'] as const, consumers) === 'allow',
     eventTimeoutMs: read.integer('EVENT_TIMEOUT_MS', 15_000, 1, hour),
     eventFirstPauseMs: read.integer('EVENT_FIRST_PAUSE_MS', 5_000, 1, hour),
     eventRetryMaxMs: read.integer('EVENT_RETRY_MAX_MS', hour, 1, 24 * hour),
@@ -161,6 +125,7 @@ export function readConfig(environment: Environment = process.env): Config {
     rateLimitPerSecond: read.integer('RATE_LIMIT_PER_SECOND', 20_000, 0, 1_000_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
+    tracing: readTracing(read),
   }
   // A confirm may look up once after its call; past the lease somebody else would do the same work again.
   const longestCallMs = config.gatewayTimeoutMs + config.gatewayLookupTimeoutMs
@@ -169,6 +134,38 @@ export function readConfig(environment: Environment = process.env): Config {
   }
   if (read.faults.length > 0) throw new ConfigFaults(read.faults)
   return config
+}
+
+/** Any of them says that no traces are wanted. */
+const tracesOff = { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'none', OTEL_TRACES_SAMPLER: 'always_off' }
+
+/** Named as every program names them that sends traces: they may be meant for all that run on a machine. */
+function readTracing(read: Reader): Config['tracing'] {
+  if (Object.entries(tracesOff).some(([name, off]) => read.raw(name)?.toLowerCase() === off)) return undefined
+  const [own, base] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const
+  if (!read.raw(own) && !read.raw(base)) return undefined
+  const url = read.raw(own)
+    ? read.url(own, ['https:', 'http:'], undefined)
+    : `${withoutEnd(read.url(base, ['https:', 'http:'], undefined), '/')}/v1/traces`
+  return { url, serviceName: read.text('OTEL_SERVICE_NAME', 'a name', 'prepaid-credits'), ratio: readRatio(read) }
+}
+
+/** The argument of a sampler that takes no share is something else, or nothing. */
+function readRatio(read: Reader): number {
+  const sampler = read.raw('OTEL_TRACES_SAMPLER') ?? 'parentbased_traceidratio'
+  if (!sampler.endsWith('traceidratio')) return sampler === 'parentbased_always_off' ? 0 : 1
+  const ratio = Number(read.raw('OTEL_TRACES_SAMPLER_ARG') ?? '1')
+  if (!(ratio >= 0 && ratio <= 1)) read.fault('OTEL_TRACES_SAMPLER_ARG', 'a share from 0 to 1')
+  return ratio
+}
+
+/** Of the reference page when it stands alone; 0: any free port. */
+export function readDocsConfig(environment: Environment = process.env): { host: string; port: number } {
+  const read = createReader(environment)
+  const host = read.text('INTERNAL_HOST', 'an address', '127.0.0.1')
+  const port = read.integer('DOCS_PORT', 0, 0, 65_535)
+  if (read.faults.length > 0) throw new ConfigFaults(read.faults)
+  return { host, port }
 }
 
 /** By its beginning alone: what follows may be of libpq's forms, with a socket directory instead of a host. */
@@ -211,6 +208,9 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     requirePair(read, clientKey, secretKey)
     return { kind: 'toss', clientKey, secretKey, apiUrl: readApiUrl(read, production) }
   }
+  // Whoever sets them means real payments.
+  const live = ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'].filter((name) => read.raw(name)?.startsWith('live_'))
+  for (const name of live) read.fault(name, 'no live key with the sandbox: set GATEWAY=toss')
   return {
     kind: 'sandbox',
     clientKey: read.text('TOSS_CLIENT_KEY', 'a key', 'test_ck_sandbox'),

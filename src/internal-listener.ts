@@ -1,45 +1,46 @@
-// The internal listener, for the platform's own machines: is the process alive, can it serve, and the API by which sibling
-// services spend credits. The gateway's state is told but not required: balance and status work without it.
+// The internal listener, for the platform's own machines: is the process alive, can it serve, the API by which sibling
+// services spend credits, and the reference page of both APIs.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Tracing } from './core/tracing.ts'
 import type { Credits } from './credits/credits.ts'
 import { spendingRoutes } from './credits/routes.ts'
 import type { AuthenticateService } from './customers/service-tokens.ts'
 import type { Database } from './db/database.ts'
-import { listMigrations, missingMigrations } from './db/migrate.ts'
 import type { Gateway } from './gateway/gateway.ts'
+import { healthRoutes } from './health-routes.ts'
 import { buildApiListener } from './http/api-listener.ts'
 import { valuesOf } from './http/headers.ts'
+import type { RequestCounts } from './http/request-counts.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { metricsRoute } from './metrics-route.ts'
+import { referenceRoutes } from './openapi/page.ts'
 
-export type InternalListenerParts = {
-  database: Database
-  gateway: Gateway
-  credits: Credits
+export type InternalRouteParts = { database: Database; gateway: Gateway; credits: Credits; metrics?: Metrics }
+
+export type InternalListenerParts = InternalRouteParts & {
   authenticateService: AuthenticateService
   log: FastifyBaseLogger
   bodyLimitBytes: number
+  counts?: RequestCounts
+  tracing?: Tracing
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, credits, authenticateService, ...rest } = parts
+  const { database, gateway, credits, authenticateService, metrics, ...rest } = parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
+    callersTraces: 'go on',
     ...rest,
   })
-  const migrations = listMigrations()
-
-  app.get('/livez', { config: { open: true } }, async () => ({ status: 'alive' }))
-
-  app.get('/readyz', { config: { open: true } }, async (_request, reply) => {
-    const missing = await missingMigrations(database, migrations).catch(() => undefined)
-    const ready = missing?.length === 0
-    return reply.code(ready ? 200 : 503).send({
-      status: ready ? 'ready' : 'not ready',
-      database: missing ? 'answering' : 'not answering',
-      migrations: missing ? (ready ? 'applied' : `missing: ${missing.join(', ')}`) : 'not known',
-      gateway: gateway.state(),
-    })
-  })
-
-  spendingRoutes(app, { credits, database })
+  internalRoutes(app, { database, gateway, credits, ...(metrics && { metrics }) })
   return app
+}
+
+/** Every route there is: the API document is made of the same. */
+export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
+  const { database, gateway, credits, metrics } = parts
+  healthRoutes(app, { database, gateway })
+  if (metrics) metricsRoute(app, metrics)
+  spendingRoutes(app, { credits, database })
+  referenceRoutes(app)
 }

@@ -35,7 +35,8 @@ function errorFields(error: unknown, depth = 0): object {
   }
 }
 
-const neverShown = [
+/** A name in brackets is one that cannot stand behind a dot. */
+export const neverShown = [
   'apiKey',
   'secret',
   'secretKey',

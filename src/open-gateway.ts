@@ -8,12 +8,13 @@ import { deadlineIn, sleep } from './core/clock.ts'
 import type { Log } from './db/database.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { createTossGateway } from './gateway/toss/adapter.ts'
-import { defaultBreakerSettings, withBreaker } from './gateway/toss/breaker.ts'
+import { type BreakerState, defaultBreakerSettings, withBreaker } from './gateway/toss/breaker.ts'
 import { createTossClient } from './gateway/toss/client.ts'
 import { explainListen } from './listen.ts'
 
 export type OpenGateway = {
   gateway: Gateway
+  breakerState(): BreakerState
   /** Undefined when the gateway is the real one. */
   sandboxUrl: string | undefined
   close(): Promise<void>
@@ -30,6 +31,10 @@ type RunningSandbox = { url: string; close(): Promise<void> }
 
 export async function openGateway(config: Config, options: OpenGatewayOptions): Promise<OpenGateway> {
   const sandbox = await openSandbox(config, options)
+  const { production, gateway: keys } = config
+  if (options.use === 'service' && production && keys.kind === 'toss' && keys.secretKey.startsWith('test_')) {
+    options.log.warn({}, 'production with test keys of the gateway: no money moves')
+  }
   const client = createTossClient({
     apiUrl: config.gateway.kind === 'toss' ? config.gateway.apiUrl : (sandbox?.url ?? ''),
     secretKey: config.gateway.secretKey,
@@ -39,9 +44,11 @@ export async function openGateway(config: Config, options: OpenGatewayOptions): 
     listTimeoutMs: config.gatewayListTimeoutMs,
     maxConnections: 256,
   })
-  const gateway = createTossGateway(withBreaker(client, defaultBreakerSettings, options.log), options.log)
+  const guarded = withBreaker(client, defaultBreakerSettings, options.log)
+  const gateway = createTossGateway(guarded, options.log)
   return {
     gateway,
+    breakerState: guarded.breakerState,
     sandboxUrl: sandbox?.url,
     async close() {
       await gateway.close()

@@ -1,7 +1,9 @@
 // The public listener: the six endpoints of the specification, for whoever has an API key, and nothing else.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Tracing } from './core/tracing.ts'
 import type { Authenticate } from './customers/authenticate.ts'
 import { buildApiListener } from './http/api-listener.ts'
+import type { RequestCounts } from './http/request-counts.ts'
 import type { PaymentContext } from './payments/context.ts'
 import { paymentRoutes } from './payments/routes.ts'
 
@@ -10,6 +12,8 @@ export type PublicListenerParts = {
   payments: PaymentContext
   log: FastifyBaseLogger
   bodyLimitBytes: number
+  counts?: RequestCounts
+  tracing?: Tracing
   /** For each API key; 0: no limit. */
   rateLimitPerSecond: number
 }

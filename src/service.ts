@@ -19,12 +19,16 @@ import { createDeliverer } from './events/deliverer.ts'
 import { createOutbound } from './events/outbound.ts'
 import { buildInternalListener } from './internal-listener.ts'
 import { explainListen, listen } from './listen.ts'
+import { countedGateway } from './metrics/gateway.ts'
+import { createMeasures, openMetrics } from './metrics/metrics.ts'
 import { openGateway } from './open-gateway.ts'
+import { openTracing } from './open-tracing.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 import { writeProcessId } from './process-id.ts'
 import { buildPublicListener } from './public-listener.ts'
 import { deliverySettings, outboundOptions, paymentSettings } from './settings.ts'
+import { readVersion } from './version.ts'
 import { buildWebhookListener, webhookPath } from './webhook-listener.ts'
 import { creditJobs, eventJobs, notificationsJob, paymentJobs } from './worker/jobs.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
@@ -50,7 +54,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
   try {
     const { dataDir, internalHost } = config
-    const opened = await openDatabase({ ...config, use: 'service', log })
+    // Goes down last: what others do on their way down is told too.
+    const tracing = await openTracing(config, log)
+    parts.defer(() => tracing.close())
+    const measures = createMeasures()
+    const { tallies, listeners: counts } = measures
+    const opened = await openDatabase({ ...config, use: 'service', tallies, log })
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
     const peppers = config.keyPeppers ?? readOrMakePepper(dataDir)
@@ -59,27 +68,33 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const token = config.webhookToken ?? readOrMakeSecret(dataDir, 'webhook-token')
     let worker: Worker | undefined
     const onStored = () => worker?.wake(notificationsJob)
-    const webhooks = buildWebhookListener({ database: requestDatabase, token, onStored, log: quiet })
+    const webhooks = buildWebhookListener({
+      ...{ database: requestDatabase, token, onStored, log: quiet, counts: counts.webhook, tallies },
+    })
     const webhookBase = await listenAt(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
-    const { gateway, sandboxUrl, close } = await openGateway(config, {
+    const { sandboxUrl, breakerState, ...reached } = await openGateway(config, {
       use: 'service',
       webhookUrl: onThisMachine(webhookUrl),
       log,
     })
-    parts.defer(close)
+    parts.defer(reached.close)
+    const gateway = countedGateway(reached.gateway, measures.gatewayCounts)
 
     const settings = paymentSettings(config)
-    const credits = createCredits(requestDatabase)
-    const payments = createPaymentContext({ database: requestDatabase, gateway, credits, settings, log })
+    const credits = createCredits(requestDatabase, tallies)
+    const common = { gateway, credits, settings, log, tallies, tracing }
+    const payments = createPaymentContext({ database: requestDatabase, ...common })
     const authenticate = createAuthenticate(requestDatabase, peppers)
     const authenticateService = createAuthenticateService(requestDatabase, peppers)
     const { bodyLimitBytes, rateLimitPerSecond } = config
-    const listener = buildPublicListener({ authenticate, payments, log: quiet, bodyLimitBytes, rateLimitPerSecond })
+    const listener = buildPublicListener({
+      ...{ authenticate, payments, log: quiet, bodyLimitBytes, rateLimitPerSecond, counts: counts.public, tracing },
+    })
     const outbound = createOutbound(outboundOptions(config))
     parts.defer(() => outbound.close())
-    const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log }
+    const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log, tallies }
     const deliverer = createDeliverer(deliveries)
     // Both have requests or operations under way, and neither is to wait for the other.
     parts.defer(async () => {
@@ -92,15 +107,18 @@ export async function startService(config: Config, log: Logger): Promise<Service
     if (shop && config.storefront?.hasOwnUrls) {
       Object.assign(settings, { successUrl: `${shop.url}/success`, failUrlOf: failUrlOf(`${shop.url}/fail`) })
     }
-    const background = createPaymentContext({ database, gateway, credits, settings, log })
-    const jobs = [...paymentJobs(background), ...creditJobs(database), ...eventJobs(deliverer)]
-    if (config.worker) worker = startWorker(jobs, log)
+    const background = createPaymentContext({ database, ...common })
+    const jobs = [...paymentJobs(background), ...creditJobs(database, tallies), ...eventJobs(deliverer)]
+    if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
+    const { serving: connection, pools } = opened
+    const metrics = openMetrics({ measures, gateway, breakerState, pools, connection, version: readVersion(), log })
+    parts.defer(() => metrics.close())
     // Last of all: whoever is told that we are ready finds everything in its place.
     const internal = buildInternalListener({
       ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
-      log: quiet,
+      ...{ log: quiet, counts: counts.internal, metrics, tracing },
     })
     const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
 

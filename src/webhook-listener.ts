@@ -5,10 +5,12 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { deadlineIn, within } from './core/clock.ts'
 import { refuse } from './core/errors.ts'
+import type { Tallies } from './core/tallies.ts'
 import type { Database } from './db/database.ts'
 import { readNotification } from './gateway/toss/webhook.ts'
 import { success } from './http/envelope.ts'
 import { buildListener } from './http/listener.ts'
+import type { RequestCounts } from './http/request-counts.ts'
 import { insertNotification } from './payments/notification-sql.ts'
 
 export type WebhookListenerParts = {
@@ -17,6 +19,8 @@ export type WebhookListenerParts = {
   /** Called when something was stored. */
   onStored: () => void
   log: FastifyBaseLogger
+  counts?: RequestCounts
+  tallies: Tallies
 }
 
 /** A notification carries a whole payment: about 2 KB, and more with many cancels. */
@@ -29,7 +33,8 @@ export function webhookPath(token: string): string {
   return `/webhooks/toss/${token}`
 }
 
-export function buildWebhookListener({ database, token, onStored, log }: WebhookListenerParts): FastifyInstance {
+export function buildWebhookListener(parts: WebhookListenerParts): FastifyInstance {
+  const { database, token, onStored, log, counts, tallies } = parts
   const expected = digest(token)
 
   /** A wrong token is an address that does not exist. */
@@ -41,19 +46,29 @@ export function buildWebhookListener({ database, token, onStored, log }: Webhook
 
   const { app } = buildListener({
     ...{ admit, admitConnect: async () => refuse('NOT000') },
-    ...{ log, bodyLimitBytes, maxParamLength: 300, limits: { headMs: 5_000, requestMs: storeLimitMs } },
+    ...{
+      log,
+      bodyLimitBytes,
+      ...(counts && { counts }),
+      maxParamLength: 300,
+      limits: { headMs: 5_000, requestMs: storeLimitMs },
+    },
   })
 
   app.post(webhookPath(':token'), async (request) => {
     if (request.body === undefined) throw refuse('VAL001', { message: 'The request has no body.' })
     const transmissionId = request.headers['tosspayments-webhook-transmission-id']
     const read = readNotification(transmissionId?.toString(), request.body)
-    if (read.kind === 'unreadable') throw refuse('VAL001', { message: 'This is not a notification of the gateway.' })
+    if (read.kind === 'unreadable') {
+      tallies.webhooks.unreadable += 1
+      throw refuse('VAL001', { message: 'This is not a notification of the gateway.' })
+    }
     if (read.kind === 'payment') {
       const stored = insertNotification(database, read.notification).then(() => true)
       if (!(await within(deadlineIn(storeLimitMs), stored, false))) throw refuse('SVC001')
       onStored()
     }
+    tallies.webhooks[read.kind === 'payment' ? 'stored' : 'ignored'] += 1
     return success(null, null)
   })
   return app

@@ -1,9 +1,11 @@
 // The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would write
 // it. Where sharing has made a statement more than it need be alone, the twin has a plain one; the acts of a payment are
 // the service's own statements, each for one payment.
+
 import { pino } from 'pino'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Batch } from '../../src/core/batch.ts'
+import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createAuthenticateService } from '../../src/customers/service-tokens.ts'
@@ -31,12 +33,14 @@ async function start(config: Config): Promise<void> {
   function alone<Input, Output>(run: (inputs: Input[]) => Promise<Output[]>): Batch<Input, Output> {
     return async (input) => (await run([input]))[0] as Output
   }
+  const tallies = createTallies()
   const credits = {
-    ...createCredits(database),
+    ...createCredits(database, tallies),
     readBalance: (customerId: string) => readBalance(database, customerId),
     spend: (input: Parameters<typeof spend>[1]) => spend(database, input),
   }
-  const context = createPaymentContext({ database, gateway, credits, settings: paymentSettings(config), log })
+  const settings = paymentSettings(config)
+  const context = createPaymentContext({ database, gateway, credits, settings, log, tallies })
   const payments = {
     ...context,
     batches: {

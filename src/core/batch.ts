@@ -3,6 +3,7 @@
 // run again in parts: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
+import { type Distribution, observe } from './tallies.ts'
 import { createLanes, createLine, type WaitingLine } from './waiting-line.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
@@ -25,6 +26,8 @@ export type BatchOptions<Input, Output> = {
   concurrency?: number
   /** What takes longer than this waits for somebody else: a lock, a disk. */
   patienceMs?: number
+  /** How many shared one. */
+  sizes?: Distribution
 }
 
 type Waiting<Input, Output> = {
@@ -34,7 +37,7 @@ type Waiting<Input, Output> = {
 }
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
-  const { run, conflictKey, blame, rowKey } = options
+  const { run, conflictKey, blame, rowKey, sizes } = options
   const { maxSize = 128, maxQueued = 20_000, concurrency = 2, patienceMs = 10 } = options
   const line: WaitingLine<Waiting<Input, Output>> = conflictKey
     ? createLanes(({ input }) => conflictKey(input))
@@ -84,7 +87,9 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
       late += 1
       startNext()
     }, patienceMs)
-    settle(line.take(maxSize)).finally(() => {
+    const batch = line.take(maxSize)
+    if (sizes) observe(sizes, batch.length)
+    settle(batch).finally(() => {
       clearTimeout(patience)
       if (isLate) late -= 1
       underWay -= 1

@@ -1,6 +1,7 @@
 // What the rest of the service does with credits, behind batches: read a balance, spend, hold, end a hold. Built once by
 // whoever starts the service or a test.
 import { type Batch, createBatch } from '../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { blame, type Database, statement } from '../db/database.ts'
 import {
   endHolds,
@@ -35,33 +36,54 @@ export type Credits = {
 const customer = (input: { customerId: string }) => input.customerId
 
 /** A hold ends once: two that want to end it do not share a statement. */
-export function createEndHold(database: Database): Credits['endHold'] {
+export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
     blame,
+    sizes: batchSizesOf(tallies, 'credits.endHolds'),
     conflictKey: ({ customerId, holdId }) => `${customerId}/${holdId}`,
     rowKey: customer,
-    run: (inputs) => endHolds(database, inputs),
+    run: async (inputs) => {
+      const ended = await endHolds(database, inputs)
+      for (const hold of ended) if (hold) countEnd(tallies, hold)
+      return ended
+    },
   })
 }
 
+function countEnd({ credits }: Tallies, hold: Hold): void {
+  const captured = hold.captured ?? 0
+  credits.captured += captured
+  credits.released += hold.credits - captured
+}
+
 /** Twins never share a statement: one reference, one hold. */
-export function createCredits(database: Database): Credits {
+export function createCredits(database: Database, tallies: Tallies): Credits {
   return {
     readBalance: createBatch({
       blame,
+      sizes: batchSizesOf(tallies, readBalances.name),
       run: async (customerIds) => {
         const rows = await database.run<{ available: number }>(readBalances, [customerIds])
         return rows.map((row) => row.available)
       },
     }),
-    spend: createSpend(database),
+    spend: createSpend(database, tallies),
     openHold: createBatch<HoldOpening, HoldOpened>({
       blame,
+      sizes: batchSizesOf(tallies, 'credits.openHolds'),
       conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
       rowKey: customer,
-      run: (inputs) => onceMore(() => openHolds(database, inputs)),
+      run: async (inputs) => {
+        const opened = await onceMore(() => openHolds(database, inputs))
+        for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
+        return opened
+      },
     }),
-    endHold: createEndHold(database),
-    findHold: createBatch({ blame, run: (inputs) => findHolds(database, inputs) }),
+    endHold: createEndHold(database, tallies),
+    findHold: createBatch({
+      blame,
+      sizes: batchSizesOf(tallies, 'credits.findHolds'),
+      run: (inputs) => findHolds(database, inputs),
+    }),
   }
 }

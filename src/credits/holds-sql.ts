@@ -25,6 +25,8 @@ export type HoldOpened = {
   expiresAt: Date | null
   available: number | null
   isSpend: boolean
+  /** It was opened now. */
+  isNew: boolean
 }
 
 const openHoldsStatement = statement(
@@ -62,7 +64,8 @@ const openHoldsStatement = statement(
          coalesce(k.credits, o.credits) as "credits",
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'SPEND', false) as "isSpend"
+         coalesce(k.kind = 'SPEND', false) as "isSpend",
+         o.hold_id is not null as "isNew"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
@@ -80,6 +83,7 @@ export async function openHolds(database: Database, inputs: HoldOpening[]): Prom
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       ...{ holdId, credits, expiresAt, available },
       isSpend: kind === 'SPEND',
+      isNew: false,
     }),
   })
 }

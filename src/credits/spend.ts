@@ -2,6 +2,7 @@
 // refused for lack of credits is not burnt, because it is kept by the entry alone.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { blame, type Database, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 import { emitEvents } from '../events/outbox.ts'
@@ -14,9 +15,9 @@ export type SpendInput = { customerId: string; credits: number; reference: strin
 /**
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after it, or what there is; null when there is no such customer. `isHold`: the
- * reference is that of a hold, and nothing moved.
+ * reference is that of a hold, and nothing moved. `isNew`: it was spent now.
  */
-export type SpendOutput = { spent: number; available: number | null; isHold: boolean }
+export type SpendOutput = { spent: number; available: number | null; isHold: boolean; isNew: boolean }
 
 // A reference that is known already moves nothing and gives what it spent the first time. The look at it is as old as
 // the statement: when a twin commits during the wait for the account, the unique index refuses, and the second run sees
@@ -46,7 +47,8 @@ const spendStatement = statement(
   select i.ordinal,
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'HOLD', false) as "isHold"
+         coalesce(k.kind = 'HOLD', false) as "isHold",
+         k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
@@ -54,17 +56,19 @@ const spendStatement = statement(
 )
 
 /** Spends of one customer share a statement, one after the other; twins do not: the second is to see the first. */
-export function createSpend(database: Database): Batch<SpendInput, SpendOutput> {
+export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
   return createBatch<SpendInput, SpendOutput>({
     blame,
+    sizes: batchSizesOf(tallies, spendStatement.name),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
     run: async (inputs) => {
       const values = columns(inputs, 'customerId', 'credits', 'reference', 'serviceId')
       const outputs = await onceMore(() => database.run<SpendOutput>(spendStatement, values))
+      for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
       return unlessUsed(database, inputs, outputs, {
         isRefused: ({ spent, available, isHold }) => spent === 0 && available !== null && !isHold,
-        outputOf: ({ kind, spent, available }) => ({ spent, available, isHold: kind === 'HOLD' }),
+        outputOf: ({ kind, spent, available }) => ({ spent, available, isHold: kind === 'HOLD', isNew: false }),
       })
     },
   })

@@ -1,7 +1,15 @@
 // The pepper that sandbox mode makes up for itself.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { readOrMakeSecret } from '../core/secret-file.ts'
 import type { Peppers } from './api-keys.ts'
 
+const fileName = 'key-pepper'
+
 export function readOrMakePepper(dataDir: string): Peppers {
-  return [{ version: 1, secret: readOrMakeSecret(dataDir, 'key-pepper') }]
+  return [{ version: 1, secret: readOrMakeSecret(dataDir, fileName) }]
+}
+
+export function readPepper(dataDir: string): Peppers | undefined {
+  return existsSync(join(dataDir, fileName)) ? readOrMakePepper(dataDir) : undefined
 }

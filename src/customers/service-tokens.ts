@@ -11,6 +11,13 @@ export type AuthenticateService = (headers: string[]) => { serviceId: string } |
 
 const tokenPattern = /^cst_[0-9A-Za-z]{43}$/
 
+/** What a service is told in the place of the catalogue's texts, which speak of API keys. */
+export const tokenTexts = {
+  INVALID_API_KEY: 'The Authorization header is missing or has no token of a service.',
+  AUTH001: 'The token is not recognised.',
+  AUTH003: 'The token is suspended.',
+} as const
+
 export type IssuedToken = { serviceId: string; name: string; token: string }
 
 /** A token for the service of that name; a second one rotates the first. */
@@ -26,11 +33,7 @@ export function createAuthenticateService(database: Database, peppers: Peppers):
   const recognise = createRecogniser<FoundToken>({
     peppers,
     pattern: tokenPattern,
-    texts: {
-      INVALID_API_KEY: 'The Authorization header is missing or has no token of a service.',
-      AUTH001: 'The token is not recognised.',
-      AUTH003: 'The token is suspended.',
-    },
+    texts: tokenTexts,
     idOf: ({ serviceId }) => serviceId,
     find: (hashes) => findTokens(database, hashes),
     findSuspended: (withinMs, limit) => findSuspendedTokens(database, withinMs, limit),

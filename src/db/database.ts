@@ -7,6 +7,7 @@ import { assert } from '../core/assert.ts'
 import type { Blame } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
+import { createTallies, type Tallies } from '../core/tallies.ts'
 
 export type Statement = { name: string; text: string }
 
@@ -72,7 +73,11 @@ export function isTwin(error: unknown): boolean {
 /** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */
 const pausesMs = [20, 150, 400]
 
-export function createDatabase(connections: Connections, log: Log): Database {
+export function createDatabase(
+  connections: Connections,
+  log: Log,
+  { statements }: Pick<Tallies, 'statements'> = createTallies(),
+): Database {
   return {
     async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
       for (let attempt = 0; ; attempt += 1) {
@@ -82,10 +87,12 @@ export function createDatabase(connections: Connections, log: Log): Database {
         } catch (error) {
           const kind = failureKind(error)
           if (kind === 'bug' || kind === 'input') throw error
+          statements.failures[kind] += 1
           const pauseMs = kind === 'busy' ? undefined : pausesMs[attempt]
           const { code, message } = error as { code?: string; message?: string }
           log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
           if (pauseMs === undefined) throw Object.assign(refuse('SVC001'), { cause: error })
+          statements.retries += 1
           await sleep(pauseMs * (0.5 + Math.random()))
         }
       }
@@ -108,7 +115,7 @@ const types: pg.CustomTypesConfig = {
 export type PoolSettings = {
   connection:
     | { connectionString: string }
-    | { host: string; port: number; user: string; password: string; database: string }
+    | { host: string; port: number; user: string; password: string | (() => string); database: string }
   maxConnections: number
   /**
    * `once`: a statement is planned once per connection, for values of any size, and never to read a whole table. For those
@@ -117,13 +124,19 @@ export type PoolSettings = {
    * values.
    */
   plans?: 'once' | 'as needed'
+  /** How long a statement may take. */
+  statementLimitMs?: number
   log: Log
 }
 
 /** As statements, not as an option of the connection: that would take the place of one in DATABASE_URL or PGOPTIONS. */
 const plannedOnce = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off'
 
-export function createPool({ connection, maxConnections, plans = 'as needed', log }: PoolSettings): pg.Pool {
+/** What those that serve, and those of commands, are called in pg_stat_activity. */
+export const applicationName = 'prepaid-credits'
+
+export function createPool(settings: PoolSettings): pg.Pool {
+  const { connection, maxConnections, plans = 'as needed', statementLimitMs = 5_000, log } = settings
   const pool = new pg.Pool({
     ...connection,
     ...(plans === 'once' ? { onConnect: (client: pg.ClientBase) => client.query(plannedOnce) } : {}),
@@ -132,13 +145,13 @@ export function createPool({ connection, maxConnections, plans = 'as needed', lo
     connectionTimeoutMillis: 2_000,
     // A connection that died without a word would hold its statement, and the batch behind it, until TCP gives up. Longer
     // than the server's own limit, so that a slow statement is refused there first.
-    query_timeout: 7_000,
+    query_timeout: statementLimitMs + 2_000,
     keepAlive: true,
     idleTimeoutMillis: 60_000,
-    statement_timeout: 5_000,
+    statement_timeout: statementLimitMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
-    application_name: 'prepaid-credits',
+    application_name: applicationName,
   })
   // Without a listener a connection that dies while idle would end the process. Those of a pool that is ending may: they
   // are on their way out when it says that it has ended, and a server that is stopped then cuts them off.

@@ -75,7 +75,7 @@ export function copyReadable(source: string, target: string): void {
   }
 }
 
-function synchronise(path: string): void {
+export function synchronise(path: string): void {
   const descriptor = fs.openSync(path, 'r')
   try {
     fs.fsyncSync(descriptor)

@@ -16,6 +16,11 @@ const usersLock = `hashtextextended('prepaid-credits: users of this server', 0)`
 
 class DirectoryInUse extends Error {}
 
+/** Somebody has the server for himself, for longer than it takes to stop one. */
+export class AloneElsewhere extends Error {}
+
+type Users = { requireAlone(dataDir: string): Promise<void>; leave(): Promise<void> }
+
 /**
  * Refused at once if the process named in service.pid lives. `onLost` is told if the connection broke later and another
  * service has the lock now; a connection that merely broke is made again.
@@ -65,9 +70,8 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
         `select pg_try_advisory_lock(hashtextextended('prepaid-credits: one service per directory', 0)) as locked`,
       )
       if (rows[0]?.locked) return client
-      const holder = Number(readIfThere(join(dataDir, 'service.pid')))
-      const lives = holder > 0 && holder !== process.pid && isAlive(holder)
-      if (lives || Date.now() > deadline) throw inUse(dataDir, lives ? holder : null)
+      const holder = livingService(dataDir)
+      if (holder || Date.now() > deadline) throw inUse(dataDir, holder)
       await sleep(lockPollMs)
     }
   } catch (error) {
@@ -80,16 +84,28 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
  * A place among those who use the server: the service, and any number of commands. `leave` stops the server for the last
  * of them; whoever arrives while it stops waits for the lock until the connection ends, and starts the server again.
  */
-export async function joinUsers(server: EmbeddedServer): Promise<{ leave(): Promise<void> }> {
+export async function joinUsers(server: EmbeddedServer): Promise<Users> {
   const client = connect(server.connection)
   try {
     await client.connect()
     await client.query(`select pg_advisory_lock_shared(${usersLock})`)
   } catch (error) {
     await disconnect(client)
-    throw error
+    throw isTimeout(error) ? aloneElsewhere(server) : error
   }
   return {
+    // One's own shared lock is not in the way of the exclusive one.
+    async requireAlone(dataDir) {
+      const deadline = Date.now() + abandonedLockRetryMs
+      for (;;) {
+        const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_lock(${usersLock}) as alone`)
+        if (rows[0]?.alone) return
+        const holder = livingService(dataDir)
+        if (holder) throw inUse(dataDir, holder)
+        if (Date.now() > deadline) throw notAlone(dataDir)
+        await sleep(lockPollMs)
+      }
+    },
     async leave() {
       try {
         await client.query(`select pg_advisory_unlock_shared(${usersLock})`)
@@ -102,6 +118,21 @@ export async function joinUsers(server: EmbeddedServer): Promise<{ leave(): Prom
       }
     },
   }
+}
+
+function livingService(dataDir: string): number | null {
+  const holder = Number(readIfThere(join(dataDir, 'service.pid')))
+  return holder > 0 && holder !== process.pid && isAlive(holder) ? holder : null
+}
+
+const isTimeout = (error: unknown) => (error as Error).message === 'Query read timeout'
+
+function aloneElsewhere({ dataDirectory }: EmbeddedServer): AloneElsewhere {
+  return new AloneElsewhere(`The database in ${dataDirectory} is being restored or moved: wait until that has ended.`)
+}
+
+function notAlone(dataDir: string): Error {
+  return new Error(`Another command is using the database in ${dataDir}: wait until it has ended, or stop it.`)
 }
 
 function inUse(dataDir: string, holder: number | null): DirectoryInUse {

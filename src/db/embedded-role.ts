@@ -6,15 +6,26 @@ import { chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { connect, disconnect, type EmbeddedServer } from './embedded.ts'
-import { publish } from './embedded-files.ts'
+import { publish, readIfThere } from './embedded-files.ts'
+import { inLockedTransaction } from './migrate.ts'
 
 type Connection = EmbeddedServer['connection']
 
 export const serviceRole = 'credits_service'
 
+const passwordFile = (dataDir: string) => join(dataDir, 'postgres.service.password')
+
+/**
+ * For connections that are made while the service runs: a command beside it may have found the file gone, and put another
+ * password in the place of ours.
+ */
+export function currentPassword(dataDir: string, first: string): () => string {
+  return () => readIfThere(passwordFile(dataDir)) ?? first
+}
+
 /** As whom the service connects; the role may still have to be made. */
 export function serviceLogin(dataDir: string): Pick<Connection, 'user' | 'password'> {
-  const file = join(dataDir, 'postgres.service.password')
+  const file = passwordFile(dataDir)
   const password = publish(file, randomBytes(24).toString('base64url'))
   // It belongs to whoever the directory belongs to: root is often only the first to come.
   if (process.getuid?.() === 0) {
@@ -32,13 +43,16 @@ const findRoleText = `
 
 /** As the owner of the cluster. */
 export async function provideRole(client: pg.ClientBase, serving: Connection): Promise<void> {
-  const { rows } = await client.query<{ plain: boolean }>(findRoleText, [serving.user])
   const quotedRole = client.escapeIdentifier(serving.user)
   const quotedPassword = client.escapeLiteral(serving.password)
-  if (!rows[0]) await client.query(`create role ${quotedRole} ${attributes} password ${quotedPassword}`)
-  else if (!rows[0].plain) await client.query(`alter role ${quotedRole} ${attributes}`)
-  await closeDatabase(client, serving)
-  if (!(await isTaken(serving))) await client.query(`alter role ${quotedRole} password ${quotedPassword}`)
+  await inLockedTransaction(client, async () => {
+    const { rows } = await client.query<{ plain: boolean }>(findRoleText, [serving.user])
+    if (!rows[0]) await client.query(`create role ${quotedRole} ${attributes} password ${quotedPassword}`)
+    else if (!rows[0].plain) await client.query(`alter role ${quotedRole} ${attributes}`)
+    await closeDatabase(client, serving)
+  })
+  if (await isTaken(serving)) return
+  await inLockedTransaction(client, () => client.query(`alter role ${quotedRole} password ${quotedPassword}`))
 }
 
 const isClosedText = `

@@ -116,6 +116,9 @@ const findBrokenGuardsStatement = statement(
 
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 
+/** Where a newer version has been the older one is not the one to judge; what somebody has switched off is wrong anywhere. */
+export const isSwitchedOff = ({ kind, fault }: BrokenGuard) => kind === 'setting' || fault === 'is disabled'
+
 export function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
   return database.run<BrokenGuard>(findBrokenGuardsStatement, [
     guards.map(({ kind }) => kind),

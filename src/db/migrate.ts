@@ -1,4 +1,4 @@
-// Applies the numbered files of migrations/ in order, each in a transaction of its own, under a lock: any number of
+// Applies the numbered files of migrations/ in order, each in a transaction of its own that holds a lock: any number of
 // instances may start at once. A file that has landed is never edited; its checksum says so. A database that is ahead of
 // this code is left alone: that is the old version running beside the new one.
 import { createHash } from 'node:crypto'
@@ -22,26 +22,31 @@ export function listMigrations(): Migration[] {
 /** Any number that nothing else locks in this database. */
 const lockNumber = 7_205_511
 
-/** One at a time changes the schema, and who may do what with it. May be called within itself. */
-export async function underLock<Value>(client: pg.ClientBase, work: () => Promise<Value>): Promise<Value> {
-  await client.query('select pg_advisory_lock($1)', [lockNumber])
+/**
+ * One at a time changes the schema, and who may do what with it. The lock is the transaction's, and so is everything that is
+ * done under it: a connection that a pooler lends for one transaction at a time holds it as well as one of our own.
+ */
+export async function inLockedTransaction<Value>(client: pg.ClientBase, work: () => Promise<Value>): Promise<Value> {
+  // What was committed while it waited for the lock has to be seen behind it.
+  await client.query('begin isolation level read committed')
   try {
-    return await work()
-  } finally {
-    await client.query('select pg_advisory_unlock($1)', [lockNumber])
+    await client.query('select pg_advisory_xact_lock($1)', [lockNumber])
+    const value = await work()
+    await client.query('commit')
+    return value
+  } catch (error) {
+    // A connection that is lost has rolled back by itself.
+    await client.query('rollback').catch(() => undefined)
+    throw error
   }
 }
 
 /** Applies what is missing and returns the names. The client is one connection for this alone. */
-export function migrate(client: pg.ClientBase, migrations = listMigrations()): Promise<string[]> {
-  return underLock(client, async () => {
-    const applied = new Map((await listApplied(client)).map((row) => [row.version, row]))
-    const missing = migrations.filter((migration) => !requireUnchanged(migration, applied.get(migration.version)))
-    // Not before something is missing: a role that may only read it starts on a database that has everything.
-    if (missing.length > 0) await client.query(createJournal)
-    for (const migration of missing) await apply(client, migration)
-    return missing.map((migration) => migration.name)
-  })
+export async function migrate(client: pg.ClientBase, migrations = listMigrations()): Promise<string[]> {
+  const missing = missingOf(migrations, await listApplied(client))
+  const names: string[] = []
+  for (const migration of missing) if (await apply(client, migration)) names.push(migration.name)
+  return names
 }
 
 /** Whether a newer version of this code has been here. */
@@ -53,20 +58,26 @@ export async function isAhead(client: pg.ClientBase, migrations = listMigrations
 const createJournal = `create table if not exists schema_migrations (
   version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`
 
-type Applied = Omit<Migration, 'text'>
+export type Applied = Omit<Migration, 'text'>
 
-async function listApplied(client: pg.ClientBase): Promise<Applied[]> {
-  const found = await client.query<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as "found"`)
-  if (!found.rows[0]?.found) return []
-  return (await client.query<Applied>('select version, name, checksum from schema_migrations')).rows
+export async function listApplied(client: pg.ClientBase): Promise<Applied[]> {
+  // Not to_regclass alone: behind an advisory lock it still answers from what the session remembers. Opening a table of the
+  // catalog makes it look again.
+  const found = await client.query(`select from pg_class where oid = to_regclass('schema_migrations')`)
+  if (found.rowCount === 0) return []
+  return (await client.query<Applied>('select version, name, checksum from schema_migrations order by version')).rows
 }
 
-/** True when it is applied as it stands. */
-function requireUnchanged(migration: Migration, applied: Applied | undefined): boolean {
-  if (applied && applied.checksum !== migration.checksum) {
-    throw new Error(`migration ${migration.name} was edited after it was applied: add a new file instead`)
-  }
-  return applied !== undefined
+/** Those that were applied are as they stand, or it is refused. */
+export function missingOf(migrations: Migration[], applied: Applied[]): Migration[] {
+  const checksums = new Map(applied.map(({ version, checksum }) => [version, checksum]))
+  return migrations.filter(({ version, name, checksum }) => {
+    const there = checksums.get(version)
+    if (there !== undefined && there !== checksum) {
+      throw new Error(`migration ${name} was edited after it was applied: add a new file instead`)
+    }
+    return there === undefined
+  })
 }
 
 const lockNotHad = '55P03'
@@ -75,34 +86,33 @@ const lockPauseMs = 1_000
 
 /**
  * What waits for a lock makes everybody behind it wait too, a backup that runs for an hour is enough: so it waits for a
- * little while only, and comes again.
+ * little while only, and comes again. False when somebody else has applied it meanwhile.
  */
-async function apply(client: pg.ClientBase, migration: Migration, attempt = 1): Promise<void> {
+async function apply(client: pg.ClientBase, migration: Migration, attempt = 1): Promise<boolean> {
   try {
-    await applyOnce(client, migration)
+    return await inLockedTransaction(client, () => applyOnce(client, migration))
   } catch (error) {
-    const { code } = ((error as Error).cause ?? {}) as { code?: string }
-    if (code !== lockNotHad || attempt === lockAttempts) throw error
-    await sleep(lockPauseMs)
-    await apply(client, migration, attempt + 1)
+    const { code, message } = error as { code?: string; message: string }
+    if (code === lockNotHad && attempt < lockAttempts) {
+      await sleep(lockPauseMs)
+      return apply(client, migration, attempt + 1)
+    }
+    throw new Error(`migration ${migration.name} failed: ${message}`, { cause: error })
   }
 }
 
-async function applyOnce(client: pg.ClientBase, { version, name, checksum, text }: Migration): Promise<void> {
-  await client.query('begin')
-  try {
-    await client.query(`set local lock_timeout = '1s'`)
-    await client.query(text)
-    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-      version,
-      name,
-      checksum,
-    ])
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw new Error(`migration ${name} failed: ${(error as Error).message}`, { cause: error })
-  }
+async function applyOnce(client: pg.ClientBase, migration: Migration): Promise<boolean> {
+  if (missingOf([migration], await listApplied(client)).length === 0) return false
+  await client.query(`set local lock_timeout = '1s'`)
+  await client.query(createJournal)
+  await client.query(migration.text)
+  const { version, name, checksum } = migration
+  await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+    version,
+    name,
+    checksum,
+  ])
+  return true
 }
 
 const listVersions = statement('db.listVersions', 'select version from schema_migrations')

@@ -1,19 +1,27 @@
 // Brings up the database a process works with: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all
 // migrations applied by its owner and connections of the role that serves. Used by the service and by the command line, which
 // also works while no service runs. A service does not start on a database that could lose or bend what it keeps.
+import type pg from 'pg'
+import type { Tallies } from '../core/tallies.ts'
+import { requireFinished } from './copy/unfinished.ts'
 import { createDatabase, createPool, type Database, type Log } from './database.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import { openDataDir } from './embedded-location.ts'
-import { joinUsers, lockDataDirectory } from './embedded-lock.ts'
-import { serviceLogin } from './embedded-role.ts'
+import { AloneElsewhere, joinUsers, lockDataDirectory } from './embedded-lock.ts'
+import { requireNotMoved } from './embedded-moved.ts'
+import { currentPassword, serviceLogin } from './embedded-role.ts'
 import { type Places, prepare } from './prepare.ts'
 import { selfCheck } from './self-check.ts'
 
 export type OpenDatabase = {
+  /** As whom it serves: for what needs a connection of its own. */
+  serving: Places['serving']
   /** For what walks over many rows: the worker, the commands. */
   database: Database
   /** For requests: connections that nothing else can take up, and statements that are planned once. */
   requestDatabase: Database
+  /** The connections of the two. */
+  pools: Record<'background' | 'requests', pg.Pool>
   /** Where it is, for people. */
   place: string
   close(): Promise<void>
@@ -31,28 +39,40 @@ export type OpenOptions = {
   migrationDatabaseUrl?: string | undefined
   dataDir: string
   databaseConnections: number
-  /** The service owns its data directory and stops the embedded server; a command borrows it. */
-  use: 'service' | 'command'
+  /**
+   * The service owns its data directory and stops the embedded server; a command borrows it. `alone`: a command beside which
+   * neither a service nor another command may run.
+   */
+  use: 'service' | 'command' | 'alone'
   production?: boolean
+  durability?: 'server' | 'provider'
+  tallies?: Tallies
   log: Log
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  const { places, leave } = await reach(options)
+  return connectTo(options, places, leave)
+}
+
+export type Reached = { places: Places; leave(): Promise<void> }
+
+/** Where it is, and as whom; nothing in it is touched. The embedded server runs from here on, until it is left. */
+export async function reach(options: OpenOptions): Promise<Reached> {
   const { databaseUrl, migrationDatabaseUrl } = options
   if (databaseUrl) {
     const serving = { connectionString: databaseUrl }
     const owner = migrationDatabaseUrl ? { connectionString: migrationDatabaseUrl } : serving
-    const opened = await connectTo(options, { place: placeOf(databaseUrl), owner, serving }, async () => undefined)
-    openDataDir(options.dataDir)
-    return opened
+    return { places: { place: placeOf(databaseUrl), owner, serving }, leave: async () => undefined }
   }
   const dataDir = openDataDir(options.dataDir)
+  requireNotMoved(dataDir)
   const login = serviceLogin(dataDir)
   const { server, users } = await startAndJoin(dataDir)
-  const leave = options.use === 'service' ? await own(server, users, dataDir, options.log) : users.leave
+  const leave = options.use === 'command' ? users.leave : await own(server, users, dataDir, options)
   const embedded = { ...server.connection, ...login }
-  const places = { place: server.dataDirectory, owner: server.connection, serving: embedded, embedded }
-  return connectTo(options, places, leave)
+  const serving = { ...embedded, password: currentPassword(dataDir, login.password) }
+  return { places: { place: server.dataDirectory, owner: server.connection, serving, embedded }, leave }
 }
 
 type Users = Awaited<ReturnType<typeof joinUsers>>
@@ -63,18 +83,24 @@ async function startAndJoin(dataDir: string, attempt = 1): Promise<{ server: Emb
   try {
     return { server, users: await joinUsers(server) }
   } catch (error) {
-    if (attempt === maxJoinAttempts) throw error
+    if (attempt === maxJoinAttempts || error instanceof AloneElsewhere) throw error
     return startAndJoin(dataDir, attempt + 1)
   }
 }
 
-/** The service owns the directory: it stops the server, whoever uses it. */
-async function own(server: EmbeddedServer, users: Users, dataDir: string, log: Log): Promise<() => Promise<void>> {
+/** The service owns the directory: it stops the server, whoever uses it. Who works alone has it for himself. */
+async function own(
+  server: EmbeddedServer,
+  users: Users,
+  dataDir: string,
+  { use, log }: OpenOptions,
+): Promise<() => Promise<void>> {
   try {
+    if (use === 'alone') await users.requireAlone(dataDir)
     // Two services on one database harm nothing but each other's stop; it is for a person to end one of them.
     const lock = await lockDataDirectory(server, dataDir, (error) => log.error({ dataDir }, error.message))
     return async () => {
-      await server.stop()
+      if (use === 'service') await server.stop()
       await lock.release()
       await users.leave()
     }
@@ -84,13 +110,19 @@ async function own(server: EmbeddedServer, users: Users, dataDir: string, log: L
   }
 }
 
-async function connectTo(options: OpenOptions, places: Places, leave: () => Promise<void>): Promise<OpenDatabase> {
+/** Migrates, gives rights and connects. `isCopy`: it was filled from a copy just now, which is checked next. */
+export async function connectTo(
+  options: OpenOptions,
+  places: Places,
+  leave: () => Promise<void>,
+  { isCopy = false } = {},
+): Promise<OpenDatabase> {
   const { use, databaseConnections, log } = options
   const { place, serving: connection } = places
   const parts = new AsyncDisposableStack()
   parts.defer(leave)
   try {
-    await prepare(places)
+    await prepare(places, { isCopy })
     const others =
       use === 'service' ? Math.max(1, Math.floor(databaseConnections * shareOfOthers)) : databaseConnections
     const forRequests = use === 'service' ? databaseConnections - others : 1
@@ -99,11 +131,17 @@ async function connectTo(options: OpenOptions, places: Places, leave: () => Prom
     parts.defer(async () => {
       await Promise.all([pool.end(), requestPool.end()])
     })
-    const database = createDatabase(pool, log)
-    if (use === 'service') await selfCheck(database, options)
+    // Once more, now that whoever begins to fill it sees a session of ours.
+    if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
+    const database = createDatabase(pool, log, options.tallies)
+    if (use === 'service' || isCopy) await selfCheck(database, options)
+    // Where the secrets lie that sandbox mode makes up, whichever database it is.
+    openDataDir(options.dataDir)
     return {
+      serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log),
+      requestDatabase: createDatabase(requestPool, log, options.tallies),
+      pools: { background: pool, requests: requestPool },
       place,
       close: () => parts.disposeAsync(),
     }
@@ -114,7 +152,7 @@ async function connectTo(options: OpenOptions, places: Places, leave: () => Prom
 }
 
 /** Without the user and the password. */
-function placeOf(databaseUrl: string): string {
+export function placeOf(databaseUrl: string): string {
   const url = URL.parse(databaseUrl)
   if (!url) return 'of DATABASE_URL'
   return `${url.pathname.slice(1)} at ${url.hostname || 'the local socket'}${url.port && `:${url.port}`}`

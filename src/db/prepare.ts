@@ -1,9 +1,10 @@
-// Makes a database ready for those who serve, as its owner: the migrations, the role, its rights. All under one lock, so any
-// number of processes may start at once; a database that is ready already is only read.
+// Makes a database ready for those who serve, as its owner: the migrations, the role, its rights. Each in transactions that
+// hold one lock, so any number of processes may start at once; a database that is ready already is only read.
 import pg from 'pg'
+import { requireFinished } from './copy/unfinished.ts'
 import type { PoolSettings } from './database.ts'
 import { provideRole } from './embedded-role.ts'
-import { isAhead, migrate, underLock } from './migrate.ts'
+import { migrate } from './migrate.ts'
 import { giveRights } from './rights.ts'
 
 type Connection = PoolSettings['connection']
@@ -18,17 +19,16 @@ export type Places = {
   embedded?: EmbeddedConnection
 }
 
-export async function prepare(places: Places): Promise<void> {
+/** `isCopy`: it was filled from a copy just now, which is checked next. */
+export async function prepare(places: Places, { isCopy = false } = {}): Promise<void> {
   const role = await servingRole(places)
-  await withClient(places.owner, places.place, (client) =>
-    underLock(client, async () => {
-      await migrate(client).catch((error) => explain(error, places))
-      if (places.embedded) await provideRole(client, places.embedded)
-      if (role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))) return
-      // Beside a newer version nothing is withdrawn: it may need what we do not know of.
-      await giveRights(client, role, { withdraw: !(await isAhead(client)) })
-    }),
-  )
+  await withClient(places.owner, places.place, async (client) => {
+    if (!isCopy) await requireFinished(client, places.embedded !== undefined, places.place)
+    await migrate(client).catch((error) => explain(error, places))
+    if (places.embedded) await provideRole(client, places.embedded)
+    if (role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))) return
+    await giveRights(client, role)
+  })
 }
 
 /** Undefined when one role does both. */
@@ -53,15 +53,19 @@ async function isOwner(client: pg.ClientBase, role: string): Promise<boolean> {
 
 const noRight = '42501'
 
-function explain(error: Error & { code?: string; cause?: { code?: string } }, { owner, serving }: Places): never {
-  if ((error.code ?? error.cause?.code) !== noRight || owner !== serving) throw error
+type Denied = Error & { code?: string; cause?: Denied }
+
+function explain(error: Denied, { owner, serving }: Places): never {
+  const { code, message } = error.cause ?? error
+  if (code !== noRight || owner !== serving) throw error
   throw new Error(
-    `The role of DATABASE_URL lacks rights (${error.message}): set MIGRATION_DATABASE_URL to the URL of the owner, ` +
+    `The role of DATABASE_URL lacks rights (${message}): set MIGRATION_DATABASE_URL to the URL of the owner, ` +
       'who applies the migrations and gives the rights.',
   )
 }
 
-async function withClient<Value>(
+/** A connection of its own, without the time limits of those that serve. */
+export async function withClient<Value>(
   connection: Connection,
   place: string,
   work: (client: pg.ClientBase) => Promise<Value>,

@@ -4,8 +4,15 @@
 // statement needs any more leaves the table one version later: until then instances of the version before may be running.
 import pg from 'pg'
 import { type Database, statement } from './database.ts'
+import { inLockedTransaction, isAhead } from './migrate.ts'
 
 type Rights = { insert?: true; delete?: true; update?: string[] }
+
+/**
+ * One more with every change of the table below; a test holds the two together. What an older version does not know of it
+ * does not take away.
+ */
+export const rightsVersion = 1
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -106,24 +113,37 @@ const missingBesidesText = `
 
 type Difference = Right & { missing: boolean }
 
+// Kept beside the journal of the migrations, by its owner alone.
+const findVersionText = `
+  select substring(obj_description(to_regclass('schema_migrations'), 'pg_class') from '^rights ([0-9]{1,9})$')::int as "version"`
+
+/** Of the newest table that was given here. */
+async function givenVersion(client: pg.ClientBase): Promise<number> {
+  return (await client.query<{ version: number | null }>(findVersionText)).rows[0]?.version ?? 0
+}
+
+async function noteVersion(client: pg.ClientBase): Promise<void> {
+  if ((await givenVersion(client)) >= rightsVersion) return
+  const quotedNote = client.escapeLiteral(`rights ${rightsVersion}`)
+  await client.query(`comment on table schema_migrations is ${quotedNote}`)
+}
+
 /**
- * As the owner, under the lock of the migrations. Only what differs is changed: a grant that changes nothing would still make
- * every running service plan its statements anew. `withdraw`: what the table does not have is taken away, too.
+ * As the owner. Only what differs is changed: a grant that changes nothing would still make every running service plan its
+ * statements anew. What the table does not have is taken away, unless a newer version has been here.
  */
-export async function giveRights(
-  client: pg.ClientBase,
-  role: string,
-  { withdraw }: { withdraw: boolean },
-): Promise<void> {
+export async function giveRights(client: pg.ClientBase, role: string): Promise<void> {
+  const mayWithdraw = async () => (await givenVersion(client)) <= rightsVersion && !(await isAhead(client))
   const compare = async () => (await client.query<Difference>(compareText, [role, ...wantedColumns])).rows
   const quotedRole = pg.escapeIdentifier(role)
-  const besides = await client.query<{ quotedWhat: string }>(missingBesidesText, [role])
-  for (const { quotedWhat } of besides.rows) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
-  const differences = await compare()
-  if (!differences.some(({ missing }) => missing || withdraw)) return
-  await client.query('begin')
-  try {
-    const surplus = withdraw ? differences.filter(({ missing }) => !missing) : []
+  const besides = async () => (await client.query<{ quotedWhat: string }>(missingBesidesText, [role])).rows
+  const withdrawsNow = await mayWithdraw()
+  const differs = (await compare()).some(({ missing }) => missing || withdrawsNow)
+  if (!differs && (await besides()).length === 0 && (await givenVersion(client)) >= rightsVersion) return
+  await inLockedTransaction(client, async () => {
+    for (const { quotedWhat } of await besides()) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
+    // Asked behind the lock: a newer version may have come while we waited for it.
+    const surplus = (await mayWithdraw()) ? (await compare()).filter(({ missing }) => !missing) : []
     for (const quotedSurplus of quotedByTable(surplus)) {
       await client.query(`revoke ${quotedSurplus} from ${quotedRole}`)
     }
@@ -132,11 +152,8 @@ export async function giveRights(
     for (const quotedMissing of quotedByTable(missing)) {
       await client.query(`grant ${quotedMissing} to ${quotedRole}`)
     }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  }
+    await noteVersion(client)
+  })
 }
 
 function quotedByTable(list: Right[]): string[] {

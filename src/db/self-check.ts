@@ -30,7 +30,14 @@ const findFactsStatement = statement(
 )
 
 // Every value of synchronous_commit but `off` waits for the disk of the server that answers.
-const rules: { isWrong: (facts: Facts) => boolean; says: (facts: Facts) => string }[] = [
+type FactRule = {
+  isWrong: (facts: Facts) => boolean
+  says: (facts: Facts) => string
+  /** What a provider may do in another way, below the server. */
+  byProvider?: true
+}
+
+const rules: FactRule[] = [
   {
     isWrong: ({ version }) => version < leastMajorVersion,
     says: ({ version }) => `PostgreSQL ${version} is too old: use version ${leastMajorVersion} or later.`,
@@ -39,6 +46,7 @@ const rules: { isWrong: (facts: Facts) => boolean; says: (facts: Facts) => strin
     isWrong: ({ fsync }) => fsync !== 'on',
     says: () =>
       'fsync is off, a power cut would lose payments: set fsync = on in postgresql.conf and restart PostgreSQL.',
+    byProvider: true,
   },
   {
     isWrong: ({ synchronousCommit }) => synchronousCommit === 'off',
@@ -50,6 +58,7 @@ const rules: { isWrong: (facts: Facts) => boolean; says: (facts: Facts) => strin
     isWrong: ({ fullPageWrites }) => fullPageWrites !== 'on',
     says: () =>
       'full_page_writes is off, a power cut would tear pages: set full_page_writes = on in postgresql.conf and reload it.',
+    byProvider: true,
   },
   {
     isWrong: ({ readOnly }) => readOnly === 'on',
@@ -61,19 +70,34 @@ const rules: { isWrong: (facts: Facts) => boolean; says: (facts: Facts) => strin
   },
 ]
 
-export type SelfCheckOptions = { production?: boolean; log: Log }
+export type SelfCheckOptions = {
+  production?: boolean
+  /** Who sees to it that a commit survives a power cut: `provider` takes the operator's word for it. */
+  durability?: 'server' | 'provider'
+  log: Log
+}
 
-export async function selfCheck(database: Database, { production, log }: SelfCheckOptions): Promise<void> {
+export async function selfCheck(database: Database, options: SelfCheckOptions): Promise<void> {
+  const { production, durability = 'server', log } = options
   const [facts] = await database.run<Facts>(findFactsStatement)
   if (!facts) throw new Error('The database answers nothing.')
-  const faults = rules.filter(({ isWrong }) => isWrong(facts)).map(({ says }) => says(facts))
+  const broken = rules.filter(({ isWrong }) => isWrong(facts))
+  const [excused, counted] = [true, false].map((isExcused) =>
+    broken.filter(({ byProvider }) => (durability === 'provider' && byProvider === true) === isExcused),
+  )
+  for (const { says } of excused ?? []) {
+    log.error({ durability }, `DATABASE_DURABILITY=provider: the start goes on although ${says(facts)}`)
+  }
+  const faults = (counted ?? []).map(({ says }) => says(facts))
   faults.push(...(await faultsOfSchema(database, facts, log)))
   await warnOfClock(database, log)
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  if (production) await warnOfOwner(database, log)
+  if (production) await warnOfMight(database, log)
 }
 
 async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Promise<string[]> {
+  const notFound = await whyNotFound(database, role)
+  if (notFound) return [notFound]
   const lacking = await listMissingRights(database)
   if (lacking.length > 0) {
     const named = lacking.slice(0, 3).join(', ')
@@ -98,6 +122,31 @@ async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Pr
   }
   if (broken.length > 0) log.warn({ broken }, 'guards that this version knows are not in this newer schema')
   return []
+}
+
+const findTablesStatement = statement(
+  'db.findTables',
+  `select to_regclass('ledger_entries') is not null as "found", current_setting('search_path') as "path",
+    current_database() as "database",
+    (select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relname = 'ledger_entries' and c.relkind = 'r' order by has_schema_privilege(n.oid, 'usage') desc limit 1) as "schema",
+    (select bool_or(has_schema_privilege(n.oid, 'usage')) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relname = 'ledger_entries' and c.relkind = 'r') as "usable"`,
+)
+
+type Tables = { found: boolean; path: string; database: string; schema: string | null; usable: boolean | null }
+
+/** Rights on tables that are not found would be the wrong thing to ask for. */
+async function whyNotFound(database: Database, role: string): Promise<string | undefined> {
+  const [tables] = await database.run<Tables>(findTablesStatement)
+  if (!tables || tables.found) return undefined
+  const { schema, usable, path, database: name } = tables
+  if (schema === null) {
+    return `The database ${name} has no tables of ours: MIGRATION_DATABASE_URL and DATABASE_URL have to name the same one.`
+  }
+  // Without the right to the schema its tables are not found either; the owner gives it.
+  if (!usable) return undefined
+  return `The tables are in the schema ${schema}, and the role ${role} looks in ${path}: set its search_path to ${schema}.`
 }
 
 const findTimeStatement = statement('db.findTime', 'select clock_timestamp() as "time"')
@@ -125,18 +174,41 @@ async function warnOfClock(database: Database, log: Log): Promise<void> {
   log.warn({ differenceMs }, 'the clock of the database and the clock here differ: have both set by NTP')
 }
 
-const findOwnershipStatement = statement(
-  'db.findOwnership',
+// A temporary table, or one in a schema that comes earlier, would hide a table of ours from the session that made it.
+const findMightStatement = statement(
+  'db.findMight',
   `select pg_has_role(c.relowner, 'usage') as "owns", has_table_privilege(c.oid, 'update, delete, truncate') as "changes",
-    current_user as "role"
+    has_database_privilege(current_database(), 'temporary') as "hides",
+    has_schema_privilege(c.relnamespace, 'create') as "makes",
+    current_user as "role", current_database() as "database", c.relnamespace::regnamespace::text as "schema"
   from pg_class c where c.oid = to_regclass('ledger_entries')`,
 )
 
-async function warnOfOwner(database: Database, log: Log): Promise<void> {
-  const [row] = await database.run<{ owns: boolean; changes: boolean; role: string }>(findOwnershipStatement)
-  if (!row?.owns && !row?.changes) return
-  const what = row.owns
-    ? 'the role of DATABASE_URL owns its tables'
-    : 'the role of DATABASE_URL may change ledger entries'
-  log.warn({ role: row.role }, `${what}: give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`)
+type Might = Record<'owns' | 'changes' | 'hides' | 'makes', boolean> & Record<'role' | 'database' | 'schema', string>
+
+const serveAsAnother = `give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`
+
+const mights: { has: (might: Might) => boolean; says: (might: Might) => string }[] = [
+  { has: ({ owns }) => owns, says: () => `the role of DATABASE_URL owns its tables: ${serveAsAnother}` },
+  {
+    has: ({ owns, changes }) => changes && !owns,
+    says: () => `the role of DATABASE_URL may change ledger entries: ${serveAsAnother}`,
+  },
+  {
+    has: ({ owns, hides }) => hides && !owns,
+    says: ({ database }) =>
+      'the role of DATABASE_URL may make temporary tables, which could hide ours: in the database ' +
+      `${database} revoke temporary from public`,
+  },
+  {
+    has: ({ owns, makes }) => makes && !owns,
+    says: ({ schema }) => `the role of DATABASE_URL may make tables in the schema ${schema}: revoke create from public`,
+  },
+]
+
+/** What it could do beyond what it has to. Its owner can do everything, and is told so once. */
+async function warnOfMight(database: Database, log: Log): Promise<void> {
+  const [might] = await database.run<Might>(findMightStatement)
+  if (!might) return
+  for (const { has, says } of mights) if (has(might)) log.warn({ role: might.role }, says(might))
 }

@@ -37,6 +37,33 @@ export function listDeadEvents(
   return database.run<DeadEvent>(listDeadStatement, [limit, endpointId ?? null, customerId ?? null])
 }
 
+const countDeadStatement = statement(
+  'events.countDeadEvents',
+  `select count(*)::int as "count"
+  from (
+    select from dead_events
+    where ($2::text is null or endpoint_id = $2) and ($3::uuid is null or customer_id = $3)
+    limit $1
+  ) d`,
+)
+
+/** Past it one number says as much as another to a person, and to count on would take too long. */
+export const deadEventsCountedTo = 100_000
+
+/** At most the limit. */
+export async function countDeadEvents(
+  database: Database,
+  limit: number,
+  { endpointId, customerId }: DeadOf,
+): Promise<number> {
+  const [row] = await database.run<{ count: number }>(countDeadStatement, [
+    limit,
+    endpointId ?? null,
+    customerId ?? null,
+  ])
+  return row?.count ?? 0
+}
+
 export type DeadKey = Pick<DeadEvent, 'customerId' | 'endpointId' | 'eventNumber'>
 export const beforeAllDead: DeadKey = { customerId: leastUuid, endpointId: '', eventNumber: 0 }
 

@@ -3,6 +3,7 @@
 // fails. After days it is laid aside as dead, and the next one goes.
 import { Webhook } from 'standardwebhooks'
 import type { SealingSecret } from '../core/seal.ts'
+import type { Tallies } from '../core/tallies.ts'
 import type { Database, Log } from '../db/database.ts'
 import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoint-sql.ts'
 import { signingSecrets } from './endpoints.ts'
@@ -26,6 +27,7 @@ export type DeliveryContext = {
   sealing: readonly SealingSecret[]
   settings: DeliverySettings
   log: Log
+  tallies: Tallies
 }
 
 /** Events of a queue before the others get their turn. */
@@ -65,6 +67,7 @@ export async function deliverQueue(
     const failure = await send(context, endpoint, event, listedAtMs)
     told(!failure)
     if (failure) return fail(context, endpoint, queue, event, failure)
+    context.tallies.deliveries.taken += 1
     // With the last one the lease ends: what has come meanwhile is taken by whoever is next.
     const isLast = event === events.at(-1) || stopping.aborted
     if (!(await advanceQueue(database, queue, event.eventNumber + 1, isLast ? 0 : leaseOf(settings)))) return
@@ -124,7 +127,7 @@ function readRetryAfter(text = ''): number {
 }
 
 async function fail(
-  { database, settings, log }: DeliveryContext,
+  { database, settings, log, tallies }: DeliveryContext,
   endpoint: Endpoint,
   queue: Queue,
   event: StoredEvent,
@@ -141,8 +144,10 @@ async function fail(
   } else if (attempts >= deadAfterAttempts && Math.min(queue.failingForMs ?? 0, event.ageMs) >= deadAfterMs) {
     const buried = await buryEvent(database, queue, { eventNumber, error, pauseMs: firstPauseMs })
     if (buried) log.error(fields, 'an event could not be delivered and is laid aside')
+    tallies.deliveries[buried ? 'dead' : 'failed'] += 1
     return
   }
+  tallies.deliveries.failed += 1
   log.warn(fields, 'an event was not taken')
   const ownPauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(attempts, 20))
   await failQueue(database, queue, {

@@ -33,6 +33,7 @@ export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: Ou
   const connect = buildConnector({
     ...plain,
     timeout: Math.min(timeoutMs, connectTimeoutMs),
+    minVersion: 'TLSv1.2',
     ...(allowPrivate ? {} : { lookup: lookupPublic(oneAtATime(resolve)) }),
   })
   const agent = new Agent({

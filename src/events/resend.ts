@@ -2,9 +2,11 @@
 // before one that is not taken. An endpoint that does not answer at all is left alone for the rest of the run.
 import {
   beforeAllDead,
+  countDeadEvents,
   type DeadEvent,
   type DeadKey,
   type DeadOf,
+  deadEventsCountedTo,
   deleteDeadEvent,
   listDeadEventsAfter,
 } from './dead-sql.ts'
@@ -21,12 +23,19 @@ export type Resent = {
 
 const batchSize = 500
 
-export async function resendDeadEvents(context: DeliveryContext, of: DeadOf): Promise<Resent> {
+export async function resendDeadEvents(
+  context: DeliveryContext,
+  of: DeadOf,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<Resent> {
   const result: Resent = { resent: 0, left: 0, failed: [] }
+  const counted = await countDeadEvents(context.database, deadEventsCountedTo, of)
   const closed = new Set<string>()
   for (let after: DeadKey = beforeAllDead; ; ) {
     const batch = await listDeadEventsAfter(context.database, after, batchSize, of)
     for (const dead of batch) {
+      const done = result.resent + result.left + result.failed.length
+      onProgress(done, Math.max(done, counted))
       const { customerId, endpointId, eventNumber, type } = dead
       const queue = `${endpointId} ${customerId}`
       if (closed.has(endpointId) || closed.has(queue)) {

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import type { AnswerBusy } from './error-handler.ts'
 import { watchPace } from './pace.ts'
+import { countAnswer, type RequestCounts, type RouteCounts } from './request-counts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,40 +37,51 @@ const waitsSeconds = [1, 2, 3] as const
 const restMs = 500
 
 /** Before the body is read, where most are refused; and again when it was, since others have come meanwhile. */
-export function limitWork(app: FastifyInstance, answerBusy: AnswerBusy, isShared: (socket: Socket) => boolean): void {
+export function limitWork(
+  app: FastifyInstance,
+  counts: RequestCounts,
+  answerBusy: AnswerBusy,
+  isShared: (socket: Socket) => boolean,
+): void {
   const pace = watchPace()
   app.addHook('onClose', async () => pace.stop())
   const write = createGate(limits.write)
   const settle = createGate(limits.settle)
   const read = createGate(limits.read, () => settle.underWay() > 0 && pace.isSlow())
   const gates = { read, write, settle }
+  for (const [work, { underWay }] of Object.entries(gates)) counts.underWay.set(work, underWay)
   app.addHook('onRoute', (route) => {
-    const { work } = route.config ?? {}
-    if (!work) return
+    const { work, counts: own } = route.config ?? {}
+    if (!work || !own) return
     route.onRequest = [route.onRequest ?? [], early(gates[work])].flat()
-    route.handler = limited(gates[work], route.handler)
+    route.handler = limited(gates[work], own, route.handler)
   })
 
-  function early({ isOpen }: Gate): onRequestHookHandler {
+  function early(gate: Gate): onRequestHookHandler {
     return (request, reply, done) => {
-      if (isOpen()) done()
-      else turnAway(request, reply)
+      if (gate.isOpen()) done()
+      else turnAway(gate, request, reply)
     }
   }
 
-  function limited({ isOpen, enter, leave }: Gate, handle: RouteHandlerMethod): RouteHandlerMethod {
+  function limited(gate: Gate, own: RouteCounts, handle: RouteHandlerMethod): RouteHandlerMethod {
+    const { isOpen, enter, leave } = gate
     return function (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
-      if (!isOpen()) return turnAway(request, reply)
+      if (!isOpen()) return turnAway(gate, request, reply)
       enter()
       // Handlers are async: they give a promise and never throw. Beside it, not around it: every request comes this way.
       const answer = handle.call(this, request, reply) as Promise<unknown>
-      answer.then(leave, leave)
+      answer.then(() => {
+        leave()
+        countAnswer(own, request)
+      }, leave)
       return answer
     }
   }
 
   let turnedAway = 0
-  function turnAway(request: FastifyRequest, reply: FastifyReply): void {
+  function turnAway({ mustYield }: Gate, request: FastifyRequest, reply: FastifyReply): void {
+    counts.turnedAway[mustYield() ? 'yielding' : 'crowded'] += 1
     const seconds = waitsSeconds[turnedAway % waitsSeconds.length] as number
     turnedAway += 1
     // Behind a proxy's connection there are others, who may be paying.
@@ -78,7 +90,7 @@ export function limitWork(app: FastifyInstance, answerBusy: AnswerBusy, isShared
   }
 }
 
-type Gate = { isOpen(): boolean; enter(): void; leave(): void; underWay(): number }
+type Gate = { isOpen(): boolean; mustYield(): boolean; enter(): void; leave(): void; underWay(): number }
 
 /** `mustYield`: others need the room now. */
 function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => false): Gate {
@@ -101,6 +113,7 @@ function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => 
       underWay -= 1
     },
     underWay: () => underWay,
+    mustYield,
   }
 }
 

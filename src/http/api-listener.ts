@@ -3,11 +3,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuse } from '../core/errors.ts'
+import { noTracing, type Tracing } from '../core/tracing.ts'
 import { limitWork } from './admission.ts'
 import { allowedMethods } from './allow.ts'
 import { createSlowDown } from './guessing.ts'
 import { type Admitted, buildListener, type TransportLimits } from './listener.ts'
 import { createRateLimit, type RateLimitOptions } from './rate-limit.ts'
+import type { RequestCounts } from './request-counts.ts'
+import { type CallersTraces, traceRequests } from './request-spans.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,16 +33,20 @@ export type ApiListenerOptions = {
   bodyLimitBytes: number
   /** For each API key; null: no limit. */
   rateLimit?: RateLimitOptions | null
-  limits?: TransportLimits
+  limits?: Partial<TransportLimits>
+  counts?: RequestCounts
+  tracing?: Tracing
+  callersTraces?: CallersTraces
 }
 
 /** Whoever reads too often can still confirm and cancel. */
 const keptForSettling = 0.2
 
-export function buildApiListener({ authenticate, rateLimit = null, ...rest }: ApiListenerOptions): FastifyInstance {
+export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
+  const { authenticate, rateLimit = null, tracing = noTracing, callersTraces = 'are linked', ...rest } = options
   const rate = rateLimit && createRateLimit(rateLimit)
   const slowDown = createSlowDown()
-  const { app, connections, answerBusy } = buildListener({ ...rest, admit, admitConnect })
+  const { app, connections, counts, answerBusy } = buildListener({ ...rest, admit, admitConnect })
 
   /** Without a promise for whoever is remembered. */
   function admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
@@ -50,6 +57,7 @@ export function buildApiListener({ authenticate, rateLimit = null, ...rest }: Ap
       else request.serviceId = caller.serviceId
       connections.noteCaller(request.raw.socket, 'keyId' in caller ? caller.keyId : caller.serviceId)
       if (rate && 'keyId' in caller && !rate.take(caller.keyId, work === 'settle' ? 0 : keptForSettling)) {
+        counts.turnedAway['rate limit'] += 1
         answerBusy(request, reply, 1)
         return 'answered'
       }
@@ -69,13 +77,14 @@ export function buildApiListener({ authenticate, rateLimit = null, ...rest }: Ap
       await authenticate(request)
       return refuse('NOT000')
     } catch (refusal) {
-      return slowDown(request.socket.remoteAddress ?? '', refusal)
+      return slowDown(request.socket.remoteAddress, refusal)
     }
   }
 
   const allowedMethodsOf = allowedMethods(app)
   app.decorateRequest('customerId', '')
   app.decorateRequest('serviceId', '')
-  limitWork(app, answerBusy, connections.isShared)
+  traceRequests(app, tracing, callersTraces)
+  limitWork(app, counts, answerBusy, connections.isShared)
   return app
 }

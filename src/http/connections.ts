@@ -1,17 +1,21 @@
 // What is known of each connection: the request that came last on it and how many there were. At a stop, requests under
-// way are answered and take their connection with them; connections that are idle at the moment are closed by the
-// framework, and one that is kept alive after its answer would hold the stop up to its limit.
-import type { Socket } from 'node:net'
+// way are answered and take their connection with them, and so are those that come a moment later; connections that are
+// idle then are closed by the framework, and one that is kept alive after its answer would hold the stop up to its limit.
+import { Server, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-
-/** Then a connection is closed behind its answer, so that clients spread over new instances. */
-const maxRequestsPerConnection = 100_000
+import { sleep } from '../core/clock.ts'
 
 /** Requests that wait for those before them; nobody sends so many before reading an answer. */
 const maxWaiting = 128
 
 /** At a stop: for requests that are on their way. Node would wait for connections that never say anything. */
 const graceMs = 1_000
+
+/**
+ * At a stop, for a request that is on its way over a connection that looks idle: closed at once, it would be lost to a caller
+ * who has done nothing wrong. Whoever asks within this time is answered, and told that it was the last.
+ */
+const idleGraceMs = 100
 
 export type Connections = {
   /**
@@ -28,13 +32,13 @@ export type Connections = {
   isShared(socket: Socket): boolean
   /** Undefined where none has come. */
   latestOn(socket: Socket): FastifyReply | undefined
-  /** Whether an answer is the last on its connection. */
-  isLast(socket: Socket): boolean
+  /** Whether an answer is the last on its connection; others may be under way before it. */
+  isLast(reply: FastifyReply): boolean
 }
 
 type Seen = { reply: FastifyReply; requests: number; waiting: number; caller: string; isShared: boolean }
 
-export function watchConnections(app: FastifyInstance, maxRequests = maxRequestsPerConnection): Connections {
+export function watchConnections(app: FastifyInstance, maxRequests: number): Connections {
   const seenOn = new Map<Socket, Seen>()
   const open = new Set<Socket>()
   let isStopping = false
@@ -48,6 +52,9 @@ export function watchConnections(app: FastifyInstance, maxRequests = maxRequests
     setTimeout(() => {
       for (const socket of open) if (seenOn.get(socket)?.reply.raw.writableEnded ?? true) socket.destroy()
     }, graceMs).unref()
+    // Of a plain server: the one of HTTP would close idle connections in the same moment.
+    if (app.server.listening) Server.prototype.close.call(app.server)
+    if (open.size > 0) await sleep(idleGraceMs)
   })
   return {
     note({ raw: { socket } }, reply) {
@@ -56,9 +63,10 @@ export function watchConnections(app: FastifyInstance, maxRequests = maxRequests
         const before = seen.reply
         seen.reply = reply
         seen.requests += 1
-        if (seen.requests >= maxRequests) reply.header('connection', 'close')
+        if (isStopping || seen.requests >= maxRequests) reply.header('connection', 'close')
         return before
       }
+      if (isStopping) reply.header('connection', 'close')
       seenOn.set(socket, { reply, requests: 1, waiting: 0, caller: '', isShared: false })
       socket.once('close', () => seenOn.delete(socket))
       return undefined
@@ -81,6 +89,10 @@ export function watchConnections(app: FastifyInstance, maxRequests = maxRequests
     },
     isShared: (socket) => seenOn.get(socket)?.isShared ?? false,
     latestOn: (socket) => seenOn.get(socket)?.reply,
-    isLast: (socket) => isStopping || (seenOn.get(socket)?.requests ?? 0) >= maxRequests,
+    isLast(reply) {
+      if (isStopping) return true
+      const seen = seenOn.get(reply.request.raw.socket)
+      return seen !== undefined && seen.requests >= maxRequests && seen.reply === reply
+    },
   }
 }

@@ -12,9 +12,15 @@ export type Envelope<Data> = {
   metadata: Record<string, unknown> | null
 }
 
-export type Success<Data> = { success: true; data: Data; message: string | null; code: 'SUCCESS'; metadata: null }
+export type Success<Data, Message extends string | null> = {
+  success: true
+  data: Data
+  message: Message
+  code: 'SUCCESS'
+  metadata: null
+}
 
-export function success<Data>(data: Data, message: string | null): Success<Data> {
+export function success<Data, Message extends string | null>(data: Data, message: Message): Success<Data, Message> {
   return { success: true, data, message, code: 'SUCCESS', metadata: null }
 }
 
@@ -25,12 +31,15 @@ export function failure({ code, message, metadata }: Pick<Refusal, 'code' | 'mes
 /** As one type with two names: a union would have the serialiser try each schema on every answer. */
 export const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
-/** The schema of a success, closed: what it does not name is not sent. */
-export function SuccessOf<Data extends Type.TSchema>(data: Data) {
+/** The schema of a success, closed: what it does not name is not sent. Only a cancel says nothing. */
+export function SuccessOf<Data extends Type.TSchema, Message extends Type.TSchema = Type.TString>(
+  data: Data,
+  message = Type.String() as Type.TSchema as Message,
+) {
   return Type.Object({
     success: Type.Literal(true),
     data,
-    message: NullableText,
+    message,
     code: Type.Literal('SUCCESS'),
     metadata: Type.Null(),
   })

@@ -1,10 +1,11 @@
 // From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
 // that is in neither is a bug: INT001, and the detail goes to the log only.
-import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
+import { orderIdPattern } from '../core/ids.ts'
 import { failure, writeFailure } from './envelope.ts'
 import { answerAfterReading } from './pace.ts'
+import type { CountAnswers } from './request-counts.ts'
 
 const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'VAL004'],
@@ -80,21 +81,30 @@ export type AnswerError = (error: unknown, request: FastifyRequest, reply: Fasti
 /** Fastify's error handler: every refusal, every fault of the framework, every bug. */
 export function createAnswerError(
   log: Pick<FastifyBaseLogger, 'error'>,
-  isLast: (socket: Socket) => boolean,
+  isLast: (reply: FastifyReply) => boolean,
+  count: CountAnswers['refused'],
 ): AnswerError {
   /** Its id is what the caller can tell us, and all that they learn. */
   function unexpected(error: unknown, request: FastifyRequest): Refusal {
-    log.error({ err: error, requestId: request.id, route: request.routeOptions?.url }, 'unexpected error')
+    const fields = { requestId: request.id, route: request.routeOptions?.url, orderId: orderIdOf(request) }
+    log.error({ err: error, ...fields }, 'unexpected error')
     return refuse('INT001', { metadata: { requestId: request.id } })
   }
   return (error, request, reply, place) => {
     const refusal = toRefusal(error) ?? unexpected(error, request)
+    count(request, refusal.code)
     if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
-    const ends = place === 'last' || isLast(request.raw.socket) || endsConnection(refusal, request)
+    const ends = place === 'last' || isLast(reply) || endsConnection(refusal, request)
     if (ends) reply.header('connection', 'close')
     else reply.removeHeader('connection')
     return reply.code(refusal.status).type('application/json; charset=utf-8').send(failure(refusal))
   }
+}
+
+/** The order it is about, if it says so: nothing else of what a caller sends is logged. */
+function orderIdOf({ body, params }: FastifyRequest): string | undefined {
+  const { orderId } = { ...(params as object), ...(body as object) } as { orderId?: unknown }
+  return typeof orderId === 'string' && orderIdPattern.test(orderId) ? orderId : undefined
 }
 
 /**
@@ -111,12 +121,13 @@ export type AnswerBusy = (request: FastifyRequest, reply: FastifyReply, retryAft
  * SVC001 for one of very many, made once and written past the framework: with all of its steps a refusal would cost more
  * than the work that it keeps away.
  */
-export function createAnswerBusy(isLast: (socket: Socket) => boolean): AnswerBusy {
-  return ({ raw: { socket } }, reply, retryAfterSeconds) => {
+export function createAnswerBusy(isLast: (reply: FastifyReply) => boolean, count: CountAnswers['refused']): AnswerBusy {
+  return (request, reply, retryAfterSeconds) => {
+    count(request, 'SVC001')
     reply.hijack()
     const { raw: response } = reply
     answerAfterReading(() => {
-      const end = isLast(socket) && { connection: 'close' }
+      const end = isLast(reply) && { connection: 'close' }
       writeFailure(response, 'SVC001', { 'retry-after': `${retryAfterSeconds}`, ...end })
     })
   }

@@ -12,7 +12,7 @@ const lateMs = 1_000
 const maxLate = 10_000
 
 /** Gives the refusal back, late when there were too many of its kind. */
-export function createSlowDown(now?: () => number): (address: string, refusal: unknown) => Promise<Error> {
+export function createSlowDown(now?: () => number): (address: string | undefined, refusal: unknown) => Promise<Error> {
   const wrongKeys = createRateLimit({ perSecond: wrongPerSecond, burst: wrongAtOnce, ...(now && { now }) })
   let late = 0
   return async (address, refusal) => {
@@ -28,7 +28,8 @@ export function createSlowDown(now?: () => number): (address: string, refusal: u
 }
 
 /** Whoever has one address of IPv6 has a network of 2 to the 64th of them: they count as one. */
-export function networkOf(address: string): string {
+export function networkOf(address = ''): string {
+  // Whoever has gone has no address any more.
   if (!address.includes(':')) return address
   // An address of IPv4 in the clothes of IPv6.
   if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)

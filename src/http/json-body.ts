@@ -24,7 +24,7 @@ function parseJson(body: Buffer): unknown {
     if (isUtf8(body)) {
       const text = body.toString('utf8')
       const document = parse(text, null, strict)
-      if (isPlain(text)) return document
+      if (isPlain(text, document)) return document
     }
   } catch {
     // refused like bytes that are no text

@@ -16,6 +16,7 @@ import { type Connections, watchConnections } from './connections.ts'
 import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
 import { acceptJsonOnly } from './json-body.ts'
+import { countAnswers, createRequestCounts, type RequestCounts } from './request-counts.ts'
 import { watchForStalls } from './stall.ts'
 import { strictValidation } from './validation.ts'
 
@@ -27,16 +28,23 @@ export type ListenerOptions = {
   log: FastifyBaseLogger
   bodyLimitBytes: number
   maxParamLength?: number
-  limits?: TransportLimits
+  limits?: Partial<TransportLimits>
+  /** Where its answers are counted. */
+  counts?: RequestCounts
 }
 
 /** The refusal of whoever may not come in, or that it was answered already. */
 export type Admitted = Error | 'answered' | undefined
 
-/** Of one request, in milliseconds: how long its head may take, and how long it may take whole. */
-export type TransportLimits = { headMs: number; requestMs: number }
+export type TransportLimits = {
+  /** How long the head of one request may take, and how long it may take whole. */
+  headMs: number
+  requestMs: number
+  /** Then a connection is closed behind its answer, so that clients spread over new instances. */
+  requestsPerConnection: number
+}
 
-const usualLimits: TransportLimits = { headMs: 5_000, requestMs: 10_000 }
+const usualLimits: TransportLimits = { headMs: 5_000, requestMs: 10_000, requestsPerConnection: 100_000 }
 /** Idle between two requests; longer than the proxies in front of us wait. */
 const keepAliveMs = 72_000
 /** Without a byte either way, an answer that is not taken included; longer than a confirm may take. */
@@ -49,16 +57,23 @@ const maxHeaders = 1_000
 /** How much of a refused body is taken off the wire, so that a client still sending gets its answer. */
 const maxDrainedBytes = 1024 * 1024
 
-export type Listener = { app: FastifyInstance; connections: Connections; answerBusy: AnswerBusy }
+export type Listener = {
+  app: FastifyInstance
+  connections: Connections
+  answerBusy: AnswerBusy
+  counts: RequestCounts
+}
 
 export function buildListener(options: ListenerOptions): Listener {
-  const { admit, admitConnect, log, bodyLimitBytes, maxParamLength = 100, limits = usualLimits } = options
+  const { admit, admitConnect, log, bodyLimitBytes, maxParamLength = 100 } = options
+  const limits = { ...usualLimits, ...options.limits }
+  const { counts = createRequestCounts() } = options
   const stalls = watchForStalls()
   /** Their last answer is decided: what else arrives on them is not looked at. */
   const ending = new WeakSet<Socket>()
-  const isLast = (socket: Socket) => connections.isLast(socket)
-  const answerError = createAnswerError(log, isLast)
-  const answerBusy = createAnswerBusy(isLast)
+  const isLast = (reply: FastifyReply) => connections.isLast(reply)
+  const answerError = createAnswerError(log, isLast, (request, code) => answers.refused(request, code))
+  const answerBusy = createAnswerBusy(isLast, (request, code) => answers.refused(request, code))
   const app = fastify({
     // With a logger, or a hook behind the answer, the framework listens to the end of every answer. What is worth logging,
     // the error handler logs.
@@ -91,6 +106,7 @@ export function buildListener(options: ListenerOptions): Listener {
     const before = connections.note(request, reply)
     // Its sender was told something else already, or nobody can be told anything any more.
     if (ending.has(socket) || !socket.writable) return
+    answers.begun(request)
     reply.headers(securityHeaders)
     if (request.method === 'GET') drain(request, reply)
     if (!before || before.raw.writableFinished) {
@@ -130,6 +146,9 @@ export function buildListener(options: ListenerOptions): Listener {
 
   /** A path the router cannot read is an unknown route, and like every other it is told to known callers only. */
   function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    // Node knows it as the first word of HTTP/2 and closes the connection at once, with answers to what came before it
+    // still on their way. Under another name it is a method like all that nobody has.
+    if (request.raw.method === 'PRI') request.raw.method = 'PRI of HTTP/2'
     edgeFilter(request, reply, (refusal) => answerUnread(refusal ?? error, request, reply))
   }
 
@@ -137,6 +156,12 @@ export function buildListener(options: ListenerOptions): Listener {
   function answerUnread(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     drain(request, reply)
     return answerError(error, request, reply)
+  }
+
+  function answerRaw(socket: Duplex, code: ErrorCode): void {
+    if (!socket.writable) return void socket.destroy()
+    answers.refusedUnread(code)
+    hangUp(socket, rawFailure(code))
   }
 
   /**
@@ -168,7 +193,8 @@ export function buildListener(options: ListenerOptions): Listener {
   }
 
   app.addHook('onClose', async () => stalls.stop())
-  const connections = watchConnections(app)
+  const answers = countAnswers(app, counts)
+  const connections = watchConnections(app, limits.requestsPerConnection)
   acceptJsonOnly(app)
   app.addHook('onRequest', edgeFilter)
   app.setErrorHandler((error: FastifyError | null, request, reply) => {
@@ -194,10 +220,11 @@ export function buildListener(options: ListenerOptions): Listener {
   // Through the response: behind another that is under way it has its turn.
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     ending.add(request.socket)
+    answers.refusedUnread('VAL001')
     writeFailure(response, 'VAL001', { connection: 'close' })
   })
   return {
-    ...{ app, connections },
+    ...{ app, connections, counts },
     answerBusy(request, reply, retryAfterSeconds) {
       if (request.method !== 'GET') drain(request, reply)
       answerBusy(request, reply, retryAfterSeconds)
@@ -225,11 +252,6 @@ function isDone({ raw, request }: FastifyReply): boolean {
 function closeBehind({ raw: response }: FastifyReply, socket: Duplex): void {
   if (response.writableFinished) hangUp(socket)
   else response.once('finish', () => hangUp(socket))
-}
-
-function answerRaw(socket: Duplex, code: ErrorCode): void {
-  if (socket.writable) hangUp(socket, rawFailure(code))
-  else socket.destroy()
 }
 
 /**

@@ -2,7 +2,8 @@
 // It reads, in short statements one after the other, so it locks nothing, holds no snapshot that keeps old row versions
 // alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond.
 import type { Database } from '../db/database.ts'
-import { findBrokenGuards } from '../db/guards.ts'
+import { findBrokenGuards, isSwitchedOff } from '../db/guards.ts'
+import { compareSchema } from '../db/migrate.ts'
 import { type Rule, rules } from './audit-rules.ts'
 import type { ScanName } from './audit-scans.ts'
 import {
@@ -69,7 +70,10 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
   }
   const total = await estimateRows(database)
 
-  for (const guard of await findBrokenGuards(database)) findings.add({ ...guardRule, ...nobody, detail: guard })
+  const { isAhead } = await compareSchema(database)
+  for (const guard of await findBrokenGuards(database)) {
+    if (!isAhead || isSwitchedOff(guard)) findings.add({ ...guardRule, ...nobody, detail: guard })
+  }
   for (const scan of Object.keys(checked) as ScanName[]) {
     for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
       signal?.throwIfAborted()

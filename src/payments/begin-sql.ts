@@ -31,7 +31,14 @@ export type Operation = {
   /** How often the worker has taken it up. */
   attempts: number
   totalCredits: number | null
+  /** The trace it began in; null when that was not recorded. */
+  traceParent: string | null
+  /** Who is at work on it, where that is a request. */
+  asked?: Asked
 }
+
+/** A request, for the log and for traces. */
+export type Asked = { requestId: string; traceParent: string | null }
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
 export const operationJson = (alias: string) => `
@@ -40,7 +47,8 @@ export const operationJson = (alias: string) => `
     'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
     'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
     'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
-    'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits) end`
+    'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits,
+    'traceParent', ${alias}.trace_parent) end`
 
 /** Writes answer by the operation's id: it is new with each intent. */
 export function byOperation<Row extends { operationId: string }>(
@@ -58,13 +66,14 @@ export type ConfirmClaim = {
   paymentKey: string
   amount: number
   leaseMs: number
+  traceParent?: string | null
 }
 
 const claimConfirmsStatement = statement(
   'payments.claimConfirms',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[])
+      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent)
   ),
   locked_order as (
     select i.*
@@ -75,9 +84,9 @@ const claimConfirmsStatement = statement(
     where o.status = 'PENDING' and o.amount = i.amount
   )
   insert into payment_operations
-    (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at)
+    (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at, trace_parent)
   select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
-         now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms'
+         now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
   from locked_order
   order by customer_id, payment_key
   on conflict do nothing
@@ -88,7 +97,7 @@ const claimConfirmsStatement = statement(
 export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
   const rows = await database.run<{ operationId: string }>(
     claimConfirmsStatement,
-    columns(inputs, 'customerId', 'operationId', 'orderId', 'paymentKey', 'amount', 'leaseMs'),
+    columns(inputs, 'customerId', 'operationId', 'orderId', 'paymentKey', 'amount', 'leaseMs', 'traceParent'),
   )
   return byOperation(inputs, rows).map((row) => row !== null)
 }
@@ -132,6 +141,7 @@ export type CancelClaim = {
   paymentKey: string
   reason: string
   leaseMs: number
+  traceParent?: string | null
 }
 
 // The account is locked before the claim, so that the credits are known to be there; they are held by what was claimed.
@@ -139,8 +149,8 @@ export type CancelClaim = {
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
+      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent)
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits
@@ -155,9 +165,9 @@ const claimCancelsStatement = statement(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until,
-       settle_at)
+       settle_at, trace_parent)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms'
+           operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
@@ -180,7 +190,7 @@ export type CancelClaimed = { operationId: string; orderId: string; amount: numb
 export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
   const rows = await database.run<CancelClaimed>(
     claimCancelsStatement,
-    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs'),
+    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs', 'traceParent'),
   )
   return byOperation(inputs, rows)
 }

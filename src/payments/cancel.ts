@@ -5,21 +5,28 @@
 import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
-import { type CancelSubject, findCancelSubject } from './begin-sql.ts'
+import { inSpan } from '../core/tracing.ts'
+import { type Asked, type CancelSubject, findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
 import { claimAnswer } from './lease-sql.ts'
-import { type Concluded, type Opening, openedOperation, proceed } from './operations.ts'
+import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations.ts'
 import { createPauses } from './pauses.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
-export async function cancel(context: PaymentContext, customerId: string, request: CancelRequest): Promise<void> {
+export async function cancel(
+  context: PaymentContext,
+  customerId: string,
+  request: CancelRequest,
+  asked?: Asked,
+): Promise<void> {
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   for (;;) {
-    const met = await begin(context, customerId, request)
+    const met = await begin(context, customerId, request, asked)
     if (met.kind === 'cancelled') return
     // A cancel does not capture what it would have to give back: a confirm that never arrived ends refused.
-    const conclusion = await proceed(context, met, met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again')
+    const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again'
+    const conclusion = await proceed(context, met, errand, asked)
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
     if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
     // Somebody else is at work, or the confirm has just been settled: look again.
@@ -27,12 +34,25 @@ export async function cancel(context: PaymentContext, customerId: string, reques
   }
 }
 
-type Intent = CancelRequest & { customerId: string; operationId: string; kind: 'CANCEL' }
+type Intent = CancelRequest & { customerId: string; operationId: string; kind: 'CANCEL'; traceParent: string | null }
 type Met = Opening | { kind: 'cancelled' }
 
-async function begin(context: PaymentContext, customerId: string, request: CancelRequest): Promise<Met> {
+function begin(context: PaymentContext, customerId: string, request: CancelRequest, asked?: Asked): Promise<Met> {
+  return inSpan(
+    ...([context.tracing, 'payments.begin', { parent: asked?.traceParent ?? null }] as const),
+    (traceParent) => claim(context, customerId, request, traceParent),
+    (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
+  )
+}
+
+async function claim(
+  context: PaymentContext,
+  customerId: string,
+  request: CancelRequest,
+  traceParent: string | null,
+): Promise<Met> {
   const leaseMs = context.settings.operationLeaseMs
-  const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL' }
+  const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL', traceParent }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
   if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
   const subject = await findCancelSubject(context.database, intent)

@@ -5,9 +5,10 @@ import { assert } from '../core/assert.ts'
 import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
-import type { ConfirmSubject, Operation } from './begin-sql.ts'
+import { inSpan } from '../core/tracing.ts'
+import type { Asked, ConfirmSubject, Operation } from './begin-sql.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
-import { type Concluded, type Opening, openedOperation, proceed } from './operations.ts'
+import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations.ts'
 import { createPauses } from './pauses.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
@@ -20,20 +21,21 @@ export async function confirm(
   context: PaymentContext,
   customerId: string,
   request: ConfirmRequest,
+  asked?: Asked,
 ): Promise<ConfirmAnswer> {
   if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
   const { confirming, settings } = context
   const deadline = deadlineIn(settings.operationWaitMs)
   const key = `${customerId}/${request.orderId}`
   for (let running = confirming.get(key); running; running = confirming.get(key)) {
-    if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline)
+    if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline, asked)
     const same = running.paymentKey === request.paymentKey
     const joined = same ? running.answer : running.answer.catch(() => undefined)
     const answer = await within(deadline, joined, 'late' as const)
     if (answer === 'late') throw refuse('SVC001')
     if (same && answer) return answer
   }
-  const answer = confirmAlone(context, customerId, request, deadline)
+  const answer = confirmAlone(context, customerId, request, deadline, asked)
   confirming.set(key, { ...request, answer })
   try {
     return await answer
@@ -47,12 +49,13 @@ async function confirmAlone(
   customerId: string,
   request: ConfirmRequest,
   deadline: Deadline,
+  asked?: Asked,
 ): Promise<ConfirmAnswer> {
   const pause = createPauses(deadline)
   for (;;) {
-    const met = await begin(context, customerId, request)
+    const met = await begin(context, customerId, request, asked)
     if (met.kind === 'confirmed') return met.answer
-    const conclusion = await proceed(context, met, 'send again')
+    const conclusion = await proceed(context, met, 'send again', asked)
     if (conclusion?.kind === 'unknown') throw refuse('SVC001')
     if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
     // Somebody else is at work, or has just finished: look again.
@@ -63,9 +66,24 @@ async function confirmAlone(
 /** What begin has come upon: the way is free, or an operation is open, or the order is confirmed. */
 type Met = Opening | { kind: 'confirmed'; answer: ConfirmAnswer }
 
-async function begin(context: PaymentContext, customerId: string, request: ConfirmRequest): Promise<Met> {
+function begin(context: PaymentContext, customerId: string, request: ConfirmRequest, asked?: Asked): Promise<Met> {
+  const parent = asked?.traceParent ?? null
+  const { orderId } = request
+  return inSpan(
+    ...([context.tracing, 'payments.begin', { parent, attributes: { orderId } }] as const),
+    (traceParent) => claim(context, customerId, request, traceParent),
+    (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
+  )
+}
+
+async function claim(
+  context: PaymentContext,
+  customerId: string,
+  request: ConfirmRequest,
+  traceParent: string | null,
+): Promise<Met> {
   const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
-  const operation = openedOperation(intent)
+  const operation = openedOperation({ ...intent, traceParent })
   const leaseMs = context.settings.operationLeaseMs
   if (await context.batches.claimConfirm({ ...operation, leaseMs })) return { kind: 'begun', operation }
   return judge(await context.batches.findConfirmSubject(operation), operation)

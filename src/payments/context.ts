@@ -2,6 +2,8 @@
 // their batches. Built once by whoever starts the service or a test; there is no module-level state.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { createPace } from '../core/clock.ts'
+import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { inBatchSpan, noTracing, type Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { blame, type Database, type Log } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
@@ -57,6 +59,8 @@ export type PaymentContext = {
   credits: Credits
   settings: PaymentSettings
   log: Log
+  tallies: Tallies
+  tracing: Tracing
   batches: PaymentBatches
   /** Waits for a turn to ask the gateway about a notification: whatever arrives, it is asked only so often. */
   noticed: () => Promise<void>
@@ -79,39 +83,48 @@ export type PaymentBatches = {
 
 // Inputs about the same order never share a statement, nor do cancels of one customer: each is judged by the credits that
 // the one before has left. Everything else may.
-function createBatches(database: Database): PaymentBatches {
+function createBatches(database: Database, tallies: Tallies, tracing: Tracing): PaymentBatches {
+  const common = (statementName: string) => ({ blame, sizes: batchSizesOf(tallies, `payments.${statementName}`) })
   const customer = (input: { customerId: string }) => input.customerId
   const order = (input: OrderKey) => `${input.customerId}/${input.orderId}`
   return {
-    insertOrder: createBatch({ blame, run: (inputs) => insertOrders(database, inputs) }),
-    findOrderOfKey: createBatch({ blame, run: (inputs) => findOrdersOfKeys(database, inputs) }),
-    findOrder: createBatch({ blame, run: (inputs) => findOrders(database, inputs) }),
+    insertOrder: createBatch({ ...common('insertOrders'), run: (inputs) => insertOrders(database, inputs) }),
+    findOrderOfKey: createBatch({ ...common('findOrdersOfKeys'), run: (inputs) => findOrdersOfKeys(database, inputs) }),
+    findOrder: createBatch({ ...common('findOrders'), run: (inputs) => findOrders(database, inputs) }),
     claimConfirm: createBatch<ConfirmClaim, boolean>({
-      blame,
+      ...common('claimConfirms'),
       conflictKey: order,
-      run: (inputs) => claimConfirms(database, inputs),
+      run: (inputs) => inBatchSpan(tracing, 'payments.claimConfirms', inputs, () => claimConfirms(database, inputs)),
     }),
-    findConfirmSubject: createBatch({ blame, run: (inputs) => findConfirmSubjects(database, inputs) }),
+    findConfirmSubject: createBatch({
+      ...common('findConfirmSubjects'),
+      run: (inputs) => findConfirmSubjects(database, inputs),
+    }),
     claimCancel: createBatch<CancelClaim, CancelClaimed | null>({
-      blame,
+      ...common('claimCancels'),
       conflictKey: customer,
-      run: (inputs) => claimCancels(database, inputs),
+      run: (inputs) => inBatchSpan(tracing, 'payments.claimCancels', inputs, () => claimCancels(database, inputs)),
     }),
     finishOperation: createBatch<Finish, Finished | null>({
-      blame,
+      ...common('finishOperations'),
       conflictKey: order,
       rowKey: customer,
-      run: (inputs) => finishOperations(database, inputs),
+      run: (inputs) =>
+        inBatchSpan(tracing, 'payments.finishOperations', inputs, () => finishOperations(database, inputs)),
     }),
   }
 }
 
 export function createPaymentContext(
-  parts: Pick<PaymentContext, 'database' | 'gateway' | 'credits' | 'settings' | 'log'>,
+  parts: Pick<PaymentContext, 'database' | 'gateway' | 'credits' | 'settings' | 'log' | 'tallies'> & {
+    tracing?: Tracing
+  },
 ): PaymentContext {
+  const { tallies, tracing = noTracing } = parts
   return {
     ...parts,
-    batches: createBatches(parts.database),
+    tracing,
+    batches: createBatches(parts.database, tallies, tracing),
     confirming: new Map(),
     noticed: createPace(looksPerSecond),
   }

@@ -2,6 +2,7 @@
 // confirm is left alone: the worker settles that first. The expiry is recorded as the order's confirm in state EXPIRED,
 // so it meets a confirm of the same moment at the same unique index, and one of the two is refused.
 import { createBatch, runAll } from '../core/batch.ts'
+import { batchSizesOf, createTallies, type Tallies } from '../core/tallies.ts'
 import { applyMovements, lockAccountsOf } from '../credits/ledger.ts'
 import { blame, type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
@@ -68,18 +69,20 @@ const expireOrdersStatement = statement(
 export async function expireOrders(
   database: Database,
   pendingOrderLifetimeMs: number,
+  tallies = createTallies(),
 ): Promise<{ expired: number; more: boolean }> {
   const expire = createBatch<OrderKey, boolean>({
-    blame,
+    ...{ blame, sizes: batchSizesOf(tallies, expireOrdersStatement.name) },
     rowKey: ({ customerId }) => customerId,
-    run: (inputs) => expireThese(database, inputs),
+    run: (inputs) => expireThese(database, inputs, tallies),
   })
   const due = await database.run<OrderKey>(listDueOrdersStatement, [pendingOrderLifetimeMs, roundSize])
   const expired = await runAll(expire, due)
   return { expired: expired.filter(Boolean).length, more: due.length === roundSize }
 }
 
-async function expireThese(database: Database, inputs: OrderKey[]): Promise<boolean[]> {
+async function expireThese(database: Database, inputs: OrderKey[], tallies: Tallies): Promise<boolean[]> {
   const rows = await database.run<{ ordinal: number }>(expireOrdersStatement, columns(inputs, 'customerId', 'orderId'))
+  tallies.orders.expired += rows.length
   return byOrdinal(inputs, rows).map((row) => row !== null)
 }

@@ -22,9 +22,10 @@ export type Finish = {
   answered: boolean
   /** Our own word, not the gateway's: it counts only while nobody else has taken the operation over. */
   onlyHolder: boolean
+  traceParent?: string | null
 }
 
-export type Finished = { operationId: string; credits: number; totalCredits: number | null }
+export type Finished = { operationId: string; credits: number; creditsHeld: number; totalCredits: number | null }
 
 // Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
 // state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
@@ -92,7 +93,7 @@ const finishOperationsStatement = statement(
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.total_credits
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
@@ -100,12 +101,13 @@ const finishOperationsStatement = statement(
     from outcome t
     where t.from_status <> t.to_status
   ),${emitEvents}
-  select operation_id as "operationId", credits, total_credits as "totalCredits" from closed`,
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
+  from closed`,
 )
 
 const findFinishesStatement = statement(
   'payments.findFinishes',
-  `select p.operation_id as "operationId", o.credits, p.total_credits as "totalCredits"
+  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id

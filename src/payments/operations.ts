@@ -4,13 +4,14 @@
 // lease on the operation's row says that somebody is at work, and the guards of `finish` decide who was first.
 import { unreachable } from '../core/assert.ts'
 import { newOperationId } from '../core/ids.ts'
+import { inSpan } from '../core/tracing.ts'
 import type { CancelIntent, Finding, Outcome, Unknown } from '../gateway/gateway.ts'
-import type { Operation, OperationKind } from './begin-sql.ts'
+import type { Asked, Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from './discrepancy-sql.ts'
 import type { Finish, Finished } from './finish-sql.ts'
 import { claimLease, releaseLease, renewLease } from './lease-sql.ts'
-import { transitionOf } from './order-status.ts'
+import { type Transition, transitionOf } from './order-status.ts'
 
 /** What begin has come upon: the way is free, or an operation is open, or neither any more. */
 export type Opening =
@@ -51,11 +52,23 @@ export const stuckKind = 'OPERATION_STUCK'
 
 /** A new operation as its claim has just written it. */
 export function openedOperation(
-  claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'>,
+  claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'> & {
+    traceParent?: string | null
+  },
 ): Operation {
-  const holderId = claim.operationId
+  const { operationId: holderId, traceParent = null } = claim
   const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
-  return { ...claim, ...fresh, holderId }
+  return { ...claim, ...fresh, holderId, traceParent }
+}
+
+/** What an operation is called in the log and in traces, the same everywhere. */
+export function idsOf({ orderId, operationId }: Operation): { orderId: string; operationId: string } {
+  return { orderId, operationId }
+}
+
+/** On every line of the log about an operation. */
+export function fieldsOf({ customerId, orderId, operationId, kind, attempts, asked }: Operation): object {
+  return { ...(asked && { requestId: asked.requestId }), customerId, orderId, operationId, kind, attempts }
 }
 
 /** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
@@ -63,10 +76,12 @@ export async function proceed(
   context: PaymentContext,
   opening: Opening,
   errand: Errand,
+  asked?: Asked,
 ): Promise<Conclusion | undefined> {
-  if (opening.kind === 'begun') return perform(context, opening.operation, errand)
-  if (opening.kind === 'open' && !opening.operation.leased) return takeOver(context, opening.operation, errand)
-  return undefined
+  if (opening.kind === 'race') return undefined
+  const operation = asked ? { ...opening.operation, asked } : opening.operation
+  if (opening.kind === 'begun') return perform(context, operation, errand)
+  return operation.leased ? undefined : takeOver(context, operation, errand)
 }
 
 /** Settles an operation that nobody works on. Undefined when somebody else took or closed it meanwhile. */
@@ -77,16 +92,29 @@ export async function takeOver(
 ): Promise<Conclusion | undefined> {
   const leaseMs = context.settings.operationLeaseMs
   const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
-  return operation ? settle(context, operation, errand) : undefined
+  if (!operation) return undefined
+  return settle(context, open.asked ? { ...operation, asked: open.asked } : operation, errand)
 }
 
 /** Finds out what became of an operation and finishes it, by its holder. Undefined when somebody else has it now. */
-export async function settle(
-  context: PaymentContext,
-  operation: Operation,
-  errand: Errand,
-): Promise<Conclusion | undefined> {
-  const finding = await context.gateway[verbs[operation.kind].find](intentOf(operation))
+export function settle(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion | undefined> {
+  const { attempts, asked } = operation
+  // In the trace it began in, whoever is at work on it now.
+  const parent = operation.traceParent ?? asked?.traceParent ?? null
+  const links = [asked?.traceParent ?? []].flat()
+  return inSpan(
+    ...([
+      context.tracing,
+      'payments.settle',
+      { parent, links, attributes: { ...idsOf(operation), attempts } },
+    ] as const),
+    (traceParent) => findOut(context, { ...operation, traceParent }, errand),
+    (conclusion) => ({ outcome: conclusion?.kind ?? 'taken over' }),
+  )
+}
+
+async function findOut(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion | undefined> {
+  const finding = await ask(context, operation, verbs[operation.kind].find)
   if (finding.kind === 'unsent' || (finding.kind === 'absent' && maySessionLive(context, operation))) {
     return errands[errand].sends ? sendAgain(context, operation, errand) : abandon(context, operation, finding, errand)
   }
@@ -95,8 +123,26 @@ export async function settle(
 
 /** Acts two and three, by the holder. */
 async function perform(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion> {
-  const outcome = await context.gateway[verbs[operation.kind].call](intentOf(operation))
+  const outcome = await ask(context, operation, verbs[operation.kind].call)
   return conclude(context, operation, outcome, errand)
+}
+
+type Verb = (typeof verbs)[OperationKind]['call' | 'find']
+
+/** The gateway, with nothing held meanwhile. */
+function ask<Name extends Verb>(
+  context: PaymentContext,
+  operation: Operation,
+  verb: Name,
+): ReturnType<PaymentContext['gateway'][Name]>
+function ask(context: PaymentContext, operation: Operation, verb: Verb): Promise<Finding> {
+  const { traceParent: parent, sendNumber } = operation
+  const attributes = { ...idsOf(operation), sendNumber }
+  return inSpan<Finding>(
+    ...([context.tracing, `gateway.${verb}`, { parent, kind: 'client', attributes }] as const),
+    () => context.gateway[verb](intentOf(operation)),
+    (answer) => ({ outcome: answer.kind, ...('code' in answer && { code: answer.code }) }),
+  )
 }
 
 async function sendAgain(
@@ -177,11 +223,17 @@ async function finish(
   heard: Heard,
   returned = false,
 ): Promise<Finished | null> {
-  const { customerId, operationId, holderId, orderId, kind } = operation
+  const { customerId, operationId, holderId, orderId, kind, traceParent } = operation
   const event = heard.state === 'APPROVED' ? verbs[kind].approved : verbs[kind].rejected
-  const { from, to, credits } = transitionOf(event)
+  const transition = transitionOf(event)
+  const { from, to, credits } = transition
   const input = { customerId, operationId, holderId, orderId, from, to, credits, onlyHolder: false, ...heard }
-  const finished = await context.batches.finishOperation(input)
+  const finished = await inSpan(
+    ...([context.tracing, 'payments.finish', { parent: traceParent, attributes: idsOf(operation) }] as const),
+    (parent) => context.batches.finishOperation({ ...input, traceParent: parent }),
+    (done) => ({ outcome: heard.state.toLowerCase(), ...(done ? { to } : { finished: false }) }),
+  )
+  if (finished) count(context, transition, finished)
   // Whoever was first has heard the same from the gateway, or one of the two answers was wrong; unless what was approved
   // then has been given back before we looked.
   const opposite = heard.state === 'APPROVED' ? 'REJECTED' : 'APPROVED'
@@ -193,14 +245,22 @@ async function finish(
   return finished
 }
 
+const steps = { CONFIRMED: 'confirmed', FAILED: 'failed', CANCELLED: 'cancelled', REFUNDED: 'refunded' } as const
+
+function count({ tallies }: PaymentContext, { from, to, credits: effect }: Transition, finished: Finished): void {
+  if (from !== to) tallies.orders[steps[to]] += 1
+  if (effect === 'grant') tallies.credits.granted += finished.credits
+  if (effect === 'take-held') tallies.credits[to === 'REFUNDED' ? 'refunded' : 'rolled_back'] += finished.creditsHeld
+}
+
 function isStuck({ settings }: PaymentContext, { attempts }: Operation): boolean {
   return attempts >= settings.stuckAfterAttempts
 }
 
 async function leaveOpen(context: PaymentContext, operation: Operation, unknown: Unknown): Promise<void> {
-  const { customerId, operationId, orderId, kind, attempts } = operation
+  const { attempts } = operation
   const { code } = unknown
-  context.log.warn({ customerId, orderId, operationId, kind, attempts, code }, 'gateway outcome unknown')
+  context.log.warn({ ...fieldsOf(operation), code }, 'gateway outcome unknown')
   if (unknown.discrepancy) await report(context, operation, 'OPEN', code, unknown.discrepancy)
   await reportIfStuck(context, operation, code)
   const keySpent = unknown.keySpent || (unknown.serverError && attempts >= serverErrorsSpendKeyFrom)
@@ -221,8 +281,7 @@ async function report(
   detail: object,
 ): Promise<void> {
   if (!(await insertDiscrepancyOfOperation(context.database, operation, state, code, detail))) return
-  const { customerId, orderId, operationId, kind } = operation
-  context.log.error({ customerId, orderId, operationId, kind, code }, 'the gateway and our books disagree')
+  context.log.error({ ...fieldsOf(operation), discrepancy: code }, 'the gateway and our books disagree')
 }
 
 function intentOf(operation: Operation): CancelIntent {

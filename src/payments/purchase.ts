@@ -28,7 +28,10 @@ export async function purchase(
   const maxPending = context.settings.pendingOrdersPerCustomer
   const orderId = newOrderId()
   const order = { customerId, orderId, packageType, paymentMethod, amount, credits, idempotencyKey, maxPending }
-  if (await context.batches.insertOrder(order)) return answer(context, order)
+  if (await context.batches.insertOrder(order)) {
+    context.tallies.orders.created += 1
+    return answer(context, order)
+  }
 
   const found = await context.batches.findOrderOfKey({ customerId, orderId, idempotencyKey })
   if (!found) throw refuse('SVC001', { message: `${maxPending} orders are awaiting confirmation. Retry later.` })

@@ -5,7 +5,7 @@ import { newOperationId } from '../core/ids.ts'
 import type { Operation } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
 import { claimDueOperations } from './lease-sql.ts'
-import { reportIfStuck, settle } from './operations.ts'
+import { fieldsOf, reportIfStuck, settle } from './operations.ts'
 
 /** As many calls to the gateway at a time, from one process. */
 const batchSize = 32
@@ -23,13 +23,14 @@ export async function recover(context: PaymentContext): Promise<{ taken: number;
 
 /** A bug that strikes one operation each time must not keep the others from being settled. */
 async function settleSafely(context: PaymentContext, operation: Operation): Promise<void> {
-  const { customerId, orderId, operationId, kind, attempts } = operation
-  const fields = { customerId, orderId, operationId, kind, attempts }
+  const fields = fieldsOf(operation)
   try {
     const conclusion = await settle(context, operation, 'in the background')
+    if (conclusion) context.tallies.recoveries[conclusion.kind] += 1
     if (conclusion && conclusion.kind !== 'unknown')
       context.log.warn({ ...fields, outcome: conclusion.kind }, 'recovered')
   } catch (error) {
+    context.tallies.recoveries.failed += 1
     context.log.error({ ...fields, err: error }, 'settling failed')
     await reportIfStuck(context, operation, (error as Error).message).catch(() => undefined)
   }

@@ -213,7 +213,7 @@ async function disagree(
   const detail = { paymentKey, orderStatus: order.status, orderAmount: order.amount, gateway }
   const subject = paymentKey === own ? order.orderId : paymentKey
   const isNew = await saveDiscrepancy(context.database, { kind, subject, order: key, detail })
-  if (isNew) context.log.error({ ...key, kind }, 'the gateway and our books disagree')
+  if (isNew) context.log.error({ ...key, discrepancy: kind }, 'the gateway and our books disagree')
   return 'disagrees'
 }
 
@@ -223,5 +223,5 @@ async function resolveSeen(
   { customerId, order, discrepancyIds }: ReviewSubject,
 ): Promise<void> {
   const kinds = await resolveDiscrepancies(context.database, discrepancyIds, 'the gateway and our books agree')
-  context.log.warn({ customerId, orderId: order.orderId, kinds }, 'a discrepancy has resolved itself')
+  context.log.warn({ customerId, orderId: order.orderId, discrepancies: kinds }, 'a discrepancy has resolved itself')
 }

@@ -1,4 +1,6 @@
 // What the worker does, as tables.
+
+import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/expire-holds.ts'
 import type { Database } from '../db/database.ts'
 import type { Deliverer } from '../events/deliverer.ts'
@@ -11,8 +13,8 @@ import type { Job } from './worker.ts'
 
 export const notificationsJob = 'notifications'
 
-export function creditJobs(database: Database): Job[] {
-  return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database) }]
+export function creditJobs(database: Database, tallies: Tallies): Job[] {
+  return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database, tallies) }]
 }
 
 export function eventJobs(deliverer: Deliverer): Job[] {
@@ -20,12 +22,16 @@ export function eventJobs(deliverer: Deliverer): Job[] {
 }
 
 export function paymentJobs(context: PaymentContext): Job[] {
-  const { database } = context
+  const { database, tallies } = context
   const { pendingOrderLifetimeMs: lifetimeMs } = context.settings
   return [
     { name: 'recover', everyMs: 1_000, run: () => recover(context) },
     { name: notificationsJob, everyMs: 1_000, run: () => processNotifications(context) },
-    { name: 'expire', everyMs: Math.min(60_000, lifetimeMs / 4), run: () => expireOrders(database, lifetimeMs) },
+    {
+      name: 'expire',
+      everyMs: Math.min(60_000, lifetimeMs / 4),
+      run: () => expireOrders(database, lifetimeMs, tallies),
+    },
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
   ]

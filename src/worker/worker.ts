@@ -2,6 +2,7 @@
 // like any other, and none waits for another. Any number of instances may run the same jobs: the statements of a job
 // share the work out. Stopping lets what is under way come to its end.
 import { setTimeout as delay } from 'node:timers/promises'
+import { createTallies, type Tallies, zeroOf } from '../core/tallies.ts'
 import type { Log } from '../db/database.ts'
 
 export type Job = {
@@ -17,7 +18,7 @@ export type Worker = {
   stop(): Promise<void>
 }
 
-export function startWorker(jobs: Job[], log: Log): Worker {
+export function startWorker(jobs: Job[], log: Log, { jobs: runs }: Pick<Tallies, 'jobs'> = createTallies()): Worker {
   const stopping = new AbortController()
   const wakers = new Map<string, () => void>()
 
@@ -31,9 +32,14 @@ export function startWorker(jobs: Job[], log: Log): Worker {
   }
 
   async function runSafely(job: Job): Promise<boolean> {
+    const ends = runs.get(job.name) ?? zeroOf(['done', 'failed'])
+    runs.set(job.name, ends)
     try {
-      return (await job.run(stopping.signal)).more
+      const { more } = await job.run(stopping.signal)
+      ends.done += 1
+      return more
     } catch (error) {
+      ends.failed += 1
       log.error({ job: job.name, err: error }, 'a job failed')
       return false
     }

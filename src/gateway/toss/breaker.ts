@@ -30,7 +30,19 @@ function isFailure(exchange: unknown): boolean {
   return kind === 'none' || (status ?? 0) >= 500
 }
 
-export function withBreaker(client: TossClient, settings: BreakerSettings, log: BreakerLog): TossClient {
+/** `half open`: one call is finding out. */
+export type BreakerState = 'closed' | 'open' | 'half open'
+
+const states: Record<CircuitState, BreakerState> = {
+  [CircuitState.Closed]: 'closed',
+  [CircuitState.Open]: 'open',
+  [CircuitState.HalfOpen]: 'half open',
+  [CircuitState.Isolated]: 'open',
+}
+
+export type GuardedClient = TossClient & { breakerState(): BreakerState }
+
+export function withBreaker(client: TossClient, settings: BreakerSettings, log: BreakerLog): GuardedClient {
   const breaker: CircuitBreakerPolicy = circuitBreaker(handleWhenResult(isFailure), {
     halfOpenAfter: settings.probeAfterMs,
     breaker: new SamplingBreaker({
@@ -62,5 +74,6 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
     transactions: async (query) =>
       breaker.state === CircuitState.Closed ? guarded(() => client.transactions(query)) : heldBack,
     close: () => client.close(),
+    breakerState: () => states[breaker.state],
   }
 }

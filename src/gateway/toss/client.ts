@@ -32,7 +32,8 @@ const maxAnswerBytes = 1024 * 1024
 export function createTossClient(settings: TossClientSettings): TossClient {
   const agent = new Agent({
     connections: settings.maxConnections,
-    connect: { timeout: settings.connectTimeoutMs },
+    // Said here, so that no flag and no default of the machine says less.
+    connect: { timeout: settings.connectTimeoutMs, minVersion: 'TLSv1.2' },
     keepAliveTimeout: 30_000,
     pipelining: 1,
   })

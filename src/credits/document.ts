@@ -1,0 +1,144 @@
+// The endpoints of the internal API as the API document describes them, beyond their schemas: texts, examples, and the
+// refusals of each in the order in which they are judged.
+import { refuse } from '../core/errors.ts'
+import { contradicts, type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
+import { success } from '../http/envelope.ts'
+import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit } from './schemas.ts'
+
+const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
+const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
+const reference = 'analyses/2026-11-15/4711'
+
+const tooLittle: Refused = refused(
+  'the customer has too little; nothing was done, and the reference can be used again',
+  refuse('BUS002', { metadata: { requested: 5, available: 3 } }),
+)
+const busy: Refused = refused(
+  'the service is busy, or it is not known whether it happened: repeat the request, nothing is done twice',
+  refuse('SVC001'),
+)
+const noCustomer: Refused = refused('there is no such customer', refuse('NOT000'))
+const noHold: Refused = refused('there is no such hold of this customer', refuse('NOT000'))
+
+export const documented = {
+  spend: {
+    operationId: 'spendCredits',
+    tag: 'Credits',
+    summary: 'Spend credits',
+    description:
+      'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
+      'gets the first answer, and is spent once. `balance` is what can be spent afterwards.',
+    body: { customerId, credits: 5, reference },
+    answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
+    refusals: [
+      missing('reference'),
+      notAllowed('credits', CreditsToMove),
+      noCustomer,
+      contradicts('the reference was used with other credits', {
+        field: 'reference',
+        rule: 'was used to spend 7 credits',
+      }),
+      contradicts('the reference was used for a hold', { field: 'reference', rule: 'was used for a hold' }),
+      ...[tooLittle, busy],
+    ],
+  },
+  hold: {
+    operationId: 'holdCredits',
+    tag: 'Credits',
+    summary: 'Set credits aside',
+    description:
+      'For work whose price is known at its end: nobody else can spend what is held. A hold ends by capture, by release, ' +
+      'or by itself after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
+    body: { customerId, credits: 5, reference, expiresInSeconds: 600 },
+    answers: {
+      201: success(
+        { holdId, credits: 5, expiresAt: '2026-11-15T11:15:45.863Z', balance: 27 },
+        'The credits are set aside.',
+      ),
+    },
+    refusals: [
+      missing('reference'),
+      notAllowed('expiresInSeconds', ExpiresInSeconds),
+      noCustomer,
+      contradicts('the reference was used with other credits', {
+        field: 'reference',
+        rule: 'was used for a hold of 7 credits',
+      }),
+      contradicts('the reference was used to spend', { field: 'reference', rule: 'was used to spend credits' }),
+      ...[tooLittle, busy],
+    ],
+  },
+  capture: {
+    operationId: 'captureHold',
+    tag: 'Credits',
+    summary: 'Capture a hold',
+    description:
+      'Spends what was held: all of it, or `credits` of it, and gives the rest back. A repeat gets the first answer. A ' +
+      'hold ends once: whoever comes second and wants something else is told its state.',
+    body: { customerId, credits: 3 },
+    answers: { 200: success({ holdId, captured: 3, released: 2, balance: 29 }, 'The hold is captured.') },
+    refusals: [
+      missing('customerId'),
+      notAllowed('credits', CreditsToMove),
+      noHold,
+      contradicts('more than was held', { field: 'credits', rule: 'must be at most the credits of the hold, 5' }),
+      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is RELEASED' }),
+      busy,
+    ],
+  },
+  release: {
+    operationId: 'releaseHold',
+    tag: 'Credits',
+    summary: 'Release a hold',
+    description: 'Gives all that was held back. A repeat gets the first answer.',
+    body: { customerId },
+    answers: { 200: success({ holdId, captured: 0, released: 5, balance: 32 }, 'The hold is released.') },
+    refusals: [
+      missing('customerId'),
+      notAllowed('customerId', CustomerId),
+      noHold,
+      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is CAPTURED, 3 of 5' }),
+      busy,
+    ],
+  },
+  statement: {
+    operationId: 'getStatement',
+    tag: 'Credits',
+    summary: 'Get the statement of a customer',
+    description:
+      'Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; ' +
+      '`opening` and `closing` are the balances before and after them. `nextCursor` goes on below; it is null at the ' +
+      'end. A page has 100 entries unless `limit` says otherwise, and can be short, or empty, and still have a next one.',
+    answers: {
+      200: success(
+        {
+          customerId,
+          balance: { balance: 32, held: 5, available: 27 },
+          setAside: [
+            {
+              ...{ by: 'HOLD', holdId, credits: 5, reference, orderId: null, service: 'analyses' },
+              expiresAt: '2026-11-15T11:15:45.863Z',
+            },
+          ],
+          opening: { balance: 32, held: 0, available: 32 },
+          closing: { balance: 32, held: 5, available: 27 },
+          entries: [
+            {
+              ...{ entryNumber: 3, kind: 'HOLD', delta: 0, heldDelta: 5 },
+              ...{ balanceAfter: 32, heldAfter: 5, availableAfter: 27 },
+              ...{ orderId: null, reference, holdId, service: 'analyses', createdAt: '2026-11-15T11:05:45.863Z' },
+            },
+          ],
+          nextCursor: '3',
+        },
+        'The statement of the customer.',
+      ),
+    },
+    refusals: [
+      notAllowed('limit', Limit),
+      contradicts('the time does not exist', { field: 'from', rule: 'must be a time that exists' }),
+      contradicts('it would end before it begins', { field: 'to', rule: 'must not be before from' }),
+      noCustomer,
+    ],
+  },
+} satisfies Record<string, Documented>

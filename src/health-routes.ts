@@ -1,0 +1,80 @@
+// Whether the process is alive and whether it can serve, for whoever starts, watches and routes to it: open to everybody
+// who can reach the port, and without the envelope. The gateway's state is told but not required: balance and status work
+// without it.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Database } from './db/database.ts'
+import { listMigrations, missingMigrations } from './db/migrate.ts'
+import type { Gateway } from './gateway/gateway.ts'
+import type { Documented } from './http/documented.ts'
+import { NullableText } from './http/envelope.ts'
+
+export type HealthParts = { database: Database; gateway: Gateway }
+
+const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
+const Readiness = Type.Object(
+  {
+    status: Type.Enum(['ready', 'not ready']),
+    database: Type.Enum(['answering', 'not answering']),
+    migrations: Type.String({ description: '`applied`, or which are missing, or `not known`' }),
+    gateway: Type.Object({
+      state: Type.Enum(['untried', 'answering', 'failing', 'refusing our credentials'], {
+        description: 'what the last call to the gateway has shown; it does not decide over the status',
+      }),
+      since: NullableText,
+    }),
+  },
+  { title: 'Readiness' },
+)
+
+const gatewayAnswers = { state: 'answering', since: '2026-11-15T11:05:45.863Z' }
+const documented = {
+  livez: {
+    operationId: 'getLiveness',
+    tag: 'Operation',
+    summary: 'Is the process alive?',
+    description: 'Answers as long as the process can answer at all.',
+    answers: { 200: { status: 'alive' } },
+    refusals: [],
+  },
+  readyz: {
+    operationId: 'getReadiness',
+    tag: 'Operation',
+    summary: 'Can the service serve?',
+    description:
+      'Ready when the database answers and its schema is complete. The state of the gateway is told beside it.',
+    answers: {
+      200: { status: 'ready', database: 'answering', migrations: 'applied', gateway: gatewayAnswers },
+      503: { status: 'not ready', database: 'not answering', migrations: 'not known', gateway: gatewayAnswers },
+    },
+    refusals: [],
+  },
+} satisfies Record<string, Documented>
+
+export function healthRoutes(app: FastifyInstance, { database, gateway }: HealthParts): void {
+  const migrations = listMigrations()
+
+  app.get(
+    '/livez',
+    { config: { open: true, documented: documented.livez }, schema: { response: { 200: Alive } } },
+    async () => ({ status: 'alive' }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config: { open: true, documented: documented.readyz },
+      schema: { response: { 200: Readiness, 503: Readiness } },
+    },
+    async (_request, reply) => {
+      const missing = await missingMigrations(database, migrations).catch(() => undefined)
+      const ready = missing?.length === 0
+      return reply.code(ready ? 200 : 503).send({
+        status: ready ? 'ready' : 'not ready',
+        database: missing ? 'answering' : 'not answering',
+        migrations: missing ? (ready ? 'applied' : `missing: ${missing.join(', ')}`) : 'not known',
+        gateway: gateway.state(),
+      })
+    },
+  )
+}

@@ -1,0 +1,63 @@
+// What is left to do, counted in one statement. Each part walks an index that holds nothing but what is open, whatever
+// the size of the table: open operations, queues that are not empty, discrepancies nobody has resolved. The dead letters
+// are counted up to a limit, since they have no such index and may be many.
+import { type Database, statement } from '../db/database.ts'
+
+export type Backlog = {
+  operations: { kind: string; state: 'under way' | 'waiting'; count: number }[]
+  oldestOperationSeconds: number | null
+  undeliveredEvents: number
+  oldestEventSeconds: number | null
+  deadEvents: number
+  openDiscrepancies: number
+  waitingNotifications: number
+}
+
+/** Past it one number says as much as another. */
+export const deadEventsCountedTo = 10_000
+const headsLookedAt = 1_000
+
+// Events have no index by time: the oldest is looked for at the head of the queues that have waited longest, and looked up
+// by its key, whatever a plan for many might think of reading them all.
+const readBacklogStatement = statement(
+  'metrics.readBacklog',
+  `with open as (
+    select kind, lease_until > now() as leased, opened_at from payment_operations where state = 'OPEN'
+  ),
+  queue as (
+    select q.customer_id, q.next_event, q.last_event - q.next_event + 1 as events,
+           coalesce(q.first_failed, q.due_at) as waits_since
+    from event_endpoints e
+    join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
+    where e.status = 'ACTIVE'
+  ),
+  head as (
+    select v.created_at
+    from (select customer_id, next_event from queue order by waits_since limit $2) q
+    cross join lateral (
+      select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.next_event limit 1
+    ) v
+  )
+  select
+    (select coalesce(json_agg(json_build_object('kind', kind, 'state', state, 'count', count)), '[]')
+     from (select kind, case when leased then 'under way' else 'waiting' end as state, count(*) from open group by 1, 2) o
+    ) as "operations",
+    (select extract(epoch from now() - min(opened_at))::float8 from open) as "oldestOperationSeconds",
+    (select coalesce(sum(events), 0)::bigint from queue) as "undeliveredEvents",
+    (select extract(epoch from now() - min(created_at))::float8 from head) as "oldestEventSeconds",
+    (select count(*) from (select from dead_events limit $1) d) as "deadEvents",
+    (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",
+    (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications"`,
+)
+
+const askStatement = statement('metrics.ask', 'select 1')
+
+/** Whether it answers at all: something else than whether it has counted in time. */
+export async function askDatabase(database: Database): Promise<void> {
+  await database.run(askStatement)
+}
+
+export async function readBacklog(database: Database): Promise<Backlog> {
+  const [row] = await database.run<Backlog>(readBacklogStatement, [deadEventsCountedTo, headsLookedAt])
+  return row as Backlog
+}

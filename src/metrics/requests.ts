@@ -1,0 +1,44 @@
+// What the listeners have answered, and how full they are.
+import type { Registry } from 'prom-client'
+import type { RequestCounts } from '../http/request-counts.ts'
+import { addCounter, addGauge, addHistogram } from './families.ts'
+
+export type ListenerCounts = Record<'public' | 'internal' | 'webhook', RequestCounts>
+
+export function addRequestMetrics(registry: Registry, listeners: ListenerCounts): void {
+  const all = Object.entries(listeners).map(([listener, counts]) => ({ listener, counts }))
+
+  addCounter(registry, 'credits_http_requests_total', 'Requests answered, by the code of the envelope.', () =>
+    all.flatMap(({ listener, counts }) =>
+      counts.routes.flatMap(({ method, route, answers }) =>
+        // Those that were never given too: the first of a kind is an increase only where there was a zero.
+        Object.entries(answers).map(([code, count]) => [{ listener, method, route, code }, count]),
+      ),
+    ),
+  )
+  addHistogram(
+    registry,
+    {
+      name: 'credits_http_request_duration_seconds',
+      help: 'From the head of a request to its answer.',
+      unit: 1_000,
+    },
+    () =>
+      all.flatMap(({ listener, counts }) =>
+        counts.routes.map(({ method, route, durationsMs }) => [{ listener, method, route }, durationsMs]),
+      ),
+  )
+  addGauge(registry, 'credits_admission_requests_under_way', 'Requests at work, by their kind of work.', () =>
+    all.flatMap(({ listener, counts }) =>
+      [...counts.underWay].map(([work, underWay]) => [{ listener, work }, underWay()]),
+    ),
+  )
+  addCounter(registry, 'credits_admission_refused_total', 'Requests turned away before their work began.', () =>
+    all.flatMap(({ listener, counts }) =>
+      Object.entries(counts.turnedAway).map(([reason, count]) => [
+        { listener, reason: reason.replace(' ', '_') },
+        count,
+      ]),
+    ),
+  )
+}

@@ -1,0 +1,80 @@
+// What the service has done with orders, credits, notifications, events and statements, from its tallies.
+import type { Registry } from 'prom-client'
+import type { Tallies } from '../core/tallies.ts'
+import { addCounter, addGauge, addHistogram, type Read } from './families.ts'
+
+/** What of a pool of connections is told. */
+export type PoolCounts = { totalCount: number; idleCount: number; waitingCount: number }
+
+function labelled(label: string, numbers: Record<string, number>): Read<number> {
+  return () => Object.entries(numbers).map(([name, count]) => [{ [label]: name }, count])
+}
+
+export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
+  const { orders, credits, recoveries, webhooks, deliveries, statements, jobs, batchSizes } = tallies
+  addCounter(registry, 'credits_orders_total', 'Orders, by what happened to them.', labelled('transition', orders))
+  addCounter(registry, 'credits_moved_total', 'Credits, by what was done with them.', labelled('movement', credits))
+  addCounter(
+    registry,
+    'credits_recoveries_total',
+    'Open operations taken up by the worker, by what came of it.',
+    labelled('outcome', recoveries),
+  )
+  addCounter(
+    registry,
+    'credits_webhooks_received_total',
+    'Notifications received from the gateway.',
+    labelled('result', webhooks),
+  )
+  addCounter(
+    registry,
+    'credits_event_deliveries_total',
+    'Attempts to deliver an event, each once; dead: the last one of an event that was given up.',
+    labelled('result', deliveries),
+  )
+  addCounter(registry, 'credits_worker_runs_total', 'Runs of the jobs of the worker.', () =>
+    [...jobs].flatMap(([job, ends]) =>
+      Object.entries(ends).map(([result, count]): [Record<string, string>, number] => [
+        { task: job.replaceAll(' ', '_'), result },
+        count,
+      ]),
+    ),
+  )
+  addCounter(
+    registry,
+    'credits_database_failures_total',
+    'Statements that failed for the sake of the database: again (lost against another), away, busy.',
+    labelled('kind', statements.failures),
+  )
+  addCounter(registry, 'credits_database_retries_total', 'Statements that were repeated.', () => [
+    [{}, statements.retries],
+  ])
+  addHistogram(registry, { name: 'credits_batch_size', help: 'Requests that shared a statement.' }, () =>
+    [...batchSizes].map(([statement, sizes]) => [{ statement }, sizes]),
+  )
+}
+
+export function addPoolMetrics(registry: Registry, pools: Record<string, PoolCounts>): void {
+  const each =
+    (read: (pool: PoolCounts) => number): Read<number> =>
+    () =>
+      Object.entries(pools).map(([pool, counts]) => [{ pool }, read(counts)])
+  addGauge(
+    registry,
+    'credits_database_connections',
+    'Connections of a pool.',
+    each(({ totalCount }) => totalCount),
+  )
+  addGauge(
+    registry,
+    'credits_database_connections_idle',
+    'Connections of a pool that do nothing.',
+    each(({ idleCount }) => idleCount),
+  )
+  addGauge(
+    registry,
+    'credits_database_connections_waiting',
+    'Statements that wait for a connection.',
+    each(({ waitingCount }) => waitingCount),
+  )
+}

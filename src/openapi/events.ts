@@ -1,0 +1,118 @@
+// The events that the service sends, as webhooks of the API document. Their data is written by SQL; a test holds events
+// that were really delivered against these schemas.
+import Type from 'typebox'
+import type { EventType } from '../events/outbox.ts'
+import type { OrderStatus } from '../payments/order-status.ts'
+import { packageOf } from '../payments/packages.ts'
+import { StatusData } from '../payments/schemas.ts'
+import type { Components, JsonSchema } from './schemas.ts'
+
+type Told = { title: string; summary: string; data: Type.TProperties; example: object }
+
+const customer = { customerId: Type.String({ format: 'uuid' }) }
+const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
+const { packageType, price: amount, credits } = packageOf('STANDARD')
+
+function ofOrder(title: string, summary: string, status: OrderStatus, balance: number): Told {
+  const { orderId, packageType: PackageType, amount: Price } = StatusData.properties
+  return {
+    title,
+    summary,
+    data: {
+      ...{ ...customer, orderId, status: Type.Literal(status), packageType: PackageType, amount: Price },
+      credits: Type.Integer({ minimum: 1, description: 'the credits of the order' }),
+      balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
+    },
+    example: {
+      ...{ customerId, orderId: 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C', status },
+      ...{ packageType, amount, credits, balance },
+    },
+  }
+}
+
+const events: Record<EventType, Told> = {
+  'order.confirmed': ofOrder('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32),
+  'order.failed': ofOrder('OrderFailedEvent', 'An order was refused by the gateway, or expired', 'FAILED', 11),
+  'order.cancelled': ofOrder('OrderCancelledEvent', 'An order was cancelled', 'CANCELLED', 11),
+  'order.refunded': ofOrder('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11),
+  'credits.low': {
+    title: 'CreditsLowEvent',
+    summary: 'What a customer can spend fell below its threshold',
+    data: { ...customer, credits: Type.Integer({ minimum: 0 }), threshold: Type.Integer({ minimum: 1 }) },
+    example: { customerId, credits: 3, threshold: 5 },
+  },
+}
+
+const description =
+  'Sent to every endpoint of the platform that wants this type: at least once, and in order for each customer. A repeat ' +
+  'has the same `webhook-id`. Verify the signature by the Standard Webhooks scheme before anything else.'
+
+function header(name: string, text: string, schema: object, example: string) {
+  return { name, in: 'header', required: true, description: text, schema, example }
+}
+
+const headers = [
+  header(
+    'webhook-id',
+    'Identifies the event; the same in each repeat.',
+    { type: 'string', format: 'uuid' },
+    customerId,
+  ),
+  header(
+    'webhook-timestamp',
+    'When this request was signed, in seconds since 1970.',
+    { type: 'string', pattern: '^\\d+$' },
+    '1794740745',
+  ),
+  header(
+    'webhook-signature',
+    'One signature or several, separated by blanks.',
+    { type: 'string', pattern: '^v1,\\S+( v1,\\S+)*$' },
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+]
+
+const responses = {
+  '2XX': { description: 'Taken: it is not sent again.' },
+  410: { description: 'The endpoint is gone: it is disabled, and what happens meanwhile waits until it is enabled.' },
+  default: {
+    description: 'Not taken: it is sent again, after growing pauses. `Retry-After` on 429 and 503 is respected.',
+  },
+}
+
+export function eventWebhooks(components: Components): Record<string, JsonSchema> {
+  const all = Object.entries(events).map(([type, told], place) => {
+    const { title, summary, data } = told
+    const schema = Type.Object(
+      {
+        type: Type.Literal(type),
+        timestamp: Type.String({ format: 'date-time', description: 'when it happened, UTC' }),
+        sequence: Type.Integer({ minimum: 1, description: 'counts the events of the customer, over all types' }),
+        data: Type.Object(data),
+      },
+      { title, description: `${summary}.` },
+    )
+    const example = { type, timestamp: '2026-11-15T11:05:45.863Z', sequence: place + 1, data: told.example }
+    return { type, told, reference: components.schemaOf(schema, 'sent'), example }
+  })
+  components.add('Event', {
+    description: 'Every event, told apart by its type.',
+    oneOf: all.map(({ reference }) => reference),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(all.map(({ type, reference }) => [type, reference.$ref])),
+    },
+  })
+  return Object.fromEntries(
+    all.map(({ type, told: { title, summary }, reference: schema, example }) => [
+      type,
+      {
+        post: {
+          ...{ operationId: `tell${title}`, tags: ['Events'], summary, description, security: [], parameters: headers },
+          requestBody: { required: true, content: { 'application/json': { schema, example } } },
+          responses,
+        },
+      },
+    ]),
+  )
+}

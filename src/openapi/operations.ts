@@ -1,0 +1,94 @@
+// From a route to an operation of the document: its parameters, its body, and each of its answers.
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { assert } from '../core/assert.ts'
+import { bodyRefusals, type Documented, type Refused } from '../http/documented.ts'
+import { refusalResponses } from './refusals.ts'
+import type { Components, JsonSchema } from './schemas.ts'
+
+export type DocumentedRoute = {
+  method: string
+  path: string
+  documented: Documented
+  isOpen: boolean
+  schema: RouteSchema
+}
+
+type ObjectSchema = { properties: Record<string, object>; required?: string[] }
+type RouteSchema = {
+  params?: ObjectSchema
+  querystring?: ObjectSchema
+  body?: object
+  response?: Record<string, object>
+}
+
+/** To be called before the routes are added; a route that says nothing of itself is a fault. */
+export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
+  const routes: DocumentedRoute[] = []
+  app.addHook('onRoute', ({ method, url, schema = {}, config = {} }: RouteOptions) => {
+    const { documented, open = false } = config
+    assert(documented !== undefined, `${method} ${url} says nothing of itself: config.documented`)
+    if (documented === 'no API') return
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    routes.push({ method: `${method}`, path, documented, isOpen: open, schema: schema as RouteSchema })
+  })
+  return routes
+}
+
+export function operationOf(
+  components: Components,
+  { documented, schema, isOpen }: DocumentedRoute,
+  { security, refusals }: { security: string; refusals: readonly Refused[] },
+): JsonSchema {
+  const { operationId, tag, summary, description, headers = {}, body } = documented
+  const parameters = [
+    ...parametersOf(components, 'path', schema.params),
+    ...parametersOf(components, 'query', schema.querystring),
+    ...Object.entries(headers).map(([name, header]) => parameterOf(components, 'header', name, header, false)),
+  ]
+  return {
+    ...{ operationId, tags: [tag], summary, description },
+    security: isOpen ? [] : [{ [security]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(schema.body && { requestBody: requestBodyOf(components, schema.body, body) }),
+    responses: {
+      ...successResponses(components, schema, documented),
+      ...refusalResponses([...refusals, ...(schema.body ? bodyRefusals : []), ...documented.refusals]),
+    },
+  }
+}
+
+function parametersOf(components: Components, place: 'path' | 'query', schema: ObjectSchema | undefined): JsonSchema[] {
+  const { properties = {}, required = [] } = schema ?? {}
+  return Object.entries(properties).map(([name, each]) =>
+    parameterOf(components, place, name, each, required.includes(name)),
+  )
+}
+
+function parameterOf(components: Components, place: string, name: string, schema: object, required: boolean) {
+  const { description, examples, ...rest } = components.schemaOf(schema, 'taken')
+  const [example] = (examples ?? []) as unknown[]
+  return { name, in: place, required, description, schema: rest, ...(example !== undefined && { example }) }
+}
+
+function requestBodyOf(components: Components, schema: object, example: unknown): JsonSchema {
+  return {
+    required: true,
+    content: { 'application/json': { schema: components.schemaOf(schema, 'taken'), example } },
+  }
+}
+
+const descriptions: Record<string, string> = { 200: 'Done.', 201: 'Created.', 503: 'Not now.' }
+
+/** What is not JSON is text, and has no schema. */
+function successResponses(components: Components, { response = {} }: RouteSchema, { answers }: Documented) {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, example]) => {
+      const schema = response[status]
+      const content = schema
+        ? { 'application/json': { schema: components.schemaOf(schema, 'sent'), example } }
+        : { 'text/plain': { schema: { type: 'string' }, example } }
+      const headers = { 'Cache-Control': { $ref: '#/components/headers/Cache-Control' } }
+      return [status, { description: descriptions[status], headers, content }]
+    }),
+  )
+}

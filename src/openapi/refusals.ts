@@ -1,0 +1,101 @@
+// The answers that refuse, as the document has them: a schema for each code, and for each status of an operation the codes
+// that it can have there, with an example each.
+import { catalogue, type ErrorCode } from '../core/errors.ts'
+import type { Refused } from '../http/documented.ts'
+import { failure } from '../http/envelope.ts'
+import type { Components, JsonSchema } from './schemas.ts'
+
+const fields = object({
+  fields: {
+    type: 'array',
+    minItems: 1,
+    description: 'The fields that are at fault, each with the rule that it breaks.',
+    items: object({ field: { type: 'string' }, rule: { type: 'string' } }),
+  },
+})
+const credits = { type: 'integer', minimum: 0 }
+
+/** What goes with a code; all others have null. */
+const metadata: Partial<Record<ErrorCode, JsonSchema>> = {
+  VAL002: fields,
+  VAL003: fields,
+  BUS002: object({ requested: credits, available: credits }),
+  PAYMENT_CANCEL_FAILED: object({ paymentKey: { type: 'string' }, reason: { type: 'string' } }),
+  INT001: object({ requestId: { type: 'string', description: 'Finds the request in the log.' } }),
+}
+
+function object(properties: Record<string, unknown>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+const codes = Object.keys(catalogue) as ErrorCode[]
+
+/** The component of a code is called as the code is. */
+export function addRefusals(components: Components): void {
+  const references = codes.map((code) => {
+    const { status, message } = catalogue[code]
+    return components.add(code, {
+      description: `HTTP ${status}: ${message}`,
+      ...object({
+        success: { type: 'boolean', const: false },
+        data: { type: 'null' },
+        message: { type: 'string', description: 'For people; it may be more precise than the code.' },
+        code: { type: 'string', const: code },
+        metadata: metadata[code] ?? { type: 'null' },
+      }),
+    })
+  })
+  components.add('ErrorEnvelope', {
+    description: 'Every refusal of every endpoint, told apart by its code.',
+    oneOf: references,
+    discriminator: {
+      propertyName: 'code',
+      mapping: Object.fromEntries(codes.map((code, place) => [code, references[place]?.$ref])),
+    },
+  })
+}
+
+/** In the order of the catalogue, by status. */
+export function refusalResponses(refusals: readonly Refused[]): Record<string, JsonSchema> {
+  const byStatus = Map.groupBy(refusals, ({ refusal }) => refusal.status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, all]) => {
+      const own = codes.filter((code) => all.some(({ refusal }) => refusal.code === code))
+      const references = own.map((code) => ({ $ref: `#/components/schemas/${code}` }))
+      const response = {
+        description: own.map((code) => `${code}: ${textOf(code, all)}`).join(' '),
+        headers: {
+          'Cache-Control': { $ref: '#/components/headers/Cache-Control' },
+          ...(own.includes('SVC001') && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+        },
+        content: {
+          'application/json': {
+            schema: references.length === 1 ? references[0] : { oneOf: references },
+            examples: examplesOf(own.flatMap((code) => all.filter(({ refusal }) => refusal.code === code))),
+          },
+        },
+      }
+      return [status, response]
+    }),
+  )
+}
+
+/** In the words that are sent; those of a code with metadata are about one request, and the catalogue's about all. */
+function textOf(code: ErrorCode, refusals: readonly Refused[]): string {
+  if (metadata[code]) return catalogue[code].message
+  const own = refusals.filter(({ refusal }) => refusal.code === code)
+  return [...new Set(own.map(({ refusal }) => refusal.message))].join(' ')
+}
+
+/** Called by their code; the second of a code has its number behind it. */
+function examplesOf(refusals: readonly Refused[]): Record<string, { summary: string; value: unknown }> {
+  const counts = new Map<ErrorCode, number>()
+  return Object.fromEntries(
+    refusals.map(({ when, refusal }) => {
+      const count = (counts.get(refusal.code) ?? 0) + 1
+      counts.set(refusal.code, count)
+      const name = count === 1 ? refusal.code : `${refusal.code}-${count}`
+      return [name, { summary: `${refusal.code}: ${when}`, value: failure(refusal) }]
+    }),
+  )
+}

@@ -1,0 +1,156 @@
+// The six endpoints as the API document describes them, beyond their schemas: texts, examples, and the refusals of each in
+// the order in which they are judged.
+import { refuse } from '../core/errors.ts'
+import { contradicts, type Documented, missing, notAllowed, refused } from '../http/documented.ts'
+import { success } from '../http/envelope.ts'
+import { packageOf, packages, paymentMethod } from './packages.ts'
+import { Amount, IdempotencyKey, PackageType, PaymentKey, Reason } from './schemas.ts'
+
+const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
+const paymentKey = 'tgen_20261115200512AbCd1'
+const reason = 'bought by mistake'
+const { packageType, price: amount, credits } = packageOf('STANDARD')
+const unknownOutcome =
+  'the service is busy, or what the gateway did is not known yet: repeat the request, nothing is done twice'
+
+export const documented = {
+  purchase: {
+    operationId: 'purchaseCredits',
+    tag: 'Payments',
+    summary: 'Purchase credits',
+    description:
+      'Creates a payment order for a package and gives what the checkout in the browser needs. No credits are added and ' +
+      'no money moves before the payment is confirmed. Send an `X-Idempotency-Key` to be able to repeat the request.',
+    headers: { 'X-Idempotency-Key': IdempotencyKey },
+    body: { packageType, paymentMethod },
+    answers: {
+      201: success(
+        {
+          ...{ orderId, packageType, amount, clientKey: 'test_ck_of_your_shop' },
+          successUrl: 'https://shop.example/success',
+          failUrl: `https://shop.example/fail?orderId=${orderId}`,
+        },
+        'The payment order is created.',
+      ),
+    },
+    refusals: [
+      missing('packageType'),
+      notAllowed('packageType', PackageType),
+      contradicts('the X-Idempotency-Key is malformed', {
+        field: 'X-Idempotency-Key',
+        rule: 'must be 1 to 255 visible ASCII characters, once',
+      }),
+      contradicts(
+        'the X-Idempotency-Key belongs to a purchase with another body',
+        { field: 'X-Idempotency-Key', rule: 'belongs to an earlier purchase with another body' },
+        'The X-Idempotency-Key was used for a purchase with another body.',
+      ),
+      refused(
+        'the customer has as many orders awaiting confirmation as it may have',
+        refuse('SVC001', { message: '1000 orders are awaiting confirmation. Retry later.' }),
+      ),
+    ],
+  },
+  confirm: {
+    operationId: 'confirmPayment',
+    tag: 'Payments',
+    summary: 'Confirm a payment',
+    description:
+      'Captures the payment that the buyer has approved in the checkout and adds the credits. Repeat it until there is ' +
+      'an answer other than SVC001: the payment is captured and the credits are added once, and a repeated confirm ' +
+      'gets the first answer again.',
+    body: { orderId, paymentKey, amount },
+    answers: {
+      200: success(
+        {
+          orderId,
+          creditsAdded: credits,
+          totalCredits: 32,
+          message: `${credits} credits added. The balance is 32 credits.`,
+        },
+        'The payment is confirmed.',
+      ),
+    },
+    refusals: [
+      missing('paymentKey'),
+      notAllowed('amount', Amount),
+      refused('there is no such order of this customer', refuse('NOT000')),
+      contradicts('the amount is not that of the order', {
+        field: 'amount',
+        rule: `must be the amount of the order, ${amount}`,
+      }),
+      contradicts('the paymentKey belongs to another order', { field: 'paymentKey', rule: 'belongs to another order' }),
+      contradicts(
+        'the gateway has refused the payment; the order is FAILED now',
+        { field: 'orderId', rule: 'the order is FAILED' },
+        'The payment was refused.',
+      ),
+      contradicts(
+        'the order is not PENDING any more',
+        { field: 'orderId', rule: 'the order is CANCELLED' },
+        'The order is CANCELLED, not PENDING.',
+      ),
+      refused(unknownOutcome, refuse('SVC001')),
+    ],
+  },
+  credits: {
+    operationId: 'getCreditBalance',
+    tag: 'Payments',
+    summary: 'Get the credit balance',
+    description: 'What the customer of the API key can spend now.',
+    answers: {
+      200: success({ credits: 32, customerId: '5509d75f-dfe0-4984-9be9-f02d7cdb5de6' }, 'The credit balance.'),
+    },
+    refusals: [],
+  },
+  packages: {
+    operationId: 'listCreditPackages',
+    tag: 'Payments',
+    summary: 'List the credit packages',
+    description: 'The packages there are, in the order BASIC, STANDARD, PRO. Prices are in KRW.',
+    answers: { 200: success(packages, 'The credit packages.') },
+    refusals: [],
+  },
+  status: {
+    operationId: 'getPaymentStatus',
+    tag: 'Payments',
+    summary: 'Get the status of a payment',
+    description: 'The order as it stands now.',
+    answers: {
+      200: success(
+        {
+          ...{ orderId, status: 'CONFIRMED', packageType, amount },
+          ...{ createdAt: '2026-11-15T11:05:12.031Z', confirmedAt: '2026-11-15T11:05:45.863Z' },
+        },
+        'The payment status.',
+      ),
+    },
+    refusals: [refused('there is no such order of this customer', refuse('NOT000'))],
+  },
+  cancel: {
+    operationId: 'cancelPayment',
+    tag: 'Payments',
+    summary: 'Cancel a payment',
+    description:
+      'Gives the money of a confirmed payment back and takes its credits from the balance. All of its credits must be ' +
+      'there to be taken. After SVC001 repeat it: the money is given back once.',
+    body: { paymentKey, reason },
+    answers: { 200: success({ message: 'The payment is cancelled and its credits are taken back.' }, null) },
+    refusals: [
+      missing('reason'),
+      notAllowed('paymentKey', PaymentKey),
+      notAllowed('reason', Reason),
+      refused('there is no such payment of this customer', refuse('NOT000')),
+      cannotCancel('its credits are spent or set aside', 'The credits of this payment are spent or set aside.'),
+      cannotCancel('it is cancelled already', 'The payment is already cancelled.'),
+      cannotCancel('it is refunded already', 'The payment is already refunded.'),
+      cannotCancel('it was never captured', 'The payment is not captured: there is nothing to cancel.'),
+      cannotCancel('the gateway refuses', 'The gateway refused the cancellation.'),
+      refused(unknownOutcome, refuse('SVC001')),
+    ],
+  },
+} satisfies Record<string, Documented>
+
+function cannotCancel(when: string, message: string) {
+  return refused(when, refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } }))
+}
