@@ -1,6 +1,7 @@
 // The list of the shop's orders, and one order with the form that cancels it.
 
-import type { Answer, ApiCode, PaymentStatus } from './api.ts'
+import type { PaymentOrder } from '../../client/src/index.ts'
+import type { Answer, ApiCode } from './api.ts'
 import { type Html, html } from './html.ts'
 import { actions, formatWon, layout, packageName, type View } from './layout.ts'
 import type { Order } from './orders.ts'
@@ -8,7 +9,7 @@ import type { Outcome } from './outcome.ts'
 import { orderFacts } from './pages.ts'
 import { texts } from './texts.ts'
 
-export type ListedOrder = { order: Order; status: Answer<PaymentStatus> }
+export type ListedOrder = { order: Order; status: Answer<PaymentOrder> }
 
 export function ordersPage(view: View, listed: ListedOrder[]): string {
   const text = texts[view.language]
@@ -39,7 +40,7 @@ function orderRow(view: View, { order, status }: ListedOrder): Html {
 
 const tones: Record<string, string> = { CONFIRMED: 'good', FAILED: 'bad' }
 
-function statusOf(view: View, order: Order, answer: Answer<PaymentStatus>): { tone: string; label: string } {
+function statusOf(view: View, order: Order, answer: Answer<PaymentOrder>): { tone: string; label: string } {
   const text = texts[view.language]
   if (!answer.ok) return { tone: '', label: answer.code === 'NOT000' ? text.statusMissing : text.statusUnknown }
   const { status } = answer.data

@@ -1,7 +1,8 @@
 // What has become of an order, as far as the shop knows: never a guess. A payment is complete or refused when the
 // service says so; every answer that leaves it open is `unknown`, and the shop goes on asking.
 
-import type { Answer, Api, ApiCode, Confirmation, OrderStatus } from './api.ts'
+import type { Confirmation, OrderStatus } from '../../client/src/index.ts'
+import type { Answer, Api, ApiCode } from './api.ts'
 import type { Order, Orders } from './orders.ts'
 
 export type OutcomeKind =

@@ -1,7 +1,8 @@
 // The pages of the shop as functions of what they show. No page decides anything: the numbers and the outcome come in.
 
 import { randomUUID } from 'node:crypto'
-import type { ApiCode, CreditPackage } from './api.ts'
+import type { CreditPackage } from '../../client/src/index.ts'
+import type { ApiCode } from './api.ts'
 import { type Html, html } from './html.ts'
 import { actions, formatWon, layout, packageName, type View } from './layout.ts'
 import type { Order } from './orders.ts'

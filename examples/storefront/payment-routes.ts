@@ -3,7 +3,8 @@
 // clicking twice find what is already there.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Api, Purchase } from './api.ts'
+import type { Purchase } from '../../client/src/index.ts'
+import type { Api } from './api.ts'
 import type { Order, Orders } from './orders.ts'
 import { confirmOrder, type Outcome, readOutcome } from './outcome.ts'
 import { buyAgainPage, failMessage, failPage, homePage, outcomePage, payPage } from './pages.ts'

@@ -1,7 +1,8 @@
 // Everything the shop says to people, in Korean and in English: one table each, so that a sentence missing in one
 // language does not compile.
 
-import type { ApiCode, OrderStatus } from './api.ts'
+import type { OrderStatus } from '../../client/src/index.ts'
+import type { ApiCode } from './api.ts'
 import type { OutcomeKind } from './outcome.ts'
 
 export type Language = 'ko' | 'en'

@@ -1,0 +1,69 @@
+// Reads what came back. An answer of the service is the envelope of its specification, with a code and the status that
+// belongs to it; whatever else comes (a proxy's page, half a document, a code nobody knows) is not an answer and is told
+// as such, never guessed at.
+import { type Failure, statuses } from './errors.ts'
+import { retryAfterMs } from './pauses.ts'
+
+export type Answer = { code: 'SUCCESS'; data: unknown } | Failure
+
+type Envelope = {
+  success: boolean
+  data: unknown
+  message: string | null
+  code: string
+  metadata: Record<string, unknown> | null
+}
+
+export function readAnswer(response: Response, text: string): Answer {
+  const { status, headers, ok } = response
+  const envelope = isJson(headers) ? envelopeIn(text) : null
+  if (!envelope) return unreadable(response)
+  const { code, data, message, metadata, success } = envelope
+  if (code === 'SUCCESS') return success && ok && isObject(data) ? { code, data } : unreadable(response)
+  if (success || !isKnown(code) || statuses[code] !== status) return unreadable(response)
+  return { code, status, metadata, message: message ?? code, retryAfterMs: retryAfterIn(headers) }
+}
+
+function isJson(headers: Headers): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '')
+}
+
+function envelopeIn(text: string): Envelope | null {
+  const value = parse(text)
+  if (!isObject(value)) return null
+  const { success, message, code, metadata } = value
+  const isEnvelope =
+    typeof success === 'boolean' &&
+    typeof code === 'string' &&
+    (message === null || typeof message === 'string') &&
+    (metadata === null || isObject(metadata)) &&
+    'data' in value
+  return isEnvelope ? (value as Envelope) : null
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isKnown(code: string): code is keyof typeof statuses {
+  return Object.hasOwn(statuses, code)
+}
+
+function retryAfterIn(headers: Headers): number | null {
+  return retryAfterMs(headers.get('retry-after'), Date.now())
+}
+
+/** What it says is not repeated: nobody knows whose words they are. When it says to come back is believed. */
+function unreadable({ status, headers }: Response): Failure {
+  const type = headers.get('content-type') ?? 'no content type'
+  const message = `The answer is not one of the service: HTTP ${status}, ${type}.`
+  return { code: 'UNREADABLE_ANSWER', status, metadata: null, message, retryAfterMs: retryAfterIn(headers) }
+}

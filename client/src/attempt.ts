@@ -1,0 +1,58 @@
+// One attempt: a request, and what became of it, as a value. It ends by itself, by its time-out or by the caller's
+// signal, whichever comes first, also where `fetch` does not listen to signals; then the connection is given up.
+import { type Answer, readAnswer } from './answer.ts'
+import type { Failure } from './errors.ts'
+import type { Fetch } from './settings.ts'
+
+export type Request = { url: string; method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null }
+
+export async function attempt(
+  fetch: Fetch,
+  request: Request,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const controller = new AbortController()
+  const { promise: ended, resolve: end } = withResolver<Failure>()
+  const abort = () => end(abortedBy(signal))
+  const timer = setTimeout(() => end(timedOut(timeoutMs)), timeoutMs)
+  signal?.addEventListener('abort', abort)
+  try {
+    return await Promise.race([exchange(fetch, request, controller.signal), ended])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+    controller.abort()
+  }
+}
+
+/** Never rejects: what is left of it after a time-out ends unheard. */
+async function exchange(fetch: Fetch, { url, ...request }: Request, signal: AbortSignal): Promise<Answer> {
+  try {
+    // A redirect is not followed: the key would go along, to wherever it leads. And what an account has is never taken from
+    // a cache, which some frameworks put in front of `fetch`.
+    const response = await fetch(url, { ...request, redirect: 'manual', cache: 'no-store', signal })
+    return readAnswer(response, await response.text())
+  } catch (cause) {
+    const message = 'The connection failed, or was lost before the answer was whole.'
+    return { code: 'CONNECTION_LOST', status: null, metadata: null, message, retryAfterMs: null, cause }
+  }
+}
+
+export function abortedBy(signal: AbortSignal | undefined): Failure {
+  const message = 'The caller aborted the call.'
+  return { code: 'ABORTED', status: null, metadata: null, message, retryAfterMs: null, cause: signal?.reason }
+}
+
+export function timedOut(timeoutMs: number): Failure {
+  const message = `No answer within ${Math.round(timeoutMs)} ms.`
+  return { code: 'TIMED_OUT', status: null, metadata: null, message, retryAfterMs: null }
+}
+
+function withResolver<Value>() {
+  let resolve: (value: Value) => void = () => undefined
+  const promise = new Promise<Value>((given) => {
+    resolve = given
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,83 @@
+// The six endpoints for the holder of an API key: one method each, named as in the API document, with the data of the
+// answer as its value. What is not a success is thrown: see errors.ts.
+import { segment } from './path.ts'
+import { send } from './send.ts'
+import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
+import type {
+  Balance,
+  Cancellation,
+  CancelRequest,
+  Confirmation,
+  ConfirmRequest,
+  CreditPackage,
+  PaymentOrder,
+  Purchase,
+  PurchaseRequest,
+} from './types.ts'
+
+export type CreditsClientOptions = ClientOptions & {
+  /** Left out where a proxy adds it; in a browser it is refused. Given and undefined is a mistake, and refused too. */
+  apiKey?: string | undefined
+}
+
+export type PurchaseOptions = CallOptions & {
+  /** 1 to 255 visible ASCII characters; made up when it is not given. Repeat a purchase with the same one. */
+  idempotencyKey?: string | undefined
+}
+
+export type CreditsClient = {
+  /** What there is to buy: BASIC, STANDARD, PRO. */
+  listCreditPackages(options?: CallOptions): Promise<CreditPackage[]>
+  /** Makes an order, and gives what the checkout in the browser needs. */
+  purchaseCredits(request: PurchaseRequest, options?: PurchaseOptions): Promise<Purchase>
+  /** Captures what the buyer has approved, and adds the credits. Once, however often it is called. */
+  confirmPayment(request: ConfirmRequest, options?: CallOptions): Promise<Confirmation>
+  /** Gives the money of a confirmed payment back, and takes its credits. */
+  cancelPayment(request: CancelRequest, options?: CallOptions): Promise<Cancellation>
+  /** The order as it stands now. */
+  getPaymentStatus(request: { orderId: string }, options?: CallOptions): Promise<PaymentOrder>
+  /** What can be spent now. */
+  getCreditBalance(options?: CallOptions): Promise<Balance>
+}
+
+const base = '/public/v1/payments'
+const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
+
+export function createCreditsClient(given: CreditsClientOptions): CreditsClient {
+  const { apiKey, ...options } = given
+  // Not whether it is undefined: that is what a variable is that the environment lacks.
+  const secret = Object.hasOwn(given, 'apiKey')
+    ? { name: 'apiKey', header: 'service-api-key', value: requireSecret('apiKey', apiKey) }
+    : null
+  const settings = settingsOf(options, secret)
+  return {
+    listCreditPackages: (callOptions) =>
+      send(settings, 'listCreditPackages', { path: `${base}/packages` }, callOptions),
+
+    async purchaseCredits(body, { idempotencyKey = newIdempotencyKey(), ...callOptions } = {}) {
+      if (!idempotencyKeyPattern.test(idempotencyKey)) {
+        throw new TypeError('idempotencyKey: expected 1 to 255 visible ASCII characters.')
+      }
+      return send(settings, 'purchaseCredits', { path: `${base}/purchase`, body, idempotencyKey }, callOptions)
+    },
+
+    confirmPayment: (body, callOptions) =>
+      send(settings, 'confirmPayment', { path: `${base}/confirm`, body }, callOptions),
+
+    cancelPayment: (body, callOptions) =>
+      send(settings, 'cancelPayment', { path: `${base}/cancel`, body }, callOptions),
+
+    async getPaymentStatus({ orderId }, callOptions) {
+      const path = `${base}/${segment('orderId', orderId, ['credits', 'packages'])}`
+      return send(settings, 'getPaymentStatus', { path }, callOptions)
+    },
+
+    getCreditBalance: (callOptions) => send(settings, 'getCreditBalance', { path: `${base}/credits` }, callOptions),
+  }
+}
+
+/** 128 random bits. Not `randomUUID`, which browsers keep from pages without TLS. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,52 @@
+// The types of the API, taken from its document: nothing here is written twice. `schema.ts` is made by
+// `npm run client-schema`.
+import type { components, operations } from './schema.ts'
+
+type Schemas = components['schemas']
+
+/** The endpoints, by the names that the document gives them. */
+export type OperationId = keyof operations
+
+type Responses<Id extends OperationId> = operations[Id]['responses']
+type Content<Part> = Part extends { content: { 'application/json': infer Json } } ? Json : never
+type Answers<Id extends OperationId> = {
+  [Status in keyof Responses<Id>]: Content<Responses<Id>[Status]>
+}[keyof Responses<Id>]
+
+/** What an operation gives when it succeeds. */
+export type DataOf<Id extends OperationId> =
+  Answers<Id> extends infer Answer ? (Answer extends { code: 'SUCCESS'; data: infer Data } ? Data : never) : never
+/** What an operation can be refused with. */
+export type CodeOf<Id extends OperationId> = Extract<Answers<Id>, Schemas['ErrorEnvelope']>['code']
+export type MetadataOf<Code extends Schemas['ErrorEnvelope']['code']> = Schemas[Code]['metadata']
+
+export type PackageType = Schemas['PackageType']
+export type OrderStatus = Schemas['OrderStatus']
+export type CreditPackage = Schemas['CreditPackage']
+export type Purchase = Schemas['Purchase']
+export type Confirmation = Schemas['Confirmation']
+export type Cancellation = Schemas['Cancellation']
+export type PaymentOrder = Schemas['PaymentOrder']
+export type Balance = Schemas['Balance']
+export type PurchaseRequest = Schemas['PurchaseRequest']
+export type ConfirmRequest = Schemas['ConfirmRequest']
+export type CancelRequest = Schemas['CancelRequest']
+
+export type Spend = Schemas['Spend']
+export type Hold = Schemas['Hold']
+export type EndedHold = Schemas['EndedHold']
+export type Statement = Schemas['Statement']
+export type StatementEntry = Schemas['StatementEntry']
+export type EntryKind = Schemas['EntryKind']
+export type SpendRequest = Schemas['SpendRequest']
+export type HoldRequest = Schemas['HoldRequest']
+export type CaptureRequest = Schemas['CaptureRequest'] & { holdId: string }
+export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
+
+/** What the service sends to an endpoint. `Event` is taken: by browsers. */
+export type CreditsEvent = Schemas['Event']
+export type OrderConfirmedEvent = Schemas['OrderConfirmedEvent']
+export type OrderFailedEvent = Schemas['OrderFailedEvent']
+export type OrderCancelledEvent = Schemas['OrderCancelledEvent']
+export type OrderRefundedEvent = Schemas['OrderRefundedEvent']
+export type CreditsLowEvent = Schemas['CreditsLowEvent']
