@@ -1,20 +1,18 @@
 // The command about the trail: who did what.
 import { listActions } from './action-sql.ts'
-import { type Command, needsNothing } from './command.ts'
+import type { Command } from './command.ts'
+import { limitOption } from './options.ts'
 
 const listLimit = 1_000
 
 export const actionCommands: Command[] = [
   {
     name: 'actions list',
-    takes: '[--limit N]',
     does: `Lists what operators did, newest first, ${listLimit} at most. Without an outcome: under way, or killed.`,
+    more: ['Every command that changes something is written down before it begins and when it has ended.'],
+    options: { limit: limitOption(listLimit) },
+    examples: [{ line: 'actions list --limit 20', does: 'the last twenty' }],
     changes: false,
-    check: ({ positionals, values: { limit = `${listLimit}` } }) => {
-      const fault = needsNothing({ positionals })
-      if (fault) return fault
-      if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > listLimit) return `--limit: a number from 1 to ${listLimit}`
-    },
     async run({ database, values }) {
       const actions = await listActions(database, Number(values.limit ?? listLimit))
       if (values.json) return actions

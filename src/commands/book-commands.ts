@@ -3,37 +3,49 @@ import { uuidPattern } from '../core/ids.ts'
 import { audit } from '../payments/audit.ts'
 import { listOpenDiscrepancies, resolveDiscrepancies } from '../payments/discrepancy-sql.ts'
 import { reconcile } from '../payments/reconcile.ts'
-import { type Command, needsNothing, needsOne, reasonPattern, type Values } from './command.ts'
-import { dateFormat, readTime } from './times.ts'
+import type { Command, Values } from './command.ts'
+import { dateOption, reasonOption } from './options.ts'
+import { readTime } from './times.ts'
 
 const listLimit = 1_000
-
-const needsDiscrepancy = needsOne('ID', ' (see: discrepancies list)')
 
 const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), to: readTime(to, '23:59:59') })
 
 export const bookCommands: Command[] = [
   {
     name: 'audit',
-    takes: '',
-    does: 'Checks every rule the books must keep, beside running traffic. Exit code 1 when one is broken.',
+    does: 'Checks every rule the books must keep, beside running traffic.',
+    more: [
+      'Reads everything in small pieces: it slows nobody down and needs little memory, however large the books are. What ' +
+        'is broken is listed with the rule, the row and what is wrong.',
+    ],
+    examples: [
+      { line: 'audit', does: 'ok: true, or the violations' },
+      { line: 'audit --json', does: 'the same for a script, with exit code 1 when a rule is broken' },
+    ],
+    failsWhen: 'a rule is broken',
     changes: false,
-    check: needsNothing,
-    run: ({ database, onProgress }) =>
-      audit(database, { onProgress: (done, total) => onProgress('rows', done, total) }),
+    run: ({ database, onProgress, signal }) =>
+      audit(database, { signal, onProgress: (done, total) => onProgress('rows', done, total) }),
     failed: (result) => !(result as { ok: boolean }).ok,
   },
   {
     name: 'reconcile',
-    takes: '--from DATE --to DATE',
-    does: `Compares the gateway's transactions with the books, both ways, and repairs what is certain.`,
+    does: `Compares the gateway's list with the books, both ways. Repairs what is certain.`,
+    more: [
+      'The worker does the same every day by itself. What no rule can decide is left as a discrepancy, for a person: see ' +
+        'discrepancies list. It can be run again at any time.',
+    ],
+    options: {
+      from: { ...dateOption('the first day or moment'), needed: true },
+      to: { ...dateOption('the last day or moment'), needed: true },
+    },
+    examples: [{ line: 'reconcile --from 2026-01-01 --to 2026-01-31', does: 'all of January in Korea' }],
+    failsWhen: 'something disagrees, or the gateway did not tell',
     changes: true,
-    check: ({ positionals, values }) => {
-      const fault = needsNothing({ positionals })
-      if (fault) return fault
+    check: ({ values }) => {
       const { from, to } = readSpan(values)
-      if (!from || !to) return `--from DATE and --to DATE are needed, as ${dateFormat}`
-      if (from >= to) return '--to must be after --from'
+      return from && to && from < to ? undefined : '--to must be after --from'
     },
     async run({ payments, values, onProgress }) {
       const { from, to } = readSpan(values)
@@ -47,23 +59,26 @@ export const bookCommands: Command[] = [
   },
   {
     name: 'discrepancies list',
-    takes: '',
     does: `Lists what a person has to look at, oldest first, ${listLimit} at most.`,
+    examples: [{ line: 'discrepancies list', does: 'a table, or None.' }],
     changes: false,
-    check: needsNothing,
     run: ({ database }) => listOpenDiscrepancies(database, listLimit),
   },
   {
     name: 'discrepancies resolve',
-    takes: 'ID --reason TEXT',
     does: 'Closes a discrepancy with what was found out about it.',
+    more: ['If the gateway and the books still differ, the next reconciliation opens it again.'],
+    arguments: [{ name: 'ID', about: 'the discrepancyId', listedBy: 'discrepancies list' }],
+    options: { reason: reasonOption('what was found out') },
+    examples: [
+      {
+        line: 'discrepancies resolve 0b1c7f0e-62f5-4a3c-9d55-3a2f2f1f7c11 --reason "agreed with the buyer"',
+        does: 'it is listed no more',
+      },
+    ],
     changes: true,
-    check: (words) => {
-      const fault = needsDiscrepancy(words)
-      if (fault) return fault
-      if (!uuidPattern.test(words.positionals[0] ?? '')) return 'ID is the discrepancyId of: discrepancies list'
-      if (!reasonPattern.test(words.values.reason ?? '')) return '--reason TEXT is needed, 1 to 200 characters'
-    },
+    check: ({ positionals: [id = ''] }) =>
+      uuidPattern.test(id) ? undefined : 'ID is the discrepancyId of: discrepancies list',
     async run({ database, positionals: [id = ''], values }) {
       const resolution = values.reason?.trim() ?? ''
       const [kind] = await resolveDiscrepancies(database, [id], resolution)

@@ -1,11 +1,14 @@
-// What a command of the operator is: its words, what it takes, and what it does with the parts it asks for. Parts are
-// opened when they are asked for, so a command that needs no gateway starts none.
+// What a command of the operator is: its words, what it takes, how it is explained, and what it does with the parts it asks
+// for. Help, completion, parsing and the documents' tests all read this one description. Parts are opened when they are
+// asked for, so a command that needs no gateway starts none.
 import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
+import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import type { Progress } from '../payments/reconcile.ts'
 
+/** What the options of all commands are called. One name means one thing wherever it is taken. */
 export type Values = {
   customer?: string
   name?: string
@@ -21,43 +24,116 @@ export type Values = {
   limit?: string
   /** Who does it, for the trail; taken by every command that changes something. */
   by?: string
+  /** Goes on without asking; taken by every command that asks. */
+  yes?: boolean
   json?: boolean
   help?: boolean
 }
+export type OptionName = Exclude<keyof Values, 'by' | 'yes' | 'json' | 'help'>
 export type Words = { positionals: string[]; values: Values }
 
-export type Call = Words & {
+export type Argument = {
+  /** In capitals: ORDERID. */
+  name: string
+  about: string
+  /** The command that lists what it may be. */
+  listedBy?: string
+  choices?: readonly string[]
+  /** The shell completes it as a path. */
+  isFile?: boolean
+  /** It may be left out. Only the last one. */
+  optional?: boolean
+}
+
+export type Option = {
+  /** What stands for its value: NAME|UUID. */
+  value: string
+  about: string
+  needed?: boolean
+  /** What a value has to be: told when it is something else. */
+  expects?: string
+  accepts?(text: string): boolean
+  /** All it may be: checked, and completed by the shell. */
+  choices?: readonly string[]
+  /** Several of the choices, with commas between them. */
+  many?: boolean
+  /** The shell completes it as a path. */
+  isFile?: boolean
+}
+
+/** Without the name of the program: `keys issue --customer acme`. */
+export type Example = { line: string; does: string }
+
+/** What a command that cannot be taken back is about to do. */
+export type Confirmation = {
+  /** Shown before the question, as a result is shown. */
+  will: object
+  /** `Refund this order?` */
+  question: string
+}
+
+/** For commands that work without the service's database, or before there is one. */
+export type BareCall = Words & {
+  /** Where the database of this environment is, for src/db/open.ts. */
+  place: Omit<OpenOptions, 'use'>
+  /** As they are given, or made up by an earlier start; none is made up for this. */
+  knownPeppers(): Peppers | undefined
+  /** A path as it was typed, seen from where it was typed. */
+  pathOf(typed: string): string
+  /** Shows how far a long run has come. */
+  onProgress: Progress
+  /** Aborted when the person interrupts. What is half written is removed then; the command need not return anything. */
+  signal: AbortSignal
+}
+
+export type Call = BareCall & {
   database: Database
   peppers(): Peppers
   payments(): Promise<PaymentContext>
   deliveries(): DeliveryContext
-  /** Shows how far a long run has come. */
-  onProgress: Progress
 }
 
-export type Command = {
+type Described = {
+  /** A noun and a verb, or a verb alone. */
   name: string
-  takes: string
+  /** One line. */
   does: string
+  /** What else there is to know, a paragraph each. */
+  more?: readonly string[]
+  arguments?: readonly Argument[]
+  options?: Partial<Record<OptionName, Option>>
+  examples: readonly [Example, ...Example[]]
+  /** When it ends with exit code 1, besides being refused. */
+  failsWhen?: string
+  /** What it writes when that is no result: CSV. There is no --json then. */
+  writes?: string
+  /** What is left when a person interrupts it, where that is something else than for all that change something. */
+  interrupted?: string
   /** Whether it changes something: then it goes into the trail (src/commands/trail.ts). */
   changes: boolean
-  /** What is missing or wrong in the call, if anything. */
-  check(words: Words): string | undefined
-  run?(call: Call): Promise<object | object[]>
-  /** For what is too long to be a result: written as it comes. */
-  stream?(call: Call): AsyncIterable<string>
+  /** What is wrong in the call, if anything, beyond each argument and option for itself. */
+  check?(words: Words): string | undefined
   /** Whether what was found is a failure: exit code 1. */
   failed?(result: object): boolean
 }
 
-/** For the commands that are about one thing. */
-export function needsOne(what: string, hint: string): (words: Pick<Words, 'positionals'>) => string | undefined {
-  return ({ positionals }) => (positionals.length === 1 ? undefined : `exactly one ${what} is needed${hint}`)
+export type DatabaseCommand = Described & {
+  run?(call: Call): Promise<object | object[]>
+  /** For what is too long to be a result: written as it comes. */
+  stream?(call: Call): AsyncIterable<string>
+  /** For what cannot be taken back: what it will do, read without changing anything. Nothing is asked when undefined. */
+  confirm?(call: Call): Promise<Confirmation | undefined>
+  alone?: never
 }
 
-export function needsNothing({ positionals }: Pick<Words, 'positionals'>): string | undefined {
-  return positionals.length === 0 ? undefined : `"${positionals[0]}" is one word too many`
+/** Whoever works alone writes into the trail himself, if there is one. */
+export type BareCommand = Described & {
+  /** A text is written as it is; anything else as a result. */
+  alone(call: BareCall): Promise<object | object[] | string>
+  confirm?(call: BareCall): Promise<Confirmation | undefined>
+  run?: never
+  stream?: never
 }
 
-/** A reason in one line, not blank: what the gateway takes, and PostgreSQL holds. */
-export const reasonPattern = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u
+export type Command = DatabaseCommand | BareCommand
+export type CommandGroup = { title: string; commands: readonly Command[] }

@@ -1,15 +1,23 @@
 // Commands about events: the endpoints that are told, their secrets, what was told, and what could not be delivered.
-import { type DeadOf, listDeadEvents } from '../events/dead-sql.ts'
-import { listEndpoints, updateEndpointStatus } from '../events/endpoint-sql.ts'
+import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead-sql.ts'
+import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoint-sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
 import { listLatestEvents } from '../events/event-sql.ts'
 import { eventTypes } from '../events/outbox.ts'
 import { type Resent, resendDeadEvents } from '../events/resend.ts'
-import { type Call, type Command, needsNothing, needsOne, type Values } from './command.ts'
-import { customerOf, needsCustomer } from './customer.ts'
+import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
+import { customerOf } from './customer.ts'
+import { customerOption } from './options.ts'
 
 const listLimit = 1_000
-const needsEndpoint = needsOne('ENDPOINTID', ' (see: endpoints list)')
+const sampleId = 'end_7Qm2XvB0cKzR4tYpL9Ws'
+const endpointArgument: Argument = { name: 'ENDPOINTID', about: 'the id of the endpoint', listedBy: 'endpoints list' }
+
+/** To speak of some dead events only. */
+const deadOptions = {
+  endpoint: { value: 'ENDPOINTID', about: 'only those for this endpoint' },
+  customer: { ...customerOption, about: 'only those about this customer, by name or by UUID', needed: false },
+} satisfies Record<string, Option>
 
 function readTypes(types: string | undefined): string[] {
   return types ? types.split(',').map((type) => type.trim()) : []
@@ -17,13 +25,9 @@ function readTypes(types: string | undefined): string[] {
 
 const namesOf = (types: string[]) => types.join(',') || 'all'
 
-function checkAdd({ url, types }: Values): string | undefined {
-  const { protocol = '', username = '', password = '', hash = '' } = URL.parse(url ?? '') ?? {}
-  if (protocol !== 'https:' && protocol !== 'http:') return '--url URL is needed, beginning with https:// or http://'
-  if (username || password || hash) return '--url takes no user, password or fragment'
-  if (types !== undefined && types.trim() === '') return '--types has none: leave it out for all'
-  const unknown = readTypes(types).find((type) => !(eventTypes as readonly string[]).includes(type))
-  return unknown === undefined ? undefined : `--types: "${unknown}" is none of ${eventTypes.join(', ')}`
+function checkUrl({ url = '' }: Values): string | undefined {
+  const { username = '', password = '', hash = '' } = URL.parse(url) ?? {}
+  return username || password || hash ? '--url takes no user, password or fragment' : undefined
 }
 
 function noEndpoint(endpointId: string): Error {
@@ -59,13 +63,40 @@ async function listDead(call: Call): Promise<object[]> {
   return values.json ? dead : dead.map(({ data: _, ...rest }) => rest)
 }
 
+/** Its secrets and what waits for it do not come back with another endpoint at the same address. */
+async function confirmRemove({ database, positionals: [endpointId = ''] }: Call): Promise<Confirmation | undefined> {
+  const endpoint = await findEndpoint(database, endpointId)
+  if (!endpoint) return undefined
+  const { url, status, types } = endpoint
+  const counted = await countDeadEvents(database, deadEventsCountedTo, { endpointId })
+  const deadEvents = counted < deadEventsCountedTo ? counted : `${deadEventsCountedTo} or more`
+  const question = 'Remove it for good, with its secrets, what waits for it and its dead events?'
+  return { will: { endpointId, url, status, types: namesOf(types), deadEvents }, question }
+}
+
 export const eventCommands: Command[] = [
   {
     name: 'endpoints add',
-    takes: '--url URL [--types a,b]',
-    does: `Tells an endpoint what happens (${eventTypes.join(', ')}; all, if none is named). Its secret is shown this once.`,
+    does: 'Tells an endpoint what happens, from now on. Its secret is shown this once.',
+    more: [
+      'Every delivery is signed with the secret, and comes in order for each customer, at least once: docs/events.md.',
+    ],
+    options: {
+      url: {
+        ...{ value: 'URL', about: 'where events go', needed: true, expects: 'beginning with https:// or http://' },
+        accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+      },
+      types: { value: 'A,B', about: `only these: ${eventTypes.join(', ')}`, choices: eventTypes, many: true },
+    },
+    examples: [
+      { line: 'endpoints add --url https://example.com/events', does: 'told everything' },
+      {
+        line: 'endpoints add --url https://example.com/events --types order.confirmed,order.refunded',
+        does: 'told these two',
+      },
+    ],
     changes: true,
-    check: ({ positionals, values }) => needsNothing({ positionals }) ?? checkAdd(values),
+    check: ({ values }) => checkUrl(values),
     async run({ database, peppers, deliveries, values }) {
       const wanted = { url: values.url ?? '', types: readTypes(values.types) }
       const fault = deliveries().outbound.faultOf(wanted.url)
@@ -76,10 +107,10 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'endpoints rotate',
-    takes: 'ENDPOINTID',
     does: 'Makes a new secret, shown this once. The old one signs too for a day.',
+    arguments: [endpointArgument],
+    examples: [{ line: `endpoints rotate ${sampleId}`, does: 'shows the new secret' }],
     changes: true,
-    check: needsEndpoint,
     async run({ database, peppers, positionals: [endpointId = ''] }) {
       const secret = await rotateEndpoint(database, peppers()[0], endpointId)
       if (!secret) throw noEndpoint(endpointId)
@@ -88,34 +119,38 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'endpoints disable',
-    takes: 'ENDPOINTID',
     does: 'Stops deliveries to an endpoint; what happens meanwhile waits for it.',
+    arguments: [endpointArgument],
+    examples: [{ line: `endpoints disable ${sampleId}`, does: 'until endpoints enable' }],
     changes: true,
-    check: needsEndpoint,
     run: changes('DISABLED', ({ database }, endpointId) => updateEndpointStatus(database, endpointId, 'DISABLED')),
   },
   {
     name: 'endpoints enable',
-    takes: 'ENDPOINTID',
     does: 'Delivers to an endpoint again, what has waited first.',
+    arguments: [endpointArgument],
+    examples: [{ line: `endpoints enable ${sampleId}`, does: 'at once, whatever failed before' }],
     changes: true,
-    check: needsEndpoint,
     run: changes('ACTIVE', ({ database }, endpointId) => enableEndpoint(database, endpointId)),
   },
   {
     name: 'endpoints remove',
-    takes: 'ENDPOINTID',
-    does: 'Removes an endpoint for good, with its secrets, what waits for it and what is dead.',
+    does: 'Removes an endpoint for good: its secrets, what waits for it and what is dead.',
+    more: ['On a terminal it asks first. To stop deliveries for a while: endpoints disable.'],
+    arguments: [endpointArgument],
+    examples: [
+      { line: `endpoints remove ${sampleId}`, does: 'asks on a terminal' },
+      { line: `endpoints remove ${sampleId} --yes`, does: 'does not ask' },
+    ],
     changes: true,
-    check: needsEndpoint,
+    confirm: confirmRemove,
     run: changes('REMOVED', ({ database }, endpointId) => removeEndpoint(database, endpointId)),
   },
   {
     name: 'endpoints list',
-    takes: '',
-    does: 'Lists the endpoints.',
+    does: `Lists the endpoints, ${listLimit} at most.`,
+    examples: [{ line: 'endpoints list', does: 'a table, one endpoint a line' }],
     changes: false,
-    check: needsNothing,
     async run({ database }) {
       const endpoints = await listEndpoints(database, listLimit)
       return endpoints.map(({ endpointId, url, types, status, secrets, createdAt }) => {
@@ -125,27 +160,37 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'events list',
-    takes: '--customer NAME|UUID',
     does: `Lists what was told about a customer, newest first, up to ${listLimit}.`,
+    options: { customer: customerOption },
+    examples: [{ line: 'events list --customer acme', does: 'whether or not somebody listened' }],
     changes: false,
-    check: needsCustomer,
     run: listEventsOf,
   },
   {
     name: 'events dead',
-    takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
-    does: `Lists the events that could not be delivered within days, up to ${listLimit}; what they say with --json.`,
+    does: `Lists the events that could not be delivered for days. Up to ${listLimit}; what they say with --json.`,
+    options: deadOptions,
+    examples: [
+      { line: 'events dead', does: 'all of them' },
+      { line: `events dead --endpoint ${sampleId} --json`, does: 'of one endpoint, with their content' },
+    ],
     changes: false,
-    check: needsNothing,
     run: listDead,
   },
   {
     name: 'events resend',
-    takes: '[--endpoint ENDPOINTID] [--customer NAME|UUID]',
-    does: 'Sends dead events again, all or those named, the oldest of a customer first. Exit code 1 when one is not taken.',
+    does: 'Sends dead events again, all or those named, the oldest of a customer first.',
+    options: deadOptions,
+    examples: [
+      { line: 'events resend', does: 'everything that is dead' },
+      { line: `events resend --endpoint ${sampleId} --customer acme`, does: 'what this endpoint missed about acme' },
+    ],
+    failsWhen: 'one is not taken',
     changes: true,
-    check: needsNothing,
-    run: async (call) => resendDeadEvents(call.deliveries(), await deadOf(call)),
+    async run(call) {
+      const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
+      return resendDeadEvents(call.deliveries(), await deadOf(call), onProgress)
+    },
     failed: (result) => (result as Resent).failed.length > 0,
   },
 ]

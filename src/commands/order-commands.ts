@@ -2,10 +2,12 @@
 import { findOrderKeys } from '../payments/order-sql.ts'
 import { findOrderStory } from '../payments/order-story-sql.ts'
 import { refund } from '../payments/refund.ts'
+import { quoteRefund } from '../payments/refund-quote.ts'
 import { review } from '../payments/review.ts'
-import { type Call, type Command, needsOne, reasonPattern } from './command.ts'
+import type { Call, Command, Confirmation } from './command.ts'
+import { orderArgument, reasonOption } from './options.ts'
 
-const needsOrderId = needsOne('ORDERID', '')
+const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 
 function noSuchOrder(orderId: string): Error {
   return new Error(`There is no order ${orderId}.`)
@@ -20,13 +22,18 @@ async function settle({ database, payments, positionals: [orderId = ''] }: Call)
   return { orderId, result, status, discrepancies: open }
 }
 
+async function confirmRefund({ payments, positionals: [orderId = ''] }: Call): Promise<Confirmation | undefined> {
+  const will = await quoteRefund(await payments(), orderId)
+  return will && { will, question: 'Give the money back and take the credits? This cannot be undone.' }
+}
+
 export const orderCommands: Command[] = [
   {
     name: 'orders show',
-    takes: 'ORDERID',
-    does: 'Shows an order with its operations at the gateway, ledger entries, notifications and discrepancies.',
+    does: 'Shows all that happened to an order: operations at the gateway, ledger entries, discrepancies, notifications.',
+    arguments: [orderArgument],
+    examples: [{ line: `orders show ${sampleId}`, does: 'all that happened to it' }],
     changes: false,
-    check: needsOrderId,
     async run({ database, positionals: [orderId = ''] }) {
       const story = await findOrderStory(database, orderId)
       if (!story) throw noSuchOrder(orderId)
@@ -35,24 +42,37 @@ export const orderCommands: Command[] = [
   },
   {
     name: 'orders settle',
-    takes: 'ORDERID',
     does: 'Asks the gateway about an order now and brings it in line: agrees, repaired, disagrees, under way, unknown.',
+    more: [
+      'It finishes what is open on the order, and gives back what was captured for one that is FAILED. The worker does the ' +
+        'same by itself, later.',
+    ],
+    arguments: [orderArgument],
+    examples: [{ line: `orders settle ${sampleId}`, does: 'what came of it, and the status now' }],
+    failsWhen: 'the order neither agrees nor was repaired',
     changes: true,
-    check: needsOrderId,
     run: settle,
     failed: (result) =>
       (result as { result: string }).result !== 'agrees' && (result as { result: string }).result !== 'repaired',
   },
   {
     name: 'orders refund',
-    takes: 'ORDERID --reason TEXT',
-    does: 'Gives the money back and takes back what is left of the credits; tells what was spent already.',
+    does: 'Gives the money back and takes what is left of the credits. Tells what was spent already.',
+    more: [
+      'On a terminal it first shows what would go back to the card and what would be taken from the customer, and asks. ' +
+        'A script is not asked.',
+      'A refund that has happened gives the same answer again. One of which the gateway says nothing goes on in the ' +
+        'background; orders settle finds out at once.',
+    ],
+    arguments: [orderArgument],
+    options: { reason: reasonOption('why, for the gateway and the trail') },
+    examples: [
+      { line: `orders refund ${sampleId} --reason "paid twice"`, does: 'asks on a terminal' },
+      { line: `orders refund ${sampleId} --reason "paid twice" --yes`, does: 'does not ask' },
+    ],
+    failsWhen: 'the answer of the gateway is not known yet',
     changes: true,
-    check: (words) => {
-      const fault = needsOrderId(words)
-      if (fault) return words.positionals.length > 1 ? `${fault}; a reason of several words needs quotes` : fault
-      if (!reasonPattern.test(words.values.reason ?? '')) return '--reason TEXT is needed, 1 to 200 characters'
-    },
+    confirm: confirmRefund,
     async run({ payments, positionals: [orderId = ''], values }) {
       return refund(await payments(), { orderId, reason: values.reason?.trim() ?? '' })
     },

@@ -1,48 +1,63 @@
-// How a command's result is shown: JSON for scripts, tables and lines for people.
+// How a command's result is shown: JSON for scripts; for people lines and tables, with times as they are on their clocks
+// and how far that is from UTC, in the form in which the commands take them.
+import { type Cell, fields, type Look, table } from './layout.ts'
 
-export function render(result: object | object[], json: boolean | undefined): string {
-  if (json) return `${JSON.stringify(result)}\n`
-  if (Array.isArray(result)) return table(result)
-  const [lists, fields] = partition(Object.entries(result))
-  const width = Math.max(...fields.map(([name]) => name.length + 1), 12)
-  const lines = fields.map(([name, value]) => `${`${name}:`.padEnd(width)} ${cell(value)}\n`)
-  const tables = lists.map(([name, rows]) => `\n${name}\n${table(rows as object[])}`)
-  return [...lines, ...tables].join('')
+const thousands = new Intl.NumberFormat('en-US')
+const leastFieldWidth = 12
+
+export function render(result: object | object[], look: Look & { json?: boolean | undefined } = {}): string {
+  if (look.json) return `${JSON.stringify(result)}\n`
+  if (Array.isArray(result)) return tableOf(result, look)
+  const [lists, singles] = partition(Object.entries(result))
+  const entries = singles.map(([name, value]): [string, Cell] => [name, cell(value)])
+  const tables = lists.map(([name, rows]) => `\n${name}\n${tableOf(rows as object[], look)}`)
+  return [fields(entries, look, leastFieldWidth), ...tables].join('')
 }
 
 type Entry = [name: string, value: unknown]
 
 /** Lists of objects are shown as tables behind the rest. */
-function partition(entries: Entry[]): [lists: Entry[], fields: Entry[]] {
+function partition(entries: Entry[]): [lists: Entry[], singles: Entry[]] {
   const isList = ([, value]: Entry) => Array.isArray(value)
   return [entries.filter(isList), entries.filter((entry) => !isList(entry))]
 }
 
-/** One line a row, columns as wide as they need. */
-function table(rows: object[]): string {
+function tableOf(rows: object[], look: Look): string {
   const [first] = rows
   if (!first) return 'None.\n'
   const names = Object.keys(first)
-  const cells = [names, ...rows.map((row) => names.map((name) => cell((row as Record<string, unknown>)[name])))]
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
-  return cells.map((line) => `${aligned(line, widths)}\n`).join('')
+  const cells = rows.map((row) => names.map((name) => cell((row as Record<string, unknown>)[name])))
+  return table(names, cells, look)
 }
 
-function aligned(line: string[], widths: number[]): string {
-  return line
-    .map((text, column) => text.padEnd(widths[column] ?? 0))
-    .join('  ')
-    .trimEnd()
+const isoPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function cell(value: unknown): Cell {
+  if (typeof value === 'number') return { text: thousands.format(value), isNumber: true }
+  // Nothing in a column of numbers keeps it one.
+  if (value === null || value === undefined) return { text: '-', isNumber: true }
+  return { text: textOf(value), isNumber: false }
 }
 
-function cell(value: unknown): string {
-  if (value instanceof Date) return value.toISOString()
+function textOf(value: unknown): string {
+  if (value instanceof Date) return localTime(value)
+  if (typeof value === 'string') return isoPattern.test(value) ? localTime(new Date(value)) : printable(value)
   if (isCounts(value))
     return Object.entries(value)
-      .map(([name, count]) => `${name} ${count}`)
+      .map(([name, count]) => `${name} ${thousands.format(count)}`)
       .join(', ')
-  if (typeof value === 'object' && value !== null) return printable(JSON.stringify(value))
-  return printable(String(value ?? '-'))
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+const minuteMs = 60_000
+
+/** 2026-01-31T09:00:00+09:00: to the second, with Z where the clock is UTC. */
+export function localTime(time: Date, minutesAhead = -time.getTimezoneOffset()): string {
+  const seconds = new Date(time.getTime() + minutesAhead * minuteMs).toISOString().slice(0, 19)
+  if (minutesAhead === 0) return `${seconds}Z`
+  const [hours, minutes] = [Math.floor(Math.abs(minutesAhead) / 60), Math.abs(minutesAhead) % 60]
+  const two = (number: number) => `${number}`.padStart(2, '0')
+  return `${seconds}${minutesAhead < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
 }
 
 /** What customers wrote must not steer the operator's terminal. */

@@ -12,8 +12,12 @@ const longestText = 300
 /** Keys, tokens and signing secrets of ours, and the gateway's: somebody may take one for an id. */
 const secrets = /\b(cpk_|cst_|whsec_|(?:test|live)_g?sk_)[A-Za-z0-9+/=_-]+/g
 
-function withoutSecrets(text: string): string {
-  return text.replace(secrets, '$1...').slice(0, longestText)
+export function withoutSecrets(text: string): string {
+  return text.replace(secrets, '$1...')
+}
+
+function shortened(text: string): string {
+  return withoutSecrets(text).slice(0, longestText)
 }
 
 /** The rest of an address may be as good as a password. */
@@ -28,7 +32,7 @@ export function argumentsOf({ positionals, values }: Words): string[] {
     `--${name}`,
     name === 'url' ? originOf(`${value}`) : `${value}`,
   ])
-  return [...positionals, ...named].map(withoutSecrets)
+  return [...positionals, ...named].map(shortened)
 }
 
 /** The user of this machine too: a name is easily given. */
@@ -53,7 +57,7 @@ function idsIn(result: object | undefined): Record<string, string> {
 
 function errorText(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  return withoutSecrets([code, message ?? error].filter((part) => typeof part === 'string').join(': ')) || 'failed'
+  return shortened([code, message ?? error].filter((part) => typeof part === 'string').join(': ')) || 'failed'
 }
 
 export type Trail = { database: Database; onUnwritten(text: string): void }

@@ -1,0 +1,28 @@
+// What somebody meant who typed something else: the nearest of the words there are, if one is near.
+
+/** Letters that were added, left out, replaced, or swapped with their neighbour. */
+export function distanceBetween(one: string, other: string): number {
+  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => rows[row]?.[column] ?? 0
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row]
+    rows.push(current)
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isSwap = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      const steps = [at(row - 1, column) + 1, at(row, column - 1) + 1, at(row - 1, column - 1) + (isSame ? 0 : 1)]
+      if (isSwap) steps.push(at(row - 2, column - 2) + 1)
+      current.push(Math.min(...steps))
+    }
+  }
+  return at(one.length, other.length)
+}
+
+/** One letter in three may be wrong: further away it would be a guess. */
+export function nearest(typed: string, known: readonly string[]): string | undefined {
+  const near = known
+    .map((word) => ({ word, distance: distanceBetween(typed, word) }))
+    .filter(({ word, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, typed.length) / 3)))
+    .sort((first, second) => first.distance - second.distance)
+  return near[0]?.word
+}

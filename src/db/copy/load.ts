@@ -1,0 +1,129 @@
+// Fills an empty database from a source, in one transaction: all of it or nothing. Every constraint is in force while the
+// rows come; only triggers of our own are kept still, which would write the time of now into a row of then, or find fault
+// with an order that is born confirmed. Before the commit the rows are read back and summed up: what is there is what was
+// sent. The database is marked before the first row comes, and until somebody has checked the rest.
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { inLockedTransaction, listApplied, listMigrations, type Migration, migrate, missingOf } from '../migrate.ts'
+import { rights } from '../rights.ts'
+import { type OnRows, type Source, setTextFormat, summing, sumOf, type TableSum } from './source.ts'
+import { listOthers, listTables, type Table } from './tables.ts'
+import { isUnfinished, markFinished, markUnfinished, requireNobodyElse } from './unfinished.ts'
+
+/** All tables but the journal of the migrations, which are applied instead of copied. */
+export const copiedTables = Object.keys(rights).filter((name) => name !== 'schema_migrations')
+
+export type Loading = {
+  source: Source
+  /** Names the place where a text of refusal needs it. */
+  place: string
+  onProgress(phase: 'loading' | 'verifying', done: number, total: number): void
+  signal: AbortSignal
+}
+
+/** Gives back what was loaded, table by table. */
+export async function loadInto(client: pg.ClientBase, loading: Loading): Promise<TableSum[]> {
+  const migrations = knownMigrations(loading.source)
+  await inLockedTransaction(client, async () => {
+    await requireEmpty(client, migrations, loading.place)
+    await markUnfinished(client)
+  })
+  try {
+    await requireNobodyElse(client, loading.place)
+    await migrate(client, migrations)
+    const sums = await inLockedTransaction(client, () => load(client, loading))
+    await client.query('analyze')
+    return sums
+  } catch (error) {
+    await unmarkIfEmpty(client)
+    throw error
+  }
+}
+
+/** What was rolled back may be tried again. Where that is not certain the mark stays. */
+async function unmarkIfEmpty(client: pg.ClientBase): Promise<void> {
+  try {
+    if ((await findRows(client)) === undefined) await markFinished(client)
+  } catch {
+    // The connection is lost, and with it the knowledge of what it has left behind.
+  }
+}
+
+/** Those the source had, which have to be ours too: rows are loaded into the tables that they were taken from. */
+export function knownMigrations({ migrations: applied }: Pick<Source, 'migrations'>): Migration[] {
+  const known = listMigrations()
+  const unknown = applied.filter(({ version }) => !known.some((each) => each.version === version))
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name).join(', ')
+    throw new Error(`It was made by a newer version, with ${names}: use that version.`)
+  }
+  const missing = new Set(missingOf(known, applied))
+  return known.filter((migration) => !missing.has(migration))
+}
+
+async function requireEmpty(client: pg.ClientBase, migrations: Migration[], place: string): Promise<void> {
+  const refused = (why: string) => new Error(`The database ${place} is not empty (${why}): name an empty one.`)
+  if (await isUnfinished(client)) throw refused('a restore or a move into it was interrupted')
+  const others = await listOthers(client, Object.keys(rights))
+  if (others.length > 0) throw refused(`${others[0]} is in it`)
+  const applied = await listApplied(client)
+  const ahead = applied.find(({ version }) => !migrations.some((each) => each.version === version))
+  if (ahead) throw refused(`it has ${ahead.name} already, which the copy does not have`)
+  const filled = await findRows(client)
+  if (filled) throw refused(`${filled} has rows`)
+}
+
+/** The first of our tables that has some. */
+async function findRows(client: pg.ClientBase): Promise<string | undefined> {
+  for (const quotedName of await listOurs(client)) {
+    const { rows } = await client.query(`select from ${quotedName} limit 1`)
+    if (rows.length > 0) return quotedName
+  }
+  return undefined
+}
+
+async function listOurs(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select quote_ident(name) as "name" from unnest($1::text[]) as name where to_regclass(name) is not null`,
+    [copiedTables],
+  )
+  return rows.map(({ name }) => name)
+}
+
+async function load(client: pg.ClientBase, { source, onProgress, signal }: Loading): Promise<TableSum[]> {
+  await setTextFormat(client)
+  const report = (phase: 'loading' | 'verifying'): OnRows => {
+    let done = 0
+    return (rows) => {
+      done += rows
+      onProgress(phase, done, source.totalRows)
+    }
+  }
+  const [loaded, verified] = [report('loading'), report('verifying')]
+  const sums: TableSum[] = []
+  const tables: Table[] = []
+  for await (const each of source.tables()) {
+    const [table] = await listTables(client, [each.table])
+    if (table?.columns.join() !== each.columns.join()) throw new Error(`The table ${each.table} has other columns.`)
+    const { quotedName, quotedColumns } = table
+    await client.query(`alter table ${quotedName} disable trigger user`)
+    const { sum, chunks } = summing(each, loaded)
+    await pipeline(
+      chunks,
+      client.query(copyFrom(`copy ${quotedName} (${quotedColumns}) from stdin (encoding 'UTF8')`)),
+      { signal },
+    )
+    await client.query(`alter table ${quotedName} enable trigger user`)
+    sums.push(sum)
+    tables.push(table)
+  }
+  for (const [index, table] of tables.entries()) {
+    signal.throwIfAborted()
+    const { rows, sha256 } = await sumOf(client, table, verified)
+    if (sha256 !== sums[index]?.sha256) {
+      throw new Error(`The table ${table.name} is not what was sent (${rows} of ${sums[index]?.rows} rows).`)
+    }
+  }
+  return sums
+}
