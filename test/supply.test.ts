@@ -1,13 +1,18 @@
 // What the project is made of, and what must not be in it: dependencies, their bill of materials, secrets.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
 
 type Entry = {
   version?: string
@@ -15,6 +20,8 @@ type Entry = {
   optional?: boolean
   link?: boolean
   resolved?: string
+  integrity?: string
+  hasInstallScript?: boolean
   license?: string
 }
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Entry> }
@@ -22,9 +29,9 @@ const installed = Object.entries(packages)
   .filter(([path]) => path !== '')
   .map(([path, entry]) => ({ name: path.split('node_modules/').at(-1) as string, ...entry }))
 const runtime = installed.filter(({ dev }) => !dev)
+const { scripts, allowScripts, dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
 
 test('every dependency is an exact version from the registry: no range, no repository, no address, no file', () => {
-  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
   const named = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
   const exact = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/
   assert.deepEqual(
@@ -35,6 +42,93 @@ test('every dependency is an exact version from the registry: no range, no repos
     installed.filter(({ version = '', link }) => link || !exact.test(version)),
     [],
   )
+})
+
+test('the lockfiles name no host, and every package in them has its hash', () => {
+  for (const lockfile of files.filter((file) => file.endsWith('package-lock.json'))) {
+    const all = JSON.parse(read(lockfile)).packages as Record<string, Entry>
+    const others = Object.entries(all).filter(([path, { resolved, integrity }]) => path && (resolved || !integrity))
+    assert.deepEqual(others, [], lockfile)
+  }
+})
+
+test('install scripts run only for the packages that are named', () => {
+  const withScripts = installed.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
+  assert.deepEqual(withScripts.toSorted(), Object.keys(allowScripts).toSorted())
+})
+
+/** Platforms without theirs counted too. Whoever passes it says in docs/decisions.md why it was worth it. */
+const mostPackages = 115
+
+test(`no more than ${mostPackages} packages run, and every direct one has its reason in docs/architecture.md`, () => {
+  assert.ok(runtime.length <= mostPackages, `${runtime.length}`)
+  const [, table = ''] = read('docs/architecture.md').split('\n## Dependencies\n')
+  const rows = table.split('\n').filter((line) => line.startsWith('| '))
+  const told = rows.flatMap(
+    (line) =>
+      line
+        .split('|')[1]
+        ?.split(',')
+        .map((name) => name.trim()) ?? [],
+  )
+  const isTold = (name: string) =>
+    told.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name))
+  const direct = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
+  assert.deepEqual(
+    direct.filter((name) => !isTold(name)),
+    [],
+  )
+})
+
+test('npm is told to run no install script that is not named, to keep exact versions and no addresses', () => {
+  const settings = read('.npmrc').trimEnd().split('\n')
+  for (const line of ['strict-allow-scripts=true', 'save-exact=true', 'omit-lockfile-registry-resolved=true']) {
+    assert.ok(settings.includes(line), line)
+  }
+  assert.doesNotMatch(read('.npmrc'), /registry=|auth|token|password|ignore-scripts|dangerously/i)
+})
+
+/** A project of one package, which has an install script; its lockfile is like ours. */
+function newProject(t: TestContext, allowScripts: Record<string, boolean>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'prepaid-credits-supply-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const project = { name: 'victim', version: '1.0.0', dependencies: { 'has-script': '1.0.0' }, allowScripts }
+  const integrity = `sha512-${'A'.repeat(86)}==`
+  const locked = { version: '1.0.0', integrity, hasInstallScript: true }
+  const packages = { '': { ...project, allowScripts: undefined }, 'node_modules/has-script': locked }
+  const lockfile = { name: 'victim', version: '1.0.0', lockfileVersion: 3, requires: true, packages }
+  writeFileSync(join(directory, '.npmrc'), read('.npmrc'))
+  writeFileSync(join(directory, 'package.json'), JSON.stringify(project))
+  writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(lockfile))
+  return directory
+}
+
+const [npmMajor = 0, npmMinor = 0] = execFileSync('npm', ['--version'], { encoding: 'utf8' }).split('.').map(Number)
+const olderNpm = npmMajor < 11 || (npmMajor === 11 && npmMinor < 16) ? 'this npm runs every install script' : false
+test('an installation stops before it begins when a package that is not named has an install script', {
+  skip: olderNpm,
+}, (t) => {
+  const install = (allowScripts: Record<string, boolean>) =>
+    spawnSync('npm', ['ci', '--offline'], { cwd: newProject(t, allowScripts), encoding: 'utf8' }).stderr
+  assert.match(install({}), /ESTRICTALLOWSCRIPTS.*has-script@1\.0\.0/s)
+  // Named, it is looked for, and is not there.
+  assert.match(install({ 'has-script': true }), /ENOTCACHED/)
+})
+
+test('whoever starts the service or a command takes __proto__ from the language', () => {
+  const starts = {
+    'npm start': scripts.start,
+    'npm run credits': scripts.credits,
+    'bin/credits': read('bin/credits').trimEnd().split('\n').at(-1),
+    'the container': read('Dockerfile')
+      .trimEnd()
+      .split('\n')
+      .at(-1)
+      ?.replaceAll(/[",[\]]/g, ''),
+  }
+  for (const [name, command] of Object.entries(starts)) {
+    assert.match(command, /\bnode --disable-proto=delete .*\bsrc\/(main|cli)\.ts\b/, name)
+  }
 })
 
 test('the licences of what runs allow its use', () => {
@@ -49,7 +143,9 @@ test('the licences of what runs allow its use', () => {
     '0BSD',
     'Unlicense',
   ]
-  const others = runtime.filter(({ license = '' }) => !allowed.includes(license))
+  // Of several the user may choose.
+  const choices = (license = '') => license.replaceAll(/[()]/g, '').split(' OR ')
+  const others = runtime.filter(({ license }) => !choices(license).some((choice) => allowed.includes(choice)))
   assert.deepEqual(
     others.map(({ name, license }) => `${name}: ${license}`),
     [],
@@ -83,10 +179,6 @@ const secrets: [name: string, pattern: RegExp][] = [
   ['a key of a cloud', /\bAKIA[0-9A-Z]{16}\b/],
   ['a password in an address', /\b[a-z]+:\/\/[^\s:@/]+:(?!password\b|hunter2)[^\s:@/$<{]{12,}@/],
 ]
-
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)))
 
 for (const [name, pattern] of secrets) {
   test(`no file holds ${name}`, () => {

@@ -56,7 +56,7 @@ test('32 simultaneous spends with one reference that cannot be covered all fail,
     Array(32).fill(0),
   )
   await customer.confirmedOrder('BASIC')
-  assert.deepEqual(await customer.at(0).spend(2, 'later'), { ...spends[0], spent: 2, available: 0 })
+  assert.deepEqual(await customer.at(0).spend(2, 'later'), { ...spends[0], spent: 2, available: 0, isNew: true })
   assert.deepEqual(await customer.movements(), ['GRANT 1', 'GRANT 1', 'SPEND -2'])
 })
 

@@ -1,10 +1,12 @@
 // The operator's commands about endpoints and events, as the command line calls them: check, then run.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import type { Call, Command, Values } from '../../src/commands/command.ts'
+import type { Command, Values } from '../../src/commands/command.ts'
 import { eventCommands } from '../../src/commands/event-commands.ts'
+import { faultIn } from '../../src/commands/parse.ts'
 import { render } from '../../src/commands/render.ts'
 import type { OutboundOptions } from '../../src/events/outbound.ts'
+import { callCommand } from '../support/command-calls.ts'
 import { type Consumer, startConsumer } from '../support/event-consumer.ts'
 import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/event-world.ts'
 import { testPeppers } from '../support/service.ts'
@@ -33,23 +35,24 @@ function find(line: string): { command: Command; positionals: string[] } {
 
 function check(line: string, values: Values = {}): string | undefined {
   const { command, positionals } = find(line)
-  return command.check({ positionals, values })
+  return faultIn(command, { positionals, values })
 }
 
-async function run<Result = Record<string, unknown>>(
+function run<Result = Record<string, unknown>>(
   line: string,
   values: Values = {},
   outbound: Partial<OutboundOptions> = {},
 ): Promise<Result> {
   const { command, positionals } = find(line)
-  assert.equal(command.check({ positionals, values }), undefined)
-  const call: Call = {
-    ...{ positionals, values, database: world.database, peppers: () => testPeppers },
-    payments: () => assert.fail('no command about events pays'),
-    deliveries: () => world.context(slowSettings, { outbound }),
-    onProgress: () => undefined,
-  }
-  return (await command.run?.(call)) as Result
+  return callCommand(
+    [command],
+    command.name,
+    { positionals, values },
+    {
+      ...{ database: world.database, peppers: () => testPeppers },
+      deliveries: () => world.context(slowSettings, { outbound }),
+    },
+  )
 }
 
 type Added = { endpointId: string; url: string; types: string; secret: string }
@@ -160,7 +163,7 @@ test('events dead shows what died, its data with --json; events resend sends it,
   const error = { customerId, endpointId, eventNumber: 1, type: 'order.confirmed', error: 'HTTP 500' }
   assert.deepEqual(failed, { resent: 0, left: 0, failed: [error] })
   assert.equal(command.failed?.(failed), true)
-  assert.match(render(failed, false), /^resent: +0\nleft: +0\n\nfailed\ncustomerId .*\n.* HTTP 500\n$/)
+  assert.match(render(failed), /^resent: +0\nleft: +0\n\nfailed\ncustomerId .*\n.* HTTP 500\n$/)
   consumer.react = () => 200
   const resent = await run('events resend', { endpoint: endpointId })
   assert.deepEqual([resent, command.failed?.(resent)], [{ resent: 1, left: 0, failed: [] }, false])
@@ -186,16 +189,19 @@ const wrong: { line: string; values?: Values; says: string }[] = [
     values: { url: 'https://a/', types: 'order.confirmed,order.paid' },
     says: '--types: "order.paid" is none of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
   },
-  { line: 'endpoints add https://a/', says: '"https://a/" is one word too many' },
+  { line: 'endpoints add https://a/', says: '"https://a/" is one word too many: a text of several words needs quotes' },
   ...['rotate', 'disable', 'enable', 'remove'].map((verb) => ({
     line: `endpoints ${verb}`,
     says: 'exactly one ENDPOINTID is needed (see: endpoints list)',
   })),
-  { line: 'endpoints remove a b', says: 'exactly one ENDPOINTID is needed (see: endpoints list)' },
-  { line: 'endpoints list all', says: '"all" is one word too many' },
+  {
+    line: 'endpoints remove a b',
+    says: 'exactly one ENDPOINTID is needed (see: endpoints list); a text of several words needs quotes',
+  },
+  { line: 'endpoints list all', says: '"all" is one word too many: a text of several words needs quotes' },
   { line: 'events list', says: '--customer NAME|UUID is needed' },
-  { line: 'events dead all', says: '"all" is one word too many' },
-  { line: 'events resend all', says: '"all" is one word too many' },
+  { line: 'events dead all', says: '"all" is one word too many: a text of several words needs quotes' },
+  { line: 'events resend all', says: '"all" is one word too many: a text of several words needs quotes' },
 ]
 for (const { line, values, says } of wrong) {
   test(`"${line}"${values ? ` with ${JSON.stringify(values)}` : ''} is refused: ${says}`, () => {

@@ -1,7 +1,8 @@
 // Dead letters: what cannot be delivered within days lets the next event through, can be looked at, and sent again.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { listDeadEvents } from '../../src/events/dead-sql.ts'
+import { createTallies } from '../../src/core/tallies.ts'
+import { countDeadEvents, listDeadEvents } from '../../src/events/dead-sql.ts'
 import { updateEndpointStatus } from '../../src/events/endpoint-sql.ts'
 import { enableEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
 import { resendDeadEvents } from '../../src/events/resend.ts'
@@ -64,6 +65,21 @@ test('an event that fails for 72 hours is laid aside, and after a pause the next
     },
   )
   assert.deepEqual(await listDeadEvents(world.database, 100, { endpointId: 'end_other' }), [])
+})
+
+test('an attempt is counted once: as taken, as failed, or, when the event dies of it, as dead', async () => {
+  const tallies = createTallies()
+  const turn = () => deliver(world.context(slowSettings, { tallies }))
+  await world.emit(customerId)
+  await world.emit(customerId)
+  consumer.react = ({ payload }) => (payload.sequence === 1 ? 500 : 200)
+  await turn()
+  await world.passHours(73)
+  await turn()
+  await world.passHours(1)
+  await turn()
+  assert.equal(consumer.received.length, 3)
+  assert.deepEqual(tallies.deliveries, { taken: 1, failed: 1, dead: 1 })
 })
 
 test('each event has its own 72 hours: a younger one behind a dead one is tried on, and dies at its own time', async () => {
@@ -177,6 +193,15 @@ test('an endpoint that does not answer, or is disabled, is asked once and left a
   const disabled = await resendDeadEvents(world.context(), {})
   assert.deepEqual([disabled.left, disabled.failed[0]?.error], [3, 'the endpoint is disabled'])
   assert.equal(consumer.received.length, 1)
+})
+
+test('dead events are counted up to a limit, of all or of those who are meant', async () => {
+  const other = await world.newCustomer()
+  await bury(2, [customerId, other])
+  const count = (limit: number, of = {}) => countDeadEvents(world.database, limit, of)
+  assert.deepEqual([await count(3), await count(4), await count(5)], [3, 4, 4])
+  assert.deepEqual([await count(5, { customerId }), await count(1, { customerId, endpointId })], [2, 1])
+  assert.equal(await count(5, { endpointId: 'end_other' }), 0)
 })
 
 test('resend of one endpoint leaves those of others', async () => {

@@ -53,6 +53,8 @@ const bodies: [what: string, code: Code, body: string | Buffer][] = [
   ['a line break inside a string', 'VAL001', '{"packageType":"BAS\nIC"}'],
   ['an escaped NUL in packageType', 'VAL003', '{"packageType":"BASIC\\u0000"}'],
   ['an escaped NUL in paymentMethod', 'VAL003', '{"packageType":"BASIC","paymentMethod":"CARD\\u0000"}'],
+  ['an escaped NUL in a field that nobody reads', 'SUCCESS', withExtra('"a\\u0000b"')],
+  ['half a surrogate pair in a field that nobody reads', 'SUCCESS', withExtra('"\\ud800"')],
   ['a lone surrogate in packageType', 'VAL003', '{"packageType":"\\ud800"}'],
   ['a name twice', 'VAL001', '{"packageType":"BASIC","packageType":"PRO"}'],
   ['a name twice with the same value', 'VAL001', '{"packageType":"BASIC","packageType":"BASIC"}'],

@@ -2,16 +2,14 @@
 // is, and leaves no trace in the log.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '../../src/log.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
 import { movements, orderInState, spend } from '../support/orders.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import type { TestCustomer } from '../support/service.ts'
 
 const logged: string[] = []
-const log = createLog('trace', { write: (line: string) => void logged.push(line) })
 let order: Awaited<ReturnType<TestCustomer['confirmedOrder']>>
-const world = hostileWorld({ log }, async () => {
+const world = hostileWorld({ onLogged: (line) => logged.push(line) }, async () => {
   order = await world.customer.confirmedOrder()
 })
 

@@ -1,12 +1,11 @@
 // Section 4.1 as bytes: the two fields of a purchase, and fields that it does not have.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '../../src/log.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
 import { sendRaw } from '../support/raw-http.ts'
 
 const logged: string[] = []
-const world = hostileWorld({ log: createLog('trace', { write: (line: string) => void logged.push(line) }) })
+const world = hostileWorld({ onLogged: (line) => logged.push(line) })
 
 const bodies: [what: string, code: Code, body: string][] = [
   ['no packageType', 'VAL002', '{"paymentMethod":"CARD"}'],

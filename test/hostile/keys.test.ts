@@ -2,6 +2,8 @@
 // with a good key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newSecretText } from '../../src/core/ids.ts'
+import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { updateKeyStatus } from '../../src/customers/sql.ts'
 import { base, type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
 import { message } from '../support/raw-http.ts'
@@ -148,4 +150,16 @@ test('to revoke a key is to suspend it: the database does not let anybody delete
   const text = 'delete from api_keys where key_id = $1'
   await assert.rejects(world.service.database.query(text, [suspended.keyId]))
   await world.check({ what: '', request: () => purchase(header(suspended.apiKey)), code: 'AUTH003' })
+})
+
+test('a malformed key is refused before anything is hashed, however long it is', async () => {
+  const unreadable = {
+    version: 1,
+    get secret(): string {
+      throw new Error('hashed')
+    },
+  }
+  const authenticate = createAuthenticate(world.service.payments.database, [unreadable])
+  assert.throws(() => authenticate(`cpk_${'a'.repeat(8_192)}`), { code: 'INVALID_API_KEY' })
+  await assert.rejects(async () => authenticate(newSecretText('cpk_')), { message: 'hashed' })
 })

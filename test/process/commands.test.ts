@@ -7,6 +7,7 @@ import {
   type Cleaner,
   callerOf,
   copyDataDir,
+  type Environment,
   newDataDir,
   postgresProcesses,
   processIdFile,
@@ -26,8 +27,8 @@ before(async () => {
   service = await startService(wholeFile, dataDir)
 })
 
-async function succeed(t: Cleaner, args: string[], directory = dataDir): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(t, directory, args)
+async function succeed(t: Cleaner, args: string[], directory = dataDir, settings: Environment = {}): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(t, directory, args, settings)
   assert.deepEqual([code, stderr], [0, ''], args.join(' '))
   return stdout
 }
@@ -95,7 +96,7 @@ test('keys list shows every key with its last four characters, newest first, and
     secretVersion: 1,
   })
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  const table = await succeed(t, ['keys', 'list'])
+  const table = await succeed(t, ['keys', 'list'], dataDir, { TZ: 'UTC' })
   const [head = '', first = ''] = table.split('\n')
   assert.deepEqual(head.split(/ {2,}/), [
     'keyId',
@@ -106,7 +107,7 @@ test('keys list shows every key with its last four characters, newest first, and
     'secretVersion',
     'createdAt',
   ])
-  assert.deepEqual(first.split(/ {2,}/), [...Object.values(newest).map(String), createdAt])
+  assert.deepEqual(first.split(/ {2,}/), [...Object.values(newest).map(String), createdAt.replace(/\.\d+Z/, 'Z')])
   for (const text of [table, JSON.stringify(rows)]) assert.doesNotMatch(text, /cpk_|hash|pepper/i)
 })
 
@@ -137,10 +138,14 @@ test('an unknown key id is refused with one line and exit code 1', async (t) => 
 })
 
 const notCommands: { args: string[]; says: RegExp }[] = [
-  { args: [], says: /^Usage: npm run -s credits -- <command>/ },
-  { args: ['keys', 'burn'], says: /^There is no command "keys burn"\.\n\nUsage: .*keys issue --customer NAME\|UUID/s },
+  { args: [], says: /^Usage: credits <command>/ },
+  { args: ['keys'], says: /^Usage: credits keys <verb> .*\n\n {2}credits keys issue --customer NAME\|UUID /s },
+  {
+    args: ['keys', 'burn'],
+    says: /^There is no command "keys burn"\. With keys there are: issue, suspend, .*\n\nMore: credits help keys\n$/,
+  },
   { args: ['keys', 'issue'], says: /^keys issue: --customer NAME\|UUID is needed/ },
-  { args: ['keys', 'issue', '--customer'], says: /--customer.*\n\nUsage: /s },
+  { args: ['keys', 'issue', '--customer'], says: /^keys issue: --customer NAME\|UUID: the value is missing\n/ },
   { args: ['keys', 'issue', '--customer', ' '], says: /^keys issue: --customer NAME\|UUID is needed/ },
   { args: ['keys', 'issue', '--customer', 'Acme', 'Corporation'], says: /^keys issue: / },
   { args: ['keys', 'suspend'], says: /^keys suspend: exactly one KEYID is needed/ },

@@ -9,10 +9,10 @@ import { statement } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import { clientOf } from '../support/clients.ts'
 import { createTestDatabase, silentLog } from '../support/database.ts'
 import {
   assertNothingRuns,
-  callerOf,
   copyDataDir,
   databaseUrl,
   defer,
@@ -59,11 +59,8 @@ test('a service on a cluster of an earlier version makes the role, serves as it,
   const dataDir = copyDataDir(t, old)
   assert.equal(fs.existsSync(passwordOf(dataDir)), false)
   const service = await startService(t, dataDir)
-  const caller = callerOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
-  const { orderId } = (await caller.purchase('STANDARD')).body.data
-  assert.equal((await caller.confirm(orderId, 20_000)).status, 200)
-  const cancelled = await caller.call('cancel', { paymentKey: `pay_${orderId}`, reason: 'changed my mind' })
-  assert.equal(cancelled.status, 200)
+  const client = clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
+  await client.cancel(await client.buy('STANDARD'))
   assert.equal((fs.statSync(passwordOf(dataDir)).mode & 0o777).toString(8), '600')
 
   const books = await openBooks(t, dataDir)
@@ -145,6 +142,24 @@ test('a lost password file, a password changed by hand and a role made mighty ar
   })
 })
 
+test('a password file that is lost beside a running service, and made anew by a command, is read for new connections', async (t) => {
+  const dataDir = copyDataDir(t, old)
+  const service = await startService(t, dataDir)
+  const client = clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
+  const first = fs.readFileSync(passwordOf(dataDir), 'utf8')
+  fs.rmSync(passwordOf(dataDir))
+  assert.equal((await runCommand(t, dataDir, ['keys', 'list'])).code, 0)
+  assert.notEqual(fs.readFileSync(passwordOf(dataDir), 'utf8'), first)
+  const books = await openBooks(t, dataDir)
+  const ended = await books.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'credits_service' and pid <> pg_backend_pid()`,
+  )
+  assert.ok(ended.length > 0)
+  await client.purchaseCredits({ packageType: 'STANDARD' })
+  await books.drop()
+  await service.stop()
+})
+
 async function emptyDatabase(t: TestContext) {
   const database = await createTestDatabase({ template: 'template0' })
   const role = `role_of_${database.connection.database}`
@@ -165,9 +180,7 @@ test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included
     const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
     assert.deepEqual([issued.code, issued.stderr], [0, ''])
     const service = await startService(t, dataDir, { ...production, ...settings })
-    const caller = callerOf(service.publicUrl, JSON.parse(issued.stdout).apiKey)
-    const { orderId } = (await caller.purchase('BASIC')).body.data
-    assert.equal((await caller.confirm(orderId, 1_000)).status, 200)
+    await clientOf(service.publicUrl, JSON.parse(issued.stdout).apiKey).buy('BASIC')
     await service.stop()
     assert.doesNotMatch(service.said.stdout, /owns its tables/)
   }

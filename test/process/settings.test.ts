@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { clientOf, codeOf } from '../support/clients.ts'
 import { createTestDatabase, type TestDatabase, testServer } from '../support/database.ts'
 import {
   assertNothingRuns,
   type Cleaner,
-  callerOf,
   databaseUrl,
   defer,
   demoKeyIn,
@@ -162,9 +162,7 @@ async function startShared() {
 test('DATABASE_URL works without an embedded server', async () => {
   const { dataDir, service, database } = await startShared()
   const { connection } = database
-  const caller = callerOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
-  const { orderId } = (await caller.purchase('STANDARD')).body.data
-  assert.equal((await caller.confirm(orderId, 20_000)).status, 200)
+  const orderId = await clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '').buy('STANDARD')
   const orders = await database.query('select order_id as id, status from orders')
   assert.deepEqual(orders, [{ id: orderId, status: 'CONFIRMED' }])
   assert.match(service.said.stdout, new RegExp(`database +PostgreSQL, ${connection.database} at the local socket`))
@@ -211,7 +209,7 @@ test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the 
     [`2:${other},1:${old}`, 'SUCCESS'],
   ]) {
     const service = await startService(t, dataDir, { DATABASE_URL, KEY_PEPPER })
-    assert.equal(await callerOf(service.publicUrl, apiKey).code(), code, KEY_PEPPER)
+    assert.equal(await codeOf(clientOf(service.publicUrl, apiKey).getCreditBalance()), code, KEY_PEPPER)
     await service.stop()
   }
   assert.equal(fs.existsSync(join(dataDir, 'key-pepper')), false)

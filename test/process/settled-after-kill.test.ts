@@ -2,8 +2,8 @@
 // process finds the end of the order by itself, within the lease and five seconds.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { clientOf, codeOf } from '../support/clients.ts'
 import {
-  callerOf,
   copyDataDir,
   demoKeyIn,
   newDataDir,
@@ -48,17 +48,16 @@ for (const [on, moved, ends, credits] of [
       { on, kind: 'hang-after', times: 1 },
       { on: 'webhook', kind: 'drop', times: 9 },
     ] as never)
-    const caller = callerOf(service.publicUrl, key)
-    const { orderId, amount } = (await caller.purchase('STANDARD')).body.data
-    if (on === 'cancel') assert.equal((await caller.confirm(orderId, amount)).status, 200)
-    const cancellation = { paymentKey: `pay_${orderId}`, reason: 'changed my mind' }
-    const request = on === 'confirm' ? caller.confirm(orderId, amount) : caller.call('cancel', cancellation)
+    const client = clientOf(service.publicUrl, key)
+    const { orderId, amount } = await client.purchaseCredits({ packageType: 'STANDARD' })
+    if (on === 'cancel') await client.confirm(orderId, amount)
+    const request = on === 'confirm' ? client.confirm(orderId, amount) : client.cancel(orderId)
     await hangAfter(service, orderId, moved, request)
 
     const killedAt = performance.now()
     await service.kill()
     const next = await startService(t, dataDir, settings)
-    const customer = callerOf(next.publicUrl, key)
+    const customer = clientOf(next.publicUrl, key)
     await until(`the order is ${ends}`, async () => (await customer.status(orderId)) === ends, limitMs)
     const settledMs = performance.now() - killedAt
     t.diagnostic(`settled ${Math.round(settledMs)} ms after the kill, with a lease of ${leaseMs} ms`)
@@ -72,8 +71,10 @@ for (const [on, moved, ends, credits] of [
     assert.ok((operation?.attempts ?? 0) > 0, 'the worker settled it')
     if (on === 'cancel') {
       // Decision: nobody was told of the cancel yet, so the first who asks again is.
-      assert.equal((await customer.call('cancel', cancellation)).body.code, 'SUCCESS')
-      assert.equal((await customer.call('cancel', cancellation)).body.code, 'PAYMENT_CANCEL_FAILED')
+      assert.deepEqual(
+        [await codeOf(customer.cancel(orderId)), await codeOf(customer.cancel(orderId))],
+        ['SUCCESS', 'PAYMENT_CANCEL_FAILED'],
+      )
     }
   })
 }

@@ -6,11 +6,11 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clientOf, codeOf } from '../support/clients.ts'
 import {
   assertNothingRuns,
   bareEnvironment,
   type Cleaner,
-  callerOf,
   clusterOf,
   copyDataDir,
   demoKeyIn,
@@ -80,7 +80,7 @@ test('DATA_DIR/service.pid holds the process id', () => {
 })
 
 test('what only the service may read is closed to everybody else', () => {
-  for (const name of ['key-pepper', 'postgres.password']) {
+  for (const name of ['key-pepper', 'webhook-token', 'postgres.password', 'postgres.service.password']) {
     assert.equal(fs.statSync(join(dataDir, name)).mode & 0o077, 0, name)
   }
 })
@@ -128,22 +128,21 @@ test('a second service on the same DATA_DIR is refused by one line with the proc
     stderr,
     new RegExp(`${dataDir} is in use by process ${first.pid}: stop it first \\(kill ${first.pid}\\)`),
   )
-  assert.equal(await callerOf(first.publicUrl, key).code(), 'SUCCESS')
+  await clientOf(first.publicUrl, key).getCreditBalance()
   assert.equal(processIdFile(dataDir), `${first.pid}`)
 })
 
 test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next start has everything', async (t) => {
-  const caller = callerOf(first.publicUrl, key)
-  const { orderId } = (await caller.purchase('PRO')).body.data
-  assert.equal((await caller.confirm(orderId, 100_000)).status, 200)
-  const credits = await caller.credits()
+  const client = clientOf(first.publicUrl, key)
+  const orderId = await client.buy('PRO')
+  const credits = await client.credits()
   const payments = await sandboxControl(first.sandboxUrl).payments()
   await stopFirst()
   assert.equal(first.said.stderr, '')
   assertNothingRuns(dataDir)
 
   const second = await startAgain(t, dataDir)
-  const again = callerOf(second.publicUrl, key)
+  const again = clientOf(second.publicUrl, key)
   assert.deepEqual([await again.status(orderId), await again.credits()], ['CONFIRMED', credits])
   assert.deepEqual(await sandboxControl(second.sandboxUrl).payments(), payments)
   assert.ok(payments.some((payment) => payment.orderId === orderId && payment.status === 'DONE'))
@@ -156,23 +155,17 @@ test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next s
 
 test('SIGTERM while a confirm is under way: it is answered first, new connections are refused', async (t) => {
   const service = await startAgain(t, undefined, { SHUTDOWN_TIMEOUT_MS: '6000' })
-  const caller = callerOf(service.publicUrl, key)
-  const { orderId } = (await caller.purchase('BASIC')).body.data
+  const client = clientOf(service.publicUrl, key)
+  const { orderId } = await client.purchaseCredits({ packageType: 'BASIC' })
   await sandboxControl(service.sandboxUrl).setFaults([{ on: 'confirm', kind: 'delay', times: 1, delayMs: 1_500 }])
-  const answer = caller.confirm(orderId, 1_000)
+  const answer = client.confirm(orderId, 1_000)
   const taken = async () => ((await (await fetch(`${service.sandboxUrl}/sandbox/faults`)).json()) as []).length === 0
   while (!(await taken())) await sleep(10)
 
   service.child.kill('SIGTERM')
-  while (
-    await callerOf(service.publicUrl, key)
-      .code()
-      .catch(() => false)
-  )
-    await sleep(10)
+  while ((await codeOf(client.getCreditBalance())) !== 'CONNECTION_LOST') await sleep(10)
   assert.equal(service.isGone(), false)
-  const { status, body } = await answer
-  assert.deepEqual([status, body.code], [200, 'SUCCESS'])
+  assert.equal((await answer).creditsAdded, 1)
   const { code, stderr } = await service.ended
   assert.deepEqual([code, stderr], [0, ''])
 })

@@ -46,13 +46,16 @@ test('a key that is nearly right is refused in the same time as one that is not'
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].filter((letter) => letter !== apiKey.at(-1))
   const near = letters.map((letter) => `${apiKey.slice(0, -1)}${letter}`)
   const far = letters.map(() => newSecretText('cpk_'))
-  const refusalOf = (keys: string[]) => {
+  const refusalOf = (keys: string[], code = 'AUTH001') => {
     let turn = 0
     return () => {
       const key = keys[turn++ % keys.length] as string
-      return () => assert.rejects(async () => authenticate(key), { code: 'AUTH001' })
+      return () => assert.rejects(async () => authenticate(key), { code })
     }
   }
   const t = await differenceInTime([refusalOf(near), refusalOf(far)], 2_000)
   assert.ok(t < differs, `t is ${t.toFixed(2)}`)
+  // What is not even looked for is told sooner: that a difference of this size is found, by as many, is shown by it.
+  const malformed = far.map((key) => key.slice(1))
+  assert.ok((await differenceInTime([refusalOf(near), refusalOf(malformed, 'INVALID_API_KEY')], 400)) > differs)
 })

@@ -1,29 +1,36 @@
-// Every regular expression of the source on long hostile texts: none takes more than linear time.
+// Every regular expression of the source and of the schemas on long hostile texts: none takes more than linear time.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { apiDocument } from '../../src/api-document.ts'
+import { regexLiterals } from '../support/regex-literals.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src/*.ts', 'src/**/*.ts'], {
   ...{ cwd: root, encoding: 'utf8' },
 })
 
-/** A literal after what a value can follow. Comments hold paths, which are none. */
-const literal = /(?<=[=(,:[!&|?{}] |[([!]|^\s*|return )\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/gm
+const sources = files
+  .split('\n')
+  .filter(Boolean)
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-function patternsOf(text: string): RegExp[] {
-  const code = text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '')
-  return [...code.matchAll(literal)].map(([, body = '', flags = '']) => new RegExp(body, flags.replace(/[gy]/g, '')))
+/** What the validator makes of the schemas of all routes: they stand in the API document as they are. */
+function patternsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) =>
+    name === 'pattern' && typeof value === 'string' ? [value] : patternsIn(value),
+  )
 }
 
-const patterns = new Map(
-  files
-    .split('\n')
-    .filter(Boolean)
-    .flatMap((file) => patternsOf(readFileSync(join(root, file), 'utf8')).map((pattern) => [`${pattern}`, pattern])),
+const patterns = new Map<string, RegExp>(
+  [
+    ...sources.flatMap(({ text }) => regexLiterals(text)),
+    ...patternsIn(apiDocument()).map((pattern) => new RegExp(pattern, 'u')),
+  ].map((pattern) => [`${pattern}`, pattern]),
 )
 
 /** A run of what many patterns repeat, and an end that fits none. */
@@ -49,10 +56,35 @@ const pieces = [
 ]
 const length = 100_000
 
-test('the patterns of the source are found', () => {
-  assert.ok(patterns.size > 30, `${patterns.size}`)
+test('all patterns of the source and of the schemas are found', () => {
   for (const known of ['/^cpk_[0-9A-Za-z]{43}$/', '/^ord_[0-9A-HJKMNP-TV-Z]{36}$/'])
     assert.ok(patterns.has(known), known)
+  assert.ok(patternsIn(apiDocument()).length > 5)
+  // Whatever a pattern is asked, it stands in the source before the question.
+  const asked = sources.flatMap(({ file, text }) =>
+    [...text.matchAll(/(\/[dgimsuvy]*)\.(?:test|exec)\(/g)].map(() => file),
+  )
+  for (const file of new Set(asked)) {
+    const count = asked.filter((each) => each === file).length
+    const { text = '' } = sources.find((each) => each.file === file) ?? {}
+    assert.ok(regexLiterals(text).length >= count, file)
+  }
+})
+
+test('patterns that are put together at run time are made of what is ours alone', () => {
+  const made = sources.filter(({ text }) => text.includes('new RegExp(')).map(({ file }) => file)
+  // Of the paths of the routes.
+  assert.deepEqual(made, ['src/http/allow.ts'])
+})
+
+test('a pattern is told from a division, a string, a template and a comment', () => {
+  const text = [
+    'const half = width / 2 / height; // no /pattern/ here',
+    `const path = '/a/b/c'; /* nor /here/ */ const t = \`/x/$\{of(/inner/g, a / b / c)}/y/\``,
+    'if (/^one$/.test(text)) return /two[/]/i',
+    'list.map((each) => /three/.exec(each)) / 4 / five',
+  ].join('\n')
+  assert.deepEqual(regexLiterals(text).map(String), ['/inner/', '/^one$/', '/two[/]/i', '/three/'])
 })
 
 for (const [name, pattern] of patterns) {

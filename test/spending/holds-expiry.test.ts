@@ -111,7 +111,7 @@ test('a cancel that a hold stood in the way of works once the hold has expired',
 })
 
 test('a hold of one second is given back by the worker', async (t) => {
-  const worker = startWorker(creditJobs(service.payments.database), silentLog)
+  const worker = startWorker(creditJobs(service.payments.database, service.payments.tallies), silentLog)
   t.after(() => worker.stop())
   const { customer, id, opened } = await heldCustomer(10, 1)
   assert.equal(await customer.credits(), 11)

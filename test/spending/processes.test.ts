@@ -5,19 +5,12 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import type { PackageType } from '../../src/payments/packages.ts'
+import { clientOf } from '../support/clients.ts'
 import { countCodes } from '../support/cluster.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 import { assertInvariants } from '../support/invariants.ts'
-import {
-  type Caller,
-  callerOf,
-  databaseUrl,
-  defer,
-  newDataDir,
-  type RunningService,
-  runCommand,
-  startService,
-} from '../support/processes.ts'
+import { databaseUrl, defer, newDataDir, type RunningService, runCommand, startService } from '../support/processes.ts'
 import { assertSuccess } from '../support/service.ts'
 import { assertLack, atOnce, spendingCalls } from '../support/spending.ts'
 import { readCsv } from '../support/spending-csv.ts'
@@ -46,38 +39,35 @@ async function run(...args: string[]): Promise<string> {
 }
 
 /** A customer of the first process, whose sandbox takes any payment key. */
-async function newCustomer(name: string, orders: [packageType: string, amount: number][]) {
+async function newCustomer(name: string, ...packageTypes: PackageType[]) {
   const { apiKey, customerId } = await issueKey(createDatabase(database.pool, silentLog), peppers, name)
-  const caller: Caller = callerOf(processes[0].publicUrl, apiKey)
-  for (const [packageType, amount] of orders) {
-    const { orderId } = (await caller.purchase(packageType)).body.data
-    assert.equal((await caller.confirm(orderId, amount)).status, 200)
-  }
-  return { caller, customerId }
+  const client = clientOf(processes[0].publicUrl, apiKey)
+  for (const packageType of packageTypes) await client.buy(packageType)
+  return { client, customerId }
 }
 
 const at = (turn: number) => spendingCalls(processes[turn % 2]?.internalUrl ?? '', token)
 
 test('200 spends at once on 50 credits, at two processes: exactly 50 succeed', async () => {
-  const { caller, customerId } = await newCustomer('fifty', [['PRO', 100_000]])
+  const { client, customerId } = await newCustomer('fifty', 'PRO')
   assertSuccess(await at(0).spend(customerId, 60), 200)
   const answers = await atOnce(200, (turn) => at(turn).spend(customerId, 1))
   assert.deepEqual(countCodes(answers), { SUCCESS: 50, BUS002: 150 })
   for (const answer of answers.filter(({ body }) => body.code === 'BUS002')) assertLack(answer, 1, 0)
-  assert.equal(await caller.credits(), 0)
+  assert.equal(await client.credits(), 0)
   await assertInvariants(database)
 })
 
 test('duplicates at two processes are one entry and one answer', async () => {
-  const { caller, customerId } = await newCustomer('duplicates', [['BASIC', 1_000]])
+  const { client, customerId } = await newCustomer('duplicates', 'BASIC')
   const spends = await atOnce(32, (turn) => at(turn).spend(customerId, 1, 'the-last'))
   assert.equal(new Set(spends.map(({ text }) => text)).size, 1)
   assertSuccess(spends[0] ?? assert.fail('no answer'), 200)
-  assert.equal(await caller.credits(), 0)
+  assert.equal(await client.credits(), 0)
 })
 
 test('statements export writes the CSV, balances show tells what a customer had at a moment', async () => {
-  const { customerId } = await newCustomer('a customer', [['STANDARD', 20_000]])
+  const { customerId } = await newCustomer('a customer', 'STANDARD')
   assertSuccess(await at(0).spend(customerId, 4, '=1+1,"quoted"'), 200)
   await sleep(5)
   const moment = new Date().toISOString()
@@ -97,7 +87,7 @@ test('statements export writes the CSV, balances show tells what a customer had 
 })
 
 test('services suspend is felt at both processes within a second', async () => {
-  const { customerId } = await newCustomer('suspended', [])
+  const { customerId } = await newCustomer('suspended')
   const other = JSON.parse(await run('services', 'issue', '--name', 'suspended', '--json'))
   const spend = (turn: number) => spendingCalls(processes[turn]?.internalUrl ?? '', other.token).spend(customerId, 1)
   assert.deepEqual(countCodes(await atOnce(2, spend)), { BUS002: 2 })
@@ -107,7 +97,7 @@ test('services suspend is felt at both processes within a second', async () => {
 })
 
 test('a hold whose process was killed expires by itself: another process gives the credits back', async () => {
-  const { customerId } = await newCustomer('held', [['STANDARD', 20_000]])
+  const { customerId } = await newCustomer('held', 'STANDARD')
   const hold = await at(0).hold(customerId, 21, { expiresInSeconds: 1, reference: 'killed' })
   assertSuccess(hold, 201)
   await processes[0].kill()

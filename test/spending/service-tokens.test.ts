@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Call, Values } from '../../src/commands/command.ts'
+import type { Values } from '../../src/commands/command.ts'
 import { serviceCommands } from '../../src/commands/service-commands.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import type { IssuedToken } from '../../src/customers/service-tokens.ts'
+import { callCommand } from '../support/command-calls.ts'
 import { head, sendRaw } from '../support/raw-http.ts'
 import { openContexts } from '../support/recovery.ts'
 import {
@@ -29,17 +30,10 @@ before(async () => {
 })
 after(() => service.close())
 
-function commandOf(name: string) {
-  return serviceCommands.find((command) => command.name === name) ?? assert.fail(name)
-}
-
 /** As the command line does it, without a process. */
-async function run<Result>(name: string, values: Values = {}, ...positionals: string[]): Promise<Result> {
-  const command = commandOf(name)
-  const fault = command.check({ positionals, values })
-  if (fault) throw new Error(fault)
-  const call = { database: service.payments.database, peppers: () => testPeppers, positionals, values }
-  return (await command.run?.(call as unknown as Call)) as Result
+function run<Result>(name: string, values: Values = {}, ...positionals: string[]): Promise<Result> {
+  const parts = { database: service.payments.database, peppers: () => testPeppers }
+  return callCommand(serviceCommands, name, { positionals, values }, parts)
 }
 
 const issue = (name: string) => run<IssuedToken>('services issue', { name })

@@ -240,7 +240,8 @@ function watchedCredits() {
       return service.database.pool.query(query)
     },
   }
-  return { credits: createCredits(createDatabase(connections, silentLog)), sizes }
+  const { tallies } = service.payments
+  return { credits: createCredits(createDatabase(connections, silentLog), tallies), sizes }
 }
 
 test('spends of one customer in one statement go one after the other: what is refused leaves the next its chance', async () => {
@@ -249,7 +250,9 @@ test('spends of one customer in one statement go one after the other: what is re
   const { credits, sizes } = watchedCredits()
   const spend = (customerId: string, amount: number, reference: string = crypto.randomUUID()) =>
     credits.spend({ customerId, credits: amount, reference, serviceId: internal.issued.serviceId })
-  assert.deepEqual(await spend(customer.customerId, 1, 'known'), { ordinal: 1, spent: 1, available: 9, isHold: false })
+  assert.deepEqual(await spend(customer.customerId, 1, 'known'), {
+    ...{ ordinal: 1, spent: 1, available: 9, isHold: false, isNew: true },
+  })
   await breathe()
   sizes.length = 0
   const amounts = [3, 100, 2, 5, 4, 1]

@@ -2,10 +2,11 @@
 // it is run in processes.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import type { Call, Values } from '../../src/commands/command.ts'
+import type { Values } from '../../src/commands/command.ts'
 import { customerCommands } from '../../src/commands/customer-commands.ts'
 import { type ExportQuery, statementCsv } from '../../src/credits/statement-csv.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
+import { callCommand } from '../support/command-calls.ts'
 import { createOverrides } from '../support/recovery.ts'
 import { assertSuccess, testPeppers } from '../support/service.ts'
 import { atOnce, type SpendingService, startSpendingService } from '../support/spending.ts'
@@ -138,12 +139,8 @@ test('a statement of more than a page of the export comes in pieces and is whole
 })
 
 /** As the command line does it, without a process. */
-async function run(name: string, values: Values): Promise<unknown> {
-  const command = customerCommands.find((each) => each.name === name) ?? assert.fail(name)
-  const fault = command.check({ positionals: [], values })
-  if (fault) throw new Error(fault)
-  const call = { database: service.payments.database, positionals: [], values } as unknown as Call
-  return command.stream ? (await Array.fromAsync(command.stream(call))).join('') : command.run?.(call)
+function run(name: string, values: Values): Promise<unknown> {
+  return callCommand(customerCommands, name, { values }, { database: service.payments.database })
 }
 
 test('statements export takes a name or a UUID, times and kinds; a day is a Korean day', async () => {
@@ -153,7 +150,7 @@ test('statements export takes a name or a UUID, times and kinds; a day is a Kore
   const [, grant = '', spend = ''] = all.split('\r\n')
   const inKorea = new Date(new Date(grant.split(',')[1] ?? '').getTime() + 9 * 3_600_000).toISOString().slice(0, 10)
   assert.equal(await run('statements export', { customer: customerId, from: inKorea, to: inKorea }), all)
-  const spends = await run('statements export', { customer: customerId, kind: 'SPEND,HOLD' })
+  const spends = await run('statements export', { customer: customerId, kind: 'SPEND, HOLD' })
   assert.equal(spends, `${columnNames}\r\n${spend}\r\n`)
   assert.equal(await run('statements export', { customer: customerId, to: '2001-01-01' }), `${columnNames}\r\n`)
 })
@@ -180,7 +177,7 @@ test('the commands refuse a customer, a time and a kind that are not there', asy
       await assert.rejects(run(name, customer === undefined ? {} : { customer }), /--customer NAME\|UUID is needed/)
     }
   }
-  for (const kind of ['NONE', 'spend', 'SPEND,', 'SPEND, HOLD']) {
+  for (const kind of ['NONE', 'spend', 'SPEND,', 'SPEND HOLD']) {
     await assert.rejects(run('statements export', { customer: 'x', kind }), /--kind: ".*" is none of GRANT, /)
   }
   for (const time of ['2026-02-30', 'yesterday', '2026-01-31T09:00:00']) {

@@ -1,7 +1,9 @@
 // Books with an order and a hold of every kind that there can be, made by the service's own functions with a gateway that does what
 // the payment key says: for tests that then break something in them.
+
 import assert from 'node:assert/strict'
 import { newHoldId } from '../../src/core/ids.ts'
+import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
 import type { HoldEnding } from '../../src/credits/holds-sql.ts'
@@ -62,7 +64,8 @@ export function obedientGateway(): Gateway {
 
 export function bookkeeper(connections: Connections): PaymentContext {
   const database = createDatabase(connections, silentLog)
-  const parts = { gateway: obedientGateway(), credits: createCredits(database), log: silentLog }
+  const tallies = createTallies()
+  const parts = { gateway: obedientGateway(), credits: createCredits(database, tallies), log: silentLog, tallies }
   return createPaymentContext({ database, ...parts, settings: testSettings })
 }
 

@@ -2,8 +2,9 @@
 // Debian where we are root, its package. The first that really starts is taken; without any the tests are skipped and
 // say why.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core'
 
 const installed = [
   '/usr/bin/chromium',
@@ -53,4 +54,13 @@ export async function launchBrowser(): Promise<Browser | undefined> {
     }
   }
   return undefined
+}
+
+/** Where pictures go, when somebody wants to look: SCREENSHOTS=directory npm test. */
+const pictures = process.env.SCREENSHOTS
+
+export async function takePicture(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
+  if (!pictures) return
+  mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`), ...options })
 }

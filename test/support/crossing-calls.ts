@@ -1,5 +1,7 @@
 // The calls of the fault table, each made to a process of its own over the seams.
+
 import { Refusal } from '../../src/core/errors.ts'
+import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
 import { endHold, openHold } from '../../src/credits/holds.ts'
@@ -91,7 +93,9 @@ export async function attempt(
   const crossings = createCrossings(strike, openedAt)
   const database = createDatabase(crossings.connections(connections), silentLog)
   const gateway = crossings.gateway(wrap(alone ? listingOnly(subject, sandbox.gateway) : sandbox.gateway))
-  const parts = { database, gateway, credits: createCredits(database), settings: clocks[clock], log: silentLog }
+  const tallies = createTallies()
+  const credits = createCredits(database, tallies)
+  const parts = { database, gateway, credits, settings: clocks[clock], log: silentLog, tallies }
   const finished = answerOf(() => calls[call](createPaymentContext(parts), subject))
   const answer = await Promise.race([finished, crossings.cutOff.then(() => null)])
   return { call, crossings, answer, finished }

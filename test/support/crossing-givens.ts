@@ -1,6 +1,8 @@
 // Brings customers to where a scenario begins. Many at a time and through one process, so that they share statements as
 // the customers of a service do; each then waits for its cell.
+
 import assert from 'node:assert/strict'
+import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { openHold } from '../../src/credits/holds.ts'
 import { createDatabase } from '../../src/db/database.ts'
@@ -139,8 +141,9 @@ export async function takeSubject(world: World, given: Given, alone = false): Pr
 
 async function bring(world: World, given: Given, length: number): Promise<Subject[]> {
   const database = createDatabase(world.connections, silentLog)
-  const parts = { database, gateway: world.sandbox.gateway, credits: createCredits(database), log: silentLog }
-  const context = createPaymentContext({ ...parts, settings: { ...testSettings, operationWaitMs: 0 } })
+  const tallies = createTallies()
+  const parts = { database, gateway: world.sandbox.gateway, credits: createCredits(database, tallies), log: silentLog }
+  const context = createPaymentContext({ ...parts, tallies, settings: { ...testSettings, operationWaitMs: 0 } })
   const subjects = Array.from({ length }, () => ({
     ...{ customerId: crypto.randomUUID(), reference: crypto.randomUUID(), orderId: '', paymentKey: '', holdId: '' },
   }))

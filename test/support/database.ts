@@ -37,10 +37,10 @@ export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection
 
 export const silentLog = { warn: () => undefined, error: () => undefined }
 
-async function onServer(text: string): Promise<void> {
+async function onServer(...texts: string[]): Promise<void> {
   const client = new pg.Client(testServer())
   await client.connect()
-  await client.query(text)
+  for (const text of texts) await client.query(text)
   await client.end()
 }
 
@@ -51,13 +51,19 @@ export async function createTestDatabase({
 } = {}): Promise<OwnTestDatabase> {
   const { owner, serving } = readServer()
   const database = `test_${randomBytes(8).toString('hex')}`
-  await onServer(`create database ${database} template ${template}`)
+  // What everybody may do in a database is not cloned with it.
+  await onServer(
+    `create database ${database} template ${template}`,
+    `revoke temporary on database ${database} from public`,
+  )
   const ownerConnection = { ...owner, database }
   const connection = template === templateName ? { ...ownerConnection, ...serving } : ownerConnection
   // As requests have them: every statement of the tests runs by the plan it has in production.
   const open = (each: ServerConnection) =>
     createPool({ connection: each, maxConnections, plans: 'once', log: silentLog })
   const [pool, ownerPool] = [open(connection), open(ownerConnection)]
+  // What is done by hand is not taken for a service.
+  ownerPool.options.application_name = 'by hand'
   return {
     connection,
     pool,

@@ -1,6 +1,7 @@
 // A database with customers to whom things happen, endpoints that want to know, and deliverers: what the tests of events
 // have in common. Time passes by moving what is stored into the past.
 
+import { createTallies } from '../../src/core/tallies.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase, createPool, type Database, statement } from '../../src/db/database.ts'
 import type { DeliveryContext, DeliverySettings } from '../../src/events/deliver.ts'
@@ -62,7 +63,8 @@ export async function createEventWorld() {
   ): DeliveryContext {
     const outbound = createOutbound({ allowPrivate: true, timeoutMs: settings.timeoutMs, ...options })
     parts.defer(() => outbound.close())
-    return { database, outbound, sealing: testPeppers, settings, log: silentLog, ...others }
+    const tallies = createTallies()
+    return { database, outbound, sealing: testPeppers, settings, log: silentLog, tallies, ...others }
   }
 
   return {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit.ts'
+import { cardNumbersIn } from './card-numbers.ts'
 import { silentLog, type TestDatabase } from './database.ts'
 
 const wrongSums = `
@@ -14,6 +15,21 @@ const wrongSums = `
 export async function assertInvariants(database: TestDatabase): Promise<void> {
   const { violations } = await audit(createDatabase(database.pool, silentLog))
   assert.deepEqual({ violations, sums: await database.query(wrongSums) }, { violations: [], sums: [] })
+}
+
+/** None enters, so none is in any table, whatever the tests have sent. */
+export async function assertNoCardNumbers(database: TestDatabase): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  )
+  for (const { name } of tables) {
+    // What could be one, for the rest of the look to judge.
+    const rows = await database.query<{ text: string }>(
+      `select each::text as text from ${name} each where each::text ~ '[0-9]{13}|[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}'`,
+    )
+    const found = rows.flatMap(({ text }) => cardNumbersIn(text))
+    assert.deepEqual(found, [], `${name} holds what looks like the number of a card`)
+  }
 }
 
 export type GatewayPayment = {

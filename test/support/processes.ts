@@ -14,7 +14,7 @@ import { createPool } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
 import { type ServerConnection, silentLog, type TestDatabase } from './database.ts'
-import { assertLogsNoSecret } from './leaks.ts'
+import { assertSaidNoSecret } from './leaks.ts'
 
 export type Environment = Record<string, string | undefined>
 /** A test, or the whole file: `{ after }` of node:test. */
@@ -115,8 +115,10 @@ export function assertNothingRuns(dataDir: string): void {
   assert.equal(processIdFile(dataDir), null)
 }
 
+export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
+
 /** Collects what a process says and how it ends. Whatever happens, it is gone after the test. */
-export function launch(t: Cleaner, command: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
+export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
@@ -139,7 +141,7 @@ export function launch(t: Cleaner, command: string, args: string[], options: { c
       child.kill('SIGKILL')
       await ended
     }
-    assertLogsNoSecret(`${said.stdout}\n${said.stderr}`, options.env)
+    assertSaidNoSecret(said, args, options.env)
   })
   return { pid: child.pid as number, child, said, isGone: () => gone.yet, ended: settled }
 }

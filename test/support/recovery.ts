@@ -126,7 +126,7 @@ export async function openContexts({ database, payments }: TestService, count: n
 /** The same context on other connections: another pool, or one that faults strike. */
 export function contextOver(context: PaymentContext, connections: Connections): PaymentContext {
   const database = createDatabase(connections, silentLog)
-  return createPaymentContext({ ...context, database, credits: createCredits(database) })
+  return createPaymentContext({ ...context, database, credits: createCredits(database, context.tallies) })
 }
 
 /** The commit of a statement happens and its answer is lost, once. */

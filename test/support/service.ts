@@ -1,13 +1,14 @@
 // The service as a caller meets it: real HTTP on a free port, a database of its own, and the sandbox as the gateway.
 // Every answer is checked for the five fields of section 1 and for a code with the status of section 7.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import { startSandbox } from '../../sandbox/server.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
@@ -19,12 +20,19 @@ import { createPaymentContext, type PaymentContext, type PaymentSettings } from 
 import { failUrlOf } from '../../src/payments/fail-url.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { buildPublicListener } from '../../src/public-listener.ts'
+import { countCalls } from './counted-gateway.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
-import { assertInvariants, type GatewayPayment } from './invariants.ts'
-import { createWatchedLog } from './leaks.ts'
+import { assertInvariants, assertNoCardNumbers, type GatewayPayment } from './invariants.ts'
+import { createWatchedLog, type Settings } from './leaks.ts'
+import { openWay, type WayName } from './prism.ts'
 
 export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
 export const secretKey = 'test_sk_of_the_tests'
+
+/** What the log of a listener of the tests must not show. */
+export function testSecrets({ connection }: Pick<TestDatabase, 'connection'>): Settings {
+  return { KEY_PEPPER: testPeppers[0].secret, TOSS_SECRET_KEY: secretKey, DATABASE_PASSWORD: connection.password }
+}
 
 export type Answer<Data = Record<string, unknown>> = {
   status: number
@@ -70,10 +78,14 @@ export type TestServiceOptions = {
   bodyLimitBytes?: number
   rateLimitPerSecond?: number
   callTimeoutMs?: number
-  /** In the place of the one that is looked through for secrets. */
-  log?: Logger
+  /** False: a payment key of the caller's own making counts as a finished checkout. */
+  strictSandbox?: boolean
+  /** Is told every line of the log, which is looked through for secrets. */
+  onLogged?: (line: string) => void
   /** More processes on one database: each has its own pool, batches and listener. */
   beside?: { database: TestDatabase; sandboxUrl: string }
+  /** Whether calls go to the listener directly, or through a proxy that knows the API document. */
+  way?: WayName
   /** Puts something between the use cases and the gateway. */
   wrapGateway?: (gateway: Gateway) => Gateway
 }
@@ -90,10 +102,10 @@ export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
   return createTossGateway(createTossClient({ apiUrl, secretKey, ...limits }), silentLog)
 }
 
-export async function startTestSandbox({ webhookUrl }: { webhookUrl?: string } = {}) {
+export async function startTestSandbox({ webhookUrl, strict = true }: { webhookUrl?: string; strict?: boolean } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-sandbox-'))
   const keys = { clientKey: testSettings.clientKey, secretKey }
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true, webhookUrl })
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict, webhookUrl })
   return {
     url: sandbox.url,
     async close() {
@@ -149,40 +161,21 @@ export function sandboxControl(url: string) {
   }
 }
 
-/** How often each verb of the gateway was called. */
-export function countCalls(gateway: Gateway) {
-  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0, look: 0, listMovements: 0 }
-  function counted<Verb extends keyof typeof calls>(verb: Verb): Gateway[Verb] {
-    return ((intent: never) => {
-      calls[verb] += 1
-      return gateway[verb](intent)
-    }) as Gateway[Verb]
-  }
-  const verbs = {
-    confirm: counted('confirm'),
-    cancel: counted('cancel'),
-    findConfirm: counted('findConfirm'),
-    findCancel: counted('findCancel'),
-    look: counted('look'),
-    listMovements: counted('listMovements'),
-  }
-  return { gateway: { ...gateway, ...verbs }, calls }
-}
-
 export async function startTestService(options: TestServiceOptions = {}) {
   const testDatabase = options.beside?.database ?? (await createTestDatabase())
-  const sandbox = options.beside ? undefined : await startTestSandbox()
+  const sandbox = options.beside ? undefined : await startTestSandbox({ strict: options.strictSandbox ?? true })
   const sandboxUrl = options.beside?.sandboxUrl ?? (sandbox?.url as string)
-  const watched = createWatchedLog()
-  const log = options.log ?? watched.log
+  const { log, assertNoSecret } = createWatchedLog(testSecrets(testDatabase), options.onLogged)
   const database = createDatabase(testDatabase.pool, log)
   const { gateway, calls } = countCalls(testGateway(sandboxUrl, options.callTimeoutMs))
+  const tallies = createTallies()
   const payments: PaymentContext = createPaymentContext({
     database,
     gateway: options.wrapGateway?.(gateway) ?? gateway,
-    credits: createCredits(database),
+    credits: createCredits(database, tallies),
     settings: { ...testSettings, ...options.settings },
     log,
+    tallies,
   })
   const listener = buildPublicListener({
     authenticate: createAuthenticate(database, testPeppers),
@@ -194,12 +187,13 @@ export async function startTestService(options: TestServiceOptions = {}) {
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const { port } = listener.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
+  const way = await openWay('public', url, options.way)
 
   async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
     const { key, body, raw } = request
     const hasBody = body !== undefined || raw !== undefined
     const { method = hasBody ? 'POST' : 'GET' } = request
-    const response = await fetch(`${url}${path}`, {
+    const response = await way.fetch(path, {
       method,
       headers: {
         ...(key ? { 'service-api-key': key } : {}),
@@ -263,11 +257,13 @@ export async function startTestService(options: TestServiceOptions = {}) {
     sandbox: control,
     sandboxUrl,
     async close() {
+      await way.close()
       await listener.close()
       await gateway.close()
-      watched.assertNoSecret()
+      assertNoSecret()
       if (options.beside) return
       await assertInvariants(testDatabase)
+      await assertNoCardNumbers(testDatabase)
       await sandbox?.close()
       await testDatabase.drop()
     },

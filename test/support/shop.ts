@@ -1,12 +1,13 @@
 // The whole service with its shop, and a buyer in front of a real browser who knows only what is on the page.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'
+import { takePicture } from './browser.ts'
 import { createTestDatabase } from './database.ts'
 import { assertInvariants } from './invariants.ts'
 import { sandboxControl } from './service.ts'
@@ -54,9 +55,6 @@ export async function startShop() {
 export type Shop = Awaited<ReturnType<typeof startShop>>
 export type Card = 'approve' | 'decline' | 'insufficient' | 'hang' | 'refused'
 
-/** Where pictures go, when somebody wants to look: SCREENSHOTS=directory npm test. */
-const pictures = process.env.SCREENSHOTS
-
 export async function newBuyer(browser: Browser, shop: Shop, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1100, height: 800 }, ...options })
   const page: Page = await context.newPage()
@@ -66,11 +64,7 @@ export async function newBuyer(browser: Browser, shop: Shop, options: BrowserCon
 
   const buyer = {
     page,
-    async picture(name: string): Promise<void> {
-      if (!pictures) return
-      mkdirSync(pictures, { recursive: true })
-      await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
-    },
+    picture: (name: string) => takePicture(page, name, { fullPage: true }),
     /** To the payment window of a new order. */
     async order(packageType: string): Promise<void> {
       await page.goto(shop.url)

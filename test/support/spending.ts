@@ -2,14 +2,16 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import type { EndAnswer, HoldAnswer } from '../../src/credits/holds.ts'
 import type { SpendAnswer } from '../../src/credits/spend.ts'
 import type { Statement } from '../../src/credits/statement.ts'
 import type { StatementEntry } from '../../src/credits/statement-sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { buildInternalListener } from '../../src/internal-listener.ts'
+import type { Metrics } from '../../src/metrics/metrics.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import { createWatchedLog } from './leaks.ts'
+import { direct, openWay, type Way, type WayName } from './prism.ts'
 import {
   type Answer,
   assertEnvelope,
@@ -28,10 +30,10 @@ export type ShownStatement = Omit<Statement, 'entries'> & { entries: ShownEntry[
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** What a service with this token can ask, of a listener in this process or in another. */
-export function spendingCalls(url: string, token: string | null) {
+export function spendingCalls(url: string, token: string | null, way: Pick<Way, 'fetch'> = direct(url)) {
   async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
     const { body, raw = body === undefined ? undefined : JSON.stringify(body) } = request
-    const response = await fetch(`${url}${path}`, {
+    const response = await way.fetch(path, {
       method: request.method ?? (raw === undefined ? 'GET' : 'POST'),
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -63,25 +65,36 @@ export function spendingCalls(url: string, token: string | null) {
 }
 
 /** An internal listener over the parts of a test service, and the token of a service that calls it. */
-export async function startInternal({ database, gateway, credits }: PaymentContext, serviceName = 'analyses') {
+export async function startInternal(
+  { database, gateway, credits }: PaymentContext,
+  serviceName = 'analyses',
+  { way: wayName, metrics }: { way?: WayName | undefined; metrics?: Metrics } = {},
+) {
+  const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
   const listener = buildInternalListener({
-    ...{ database, gateway, credits },
+    ...{ database, gateway, credits, ...(metrics && { metrics }) },
     authenticateService: createAuthenticateService(database, testPeppers),
-    log: pino({ level: 'silent' }),
+    log,
     bodyLimitBytes: 16_384,
   })
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const { port } = listener.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
+  const way = await openWay('internal', url, wayName)
   const issued = await issueToken(database, testPeppers, serviceName)
   return {
-    ...spendingCalls(url, issued.token),
+    ...spendingCalls(url, issued.token, way),
     issued,
+    way,
     url,
     port,
     /** The same listener with another token, or with none. */
-    as: (token: string | null) => spendingCalls(url, token),
-    close: () => listener.close(),
+    as: (token: string | null) => spendingCalls(url, token, way),
+    async close(): Promise<void> {
+      await way.close()
+      await listener.close()
+      assertNoSecret()
+    },
   }
 }
 
@@ -90,7 +103,7 @@ export type SpendingService = Awaited<ReturnType<typeof startSpendingService>>
 /** A test service with its internal listener; the books are audited when it closes. */
 export async function startSpendingService(options: TestServiceOptions = {}) {
   const service = await startTestService(options)
-  const internal = await startInternal(service.payments)
+  const internal = await startInternal(service.payments, undefined, { way: options.way })
   return {
     ...service,
     internal,

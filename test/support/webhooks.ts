@@ -1,12 +1,13 @@
 // The webhook listener of a test service over real HTTP, what the gateway sends to it, and what became of that.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
+import { createTallies } from '../../src/core/tallies.ts'
 import type { Database } from '../../src/db/database.ts'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { buildWebhookListener, webhookPath } from '../../src/webhook-listener.ts'
+import { createWatchedLog } from './leaks.ts'
 import { makeDue } from './recovery.ts'
-import type { TestService } from './service.ts'
+import { type TestService, testSecrets } from './service.ts'
 import { until } from './until.ts'
 
 export const webhookToken = 'a-token-of-the-tests'
@@ -34,7 +35,8 @@ export async function startTestWebhooks(
   options: { database?: Database; onStored?: () => void } = {},
 ) {
   const { database = service.payments.database, onStored = () => undefined } = options
-  const listener = buildWebhookListener({ database, token: webhookToken, onStored, log: pino({ level: 'silent' }) })
+  const { log, assertNoSecret } = createWatchedLog({ ...testSecrets(service.database), WEBHOOK_TOKEN: webhookToken })
+  const listener = buildWebhookListener({ database, token: webhookToken, onStored, log, tallies: createTallies() })
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`
   const url = `${base}${webhookPath(webhookToken)}`
@@ -55,7 +57,10 @@ export async function startTestWebhooks(
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       return send(address, { method: 'POST', headers: { ...json, ...headers }, body: text })
     },
-    close: () => listener.close(),
+    async close(): Promise<void> {
+      await listener.close()
+      assertNoSecret()
+    },
   }
 }
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/open-gateway.ts'
+import { newDirectory } from '../support/processes.ts'
 
 const toss = {
   GATEWAY: 'toss',
@@ -49,6 +51,38 @@ test('a key in the place of the other, or none at all, is told apart by its begi
   )
 })
 
+test('a live key with the sandbox is refused: whoever sets it means real payments', () => {
+  const keys = { TOSS_CLIENT_KEY: 'live_ck_1', TOSS_SECRET_KEY: 'live_gsk_1' }
+  const faults = ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'].map(
+    (name) => `${name}: expected no live key with the sandbox: set GATEWAY=toss`,
+  )
+  for (const mode of [{}, { GATEWAY: 'sandbox' }, { GATEWAY: 'sandbox', NODE_ENV: 'production' }]) {
+    assert.deepEqual(faultsOf({ ...keys, ...mode }), faults)
+  }
+  assert.deepEqual(faultsOf({ TOSS_SECRET_KEY: 'live_sk_1' }), faults.slice(1))
+  assert.equal(readConfig({ TOSS_SECRET_KEY: 'test_sk_1' }).gateway.secretKey, 'test_sk_1')
+})
+
+test('production with test keys is a warning at the start, and nothing else is', async (t) => {
+  const testKeys = { TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
+  const production = { NODE_ENV: 'production' }
+  const warnings: [environment: object, use: 'service' | 'command', count: number][] = [
+    [{ ...toss, ...production, ...testKeys }, 'service', 1],
+    [{ ...toss, ...production, ...testKeys }, 'command', 0],
+    [{ ...toss, ...production }, 'service', 0],
+    [{ ...toss, ...testKeys }, 'service', 0],
+    // Whoever asks for the sandbox in production has said as much.
+    [{ ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0', DATA_DIR: newDirectory(t) }, 'service', 0],
+  ]
+  for (const [environment, use, count] of warnings) {
+    const told: string[] = []
+    const log = { warn: (_: object, message: string) => told.push(message), error: () => undefined }
+    const { close } = await openGateway(readConfig({ ...environment }), { use, log })
+    await close()
+    assert.deepEqual(told, Array(count).fill('production with test keys of the gateway: no money moves'))
+  }
+})
+
 test('the shop runs in sandbox mode and with test keys, never in production or with live keys', () => {
   const testKeys = { ...toss, TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
   assert.deepEqual(readConfig({ STOREFRONT_PORT: '9000' }).storefront, { port: 9000, hasOwnUrls: true })
@@ -66,4 +100,18 @@ test('in production the secret key leaves the machine over TLS only', () => {
   for (const TOSS_API_URL of ['http://127.0.0.1:8082', 'http://localhost:8082', 'http://[::1]:8082']) {
     assert.deepEqual(faultsOf({ ...production, TOSS_API_URL }), [])
   }
+})
+
+test('in production the gateway is chosen, never a default; the sandbox is allowed when it is named', () => {
+  const fault = 'GATEWAY is not set: toss (or sandbox, to run without real payments in production mode) is needed'
+  assert.deepEqual(faultsOf({ NODE_ENV: 'production' }), [fault])
+  assert.equal(readConfig({ NODE_ENV: 'production', GATEWAY: 'sandbox' }).gateway.kind, 'sandbox')
+  assert.equal(readConfig({ NODE_ENV: 'production', ...toss }).gateway.kind, 'toss')
+})
+
+test('with toss nothing is made up: keys, pepper and addresses all have to be given, and all are asked for at once', () => {
+  const names = (faults: string[]) => faults.map((fault) => fault.split(' ')[0]).sort()
+  const needed = ['FAIL_URL', 'KEY_PEPPER', 'SUCCESS_URL', 'TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY']
+  assert.deepEqual(names(faultsOf({ NODE_ENV: 'development', GATEWAY: 'toss' })), needed)
+  assert.deepEqual(names(faultsOf({ NODE_ENV: 'production', GATEWAY: 'toss' })), [...needed, 'WEBHOOK_TOKEN'])
 })

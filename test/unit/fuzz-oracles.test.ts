@@ -161,6 +161,7 @@ describe('the log, the process and its end', () => {
     'a line of the log is a JSON object': 'Error: something',
     'nothing unexpected is logged': '{"level":50,"msg":"unexpected error"}',
     'no secret is logged': '{"level":40,"msg":"a","key":"salt-and-pepper"}',
+    'no number of a card is logged': '{"level":40,"msg":"a","detail":"4242424242424242"}',
   }
   const fine = { megabytesBefore: 100, megabytesAfter: 149, sockets: 3, mostSockets: 3 }
   const nothing = { round: undefined, audit: undefined, stop: undefined }

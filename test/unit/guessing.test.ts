@@ -22,6 +22,11 @@ for (const [address, network] of Object.entries(networks)) {
   })
 }
 
+test('who has gone meanwhile, and has no address any more, is refused like everybody', async () => {
+  const wrong = refuse('AUTH001')
+  assert.equal(await createSlowDown()(undefined, wrong), wrong)
+})
+
 test('past a hundred wrong keys of one network the next is told late, another network and another refusal at once', async () => {
   const slowDown = createSlowDown(() => 0)
   const wrong = refuse('AUTH001')
@@ -29,6 +34,14 @@ test('past a hundred wrong keys of one network the next is told late, another ne
   assert.equal(await isAtOnce(slowDown('2001:db8::ffff', wrong)), false)
   assert.equal(await isAtOnce(slowDown('2001:db8:0:1::1', wrong)), true)
   assert.equal(await isAtOnce(slowDown('2001:db8::1', refuse('AUTH003'))), true)
+})
+
+test('no more than ten thousand wait to be told: past them one costs nothing but its answer', async () => {
+  const slowDown = createSlowDown(() => 0)
+  const wrong = refuse('AUTH001')
+  const told = Array.from({ length: 100 + 10_000 }, () => slowDown('192.0.2.7', wrong))
+  assert.equal(await isAtOnce(told.at(-1) as Promise<Error>), false)
+  assert.equal(await isAtOnce(slowDown('192.0.2.7', wrong)), true)
 })
 
 async function isAtOnce(told: Promise<Error>): Promise<boolean> {

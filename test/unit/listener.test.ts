@@ -11,12 +11,12 @@ import { success } from '../../src/http/envelope.ts'
 import { head, parseAnswer } from '../support/raw-http.ts'
 
 /** `/slow` answers when it is let go, `/work` at once; both are counted. */
-async function start(t: TestContext) {
+async function start(t: TestContext, requestsPerConnection = 100_000) {
   const held = Promise.withResolvers<void>()
   const handled = { slow: 0, work: 0 }
   const app = buildApiListener({
     ...{ authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }), log: pino({ level: 'silent' }) },
-    ...{ bodyLimitBytes: 1_000, limits: { headMs: 300, requestMs: 600 } },
+    ...{ bodyLimitBytes: 1_000, limits: { headMs: 300, requestMs: 600, requestsPerConnection } },
   })
   app.get('/slow', async () => {
     handled.slow += 1
@@ -100,6 +100,16 @@ test('of thousands of requests at once on one connection some are served, and th
   await closed
   assert.ok(handled.work > 0 && handled.work <= 130, `${handled.work}`)
   assert.equal(codes().length, handled.work + 1)
+})
+
+test('behind the last request that a connection may carry it closes, and no sooner', async (t) => {
+  const { open, handled, letGo } = await start(t, 3)
+  const { socket, closed, codes } = await open()
+  socket.write(head('GET /slow') + head('GET /nowhere') + work)
+  while (handled.slow === 0) await sleep(5)
+  letGo()
+  await closed
+  assert.deepEqual(codes(), ['SUCCESS', 'NOT000', 'SUCCESS'])
 })
 
 for (const [name, said] of [

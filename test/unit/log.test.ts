@@ -1,7 +1,7 @@
 // What gets into the log, and what does not whatever is handed to it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '../../src/log.ts'
+import { createLog, neverShown } from '../../src/log.ts'
 
 function capture() {
   const lines: string[] = []
@@ -50,7 +50,14 @@ test('something thrown that is no error is not shown at all', () => {
   assert.doesNotMatch(lines.join(''), /cpk_of_somebody/)
 })
 
-for (const name of ['apiKey', 'secret', 'secretKey', 'token', 'password', 'paymentKey', 'reason', 'service-api-key']) {
+test('what is struck out is all that is secret or personal in what we handle', () => {
+  assert.deepEqual(neverShown.toSorted(), [
+    ...['["service-api-key"]', 'apiKey', 'authorization', 'cancelReason', 'password', 'paymentKey', 'reason'],
+    ...['secret', 'secretKey', 'token'],
+  ])
+})
+
+for (const name of neverShown.map((each) => each.replaceAll(/[["\]]/g, ''))) {
   test(`a field called ${name} is struck out at the top and below`, () => {
     const { log, lines } = capture()
     log.info({ [name]: 'do-not-show' }, 'top')

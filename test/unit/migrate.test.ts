@@ -57,12 +57,31 @@ test('eight that start at once on an empty database apply each file once', async
   const migrators = await Promise.all(Array.from({ length: 8 }, open))
   const applied = await Promise.all(migrators.map((client) => migrate(client)))
   const names = listMigrations().map((migration) => migration.name)
-  assert.deepEqual(applied.flat(), names)
+  assert.deepEqual(applied.flat().sort(), names)
   assert.deepEqual(
     await listVersions(),
     listMigrations().map((migration) => migration.version),
   )
   assert.ok((await listTables()).includes('ledger_entries'))
+})
+
+/** A pooler in transaction mode: between two transactions nobody knows on which connection the next one is. */
+function pooledBy(clients: pg.Client[]): pg.ClientBase {
+  let turn = 0
+  let inTransaction = false
+  const query = (text: string, values?: unknown[]) => {
+    if (!inTransaction) turn = (turn + 1) % clients.length
+    if (/^begin\b/.test(text)) inTransaction = true
+    if (/^(commit|rollback)\b/.test(text)) inTransaction = false
+    return clients[turn]?.query(text, values)
+  }
+  return { query } as unknown as pg.ClientBase
+}
+
+test('through a pooler of transactions every file is applied, and no lock stays behind on any connection', async () => {
+  const pooled = pooledBy([await open(), await open()])
+  assert.equal((await migrate(pooled)).length, listMigrations().length)
+  assert.deepEqual(await database.query(`select from pg_locks where locktype = 'advisory'`), [])
 })
 
 test('a second start applies nothing, and a new file is applied alone', async () => {

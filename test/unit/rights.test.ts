@@ -1,13 +1,16 @@
 // The role that serves: what it can do is the table of src/db/rights.ts and nothing else. That it is enough is shown by every
 // other test, whose services run as this role.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { createDatabase } from '../../src/db/database.ts'
-import { giveRights, listMissingRights, rights } from '../../src/db/rights.ts'
+import { inLockedTransaction } from '../../src/db/migrate.ts'
+import { giveRights, listMissingRights, rights, rightsVersion } from '../../src/db/rights.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 let database: OwnTestDatabase
 let role: string
@@ -182,23 +185,72 @@ async function asOwner(work: (client: pg.PoolClient) => Promise<void>): Promise<
 
 test('giving the rights once more writes nothing: running services keep their plans', async () => {
   const before = await versions()
-  await asOwner((client) => giveRights(client, role, { withdraw: true }))
+  await asOwner((client) => giveRights(client, role))
   assert.deepEqual(await versions(), before)
 })
 
-test('what is missing is given again, what was given by hand is withdrawn, unless a newer version may need it', async () => {
+const newer: Record<string, [arrive: string, leave: string]> = {
+  'a newer schema': [
+    `insert into schema_migrations values (9999, '9999_of_tomorrow.sql', 'unknown')`,
+    'delete from schema_migrations where version = 9999',
+  ],
+  'a newer table of rights': [
+    `comment on table schema_migrations is 'rights ${rightsVersion + 1}'`,
+    `comment on table schema_migrations is 'rights ${rightsVersion}'`,
+  ],
+}
+for (const [what, [arrive, leave]] of Object.entries(newer)) {
+  test(`what is missing is given again, what was given by hand is withdrawn, but not beside ${what}`, async () => {
+    await database.query(arrive)
+    await givesAndWithdraws(() => database.query(leave))
+  })
+}
+
+test('nothing is withdrawn when a newer version has come while the lock was waited for', async () => {
+  const mayTruncate = () =>
+    database.query(`select has_table_privilege($1::text, 'ledger_entries', 'truncate') as may`, [role])
+  const [arrive, leave] = newer['a newer table of rights'] as [string, string]
+  await database.query(`grant truncate on ledger_entries to ${role}`)
+  let giving: Promise<void> | undefined
+  await asOwner((client) =>
+    inLockedTransaction(client, async () => {
+      giving = asOwner((other) => giveRights(other, role))
+      const waiting = `select from pg_locks where locktype = 'advisory' and not granted
+                         and database = (select oid from pg_database where datname = current_database())`
+      await until('the other waits for the lock', async () => (await database.query(waiting)).length > 0)
+      await client.query(arrive)
+    }),
+  )
+  await giving
+  assert.deepEqual(await mayTruncate(), [{ may: true }])
+  await database.query(leave)
+  await asOwner((client) => giveRights(client, role))
+  assert.deepEqual(await mayTruncate(), [{ may: false }])
+})
+
+async function givesAndWithdraws(leave: () => Promise<unknown>): Promise<void> {
   const right = sorted(await givenRights())
   const run = createDatabase(database.pool, silentLog)
   assert.deepEqual(await listMissingRights(run), [])
   await database.query(`revoke insert on events from ${role}; revoke update (status) on orders from ${role}`)
   assert.deepEqual(await listMissingRights(run), ['insert into events', 'update status of orders'])
   await database.query(`grant all on ledger_entries, orders to ${role}`)
-  await asOwner((client) => giveRights(client, role, { withdraw: false }))
+  await asOwner((client) => giveRights(client, role))
   assert.deepEqual(await listMissingRights(run), [])
   assert.deepEqual(
     await database.query(`select has_table_privilege($1::text, 'ledger_entries', 'truncate') as may`, [role]),
     [{ may: true }],
   )
-  await asOwner((client) => giveRights(client, role, { withdraw: true }))
+  await leave()
+  await asOwner((client) => giveRights(client, role))
   assert.deepEqual(sorted(await givenRights()), right)
+}
+
+test('a change of the rights has a version of its own', () => {
+  const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
+  assert.deepEqual(
+    { rightsVersion, digest },
+    { rightsVersion: 1, digest: 'f45fc78ac297' },
+    'count rightsVersion up, then note both here',
+  )
 })

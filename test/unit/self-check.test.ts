@@ -164,6 +164,35 @@ test('a server that is older than what was tested is refused', async () => {
   })
 })
 
+test('tables that are not found are told from rights that are lacking', async () => {
+  const { user, database: name } = database.connection
+  const migrationDatabaseUrl = databaseUrl(database.ownerConnection)
+  await database.query(`alter role ${user} in database ${name} set search_path = elsewhere`)
+  assert.deepEqual((await start({ migrationDatabaseUrl })).lines, [
+    `The tables are in the schema public, and the role ${user} looks in elsewhere: set its search_path to public.`,
+  ])
+  const empty = await createTestDatabase({ template: 'template0' })
+  const { lines } = await start({ databaseUrl: databaseUrl(empty.connection), migrationDatabaseUrl })
+  assert.deepEqual(lines, [
+    `The database ${empty.connection.database} has no tables of ours: MIGRATION_DATABASE_URL and DATABASE_URL have to name ` +
+      'the same one.',
+  ])
+  await empty.drop()
+})
+
+test('what everybody may do in a database is told of in production, with what takes it away', async () => {
+  const { user, database: name } = database.connection
+  await database.query(`grant temporary on database ${name} to public; grant create on schema public to public`)
+  const fields = { role: user }
+  assert.deepEqual((await start({ production: true })).warnings, [
+    {
+      fields,
+      message: `the role of DATABASE_URL may make temporary tables, which could hide ours: in the database ${name} revoke temporary from public`,
+    },
+    { fields, message: 'the role of DATABASE_URL may make tables in the schema public: revoke create from public' },
+  ])
+})
+
 test('migrations of one database do not serve another', async () => {
   const last = listMigrations().at(-1)
   await database.query('delete from schema_migrations where version = $1', [last?.version])

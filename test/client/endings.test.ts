@@ -1,0 +1,99 @@
+// How a call ends before its time, by the signal of the caller, and what the caller is told when attempts ended differently.
+// Against a server that misbehaves by a script.
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import type { OperationId } from '../../client/src/index.ts'
+import type { ErrorCode } from '../../src/core/errors.ts'
+import { everyMethod, failureOf, type Methods } from './every-method.ts'
+import { cut, refusal, reset, silence, startScriptedServer } from './scripted-server.ts'
+
+let server: Awaited<ReturnType<typeof startScriptedServer>>
+let methods: Methods
+before(async () => {
+  server = await startScriptedServer()
+  methods = everyMethod(server.url)
+})
+after(() => server.close())
+
+describe('the signal of the caller', () => {
+  const reason = new Error('the buyer went away')
+
+  test('aborted before: nothing is sent', async () => {
+    server.play([])
+    const error = await failureOf(methods.confirmPayment({ signal: AbortSignal.abort(reason) }))
+    assert.deepEqual([error.code, error.attempts, error.outcome], ['ABORTED', 0, 'not-done'])
+    assert.deepEqual([error.cause, server.received.length], [reason, 0])
+  })
+
+  test('during an attempt: it ends at once, the connection is closed, and what came of it is not known', async () => {
+    const controller = new AbortController()
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    server.play([
+      (response) => {
+        response.on('close', resolve)
+        controller.abort(reason)
+      },
+    ])
+    const error = await failureOf(methods.cancelPayment({ signal: controller.signal }))
+    assert.deepEqual([error.code, error.attempts, error.outcome, error.cause], ['ABORTED', 1, 'unknown', reason])
+    await closed
+    assert.equal(server.received.length, 1)
+  })
+
+  test('during a pause: it ends at once', async () => {
+    const controller = new AbortController()
+    const busy = refusal('SVC001', { 'retry-after': '30' })
+    server.play([
+      (response, request) => {
+        response.on('finish', () => setTimeout(() => controller.abort(reason), 50))
+        return busy(response, request)
+      },
+    ])
+    const error = await failureOf(methods.purchaseCredits({ signal: controller.signal }))
+    assert.deepEqual([error.code, error.attempts, error.outcome], ['ABORTED', 1, 'unknown'])
+  })
+
+  test('one signal for many calls keeps nothing of them', async () => {
+    const { signal } = new AbortController()
+    server.play([reset, refusal('SVC001')])
+    await methods.getCreditBalance({ signal })
+    assert.deepEqual(getEventListeners(signal, 'abort'), [])
+  })
+})
+
+describe('what a refusal says of the attempts before it', () => {
+  const open = { lost: reset, 'not served': refusal('SVC001') }
+  const cases: [keyof typeof open, OperationId, ErrorCode, string][] = [
+    // Who is not let in any more learns nothing of what they asked before.
+    ['lost', 'confirmPayment', 'AUTH003', 'AUTH003 unknown'],
+    ['not served', 'confirmPayment', 'AUTH003', 'AUTH003 unknown'],
+    ['lost', 'spendCredits', 'BUS002', 'BUS002 unknown'],
+    // The order has an end.
+    ['lost', 'confirmPayment', 'VAL003', 'VAL003 not-done'],
+    ['not served', 'confirmPayment', 'VAL003', 'VAL003 not-done'],
+    // It may be the echo of a yes that was lost, on the way to us or on the service's own way to its database.
+    ['not served', 'cancelPayment', 'PAYMENT_CANCEL_FAILED', 'SVC001 unknown'],
+    ['lost', 'cancelPayment', 'PAYMENT_CANCEL_FAILED', 'CONNECTION_LOST unknown'],
+  ]
+  for (const [before, operation, code, expected] of cases) {
+    test(`${operation}: ${before}, then ${code}: ${expected}`, async () => {
+      server.play([open[before]], refusal(code))
+      const error = await failureOf(methods[operation]())
+      assert.deepEqual([`${error.code} ${error.outcome}`, error.attempts], [expected, 2])
+    })
+  }
+})
+
+test('no rejection is left unhandled, and nothing keeps the process', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  server.play([reset, silence, cut], silence)
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(), 120)
+  await failureOf(methods.confirmPayment({ timeoutMs: 30, signal: controller.signal }))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  process.off('unhandledRejection', note)
+  assert.deepEqual(unhandled, [])
+})

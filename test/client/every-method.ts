@@ -1,0 +1,48 @@
+// Every method of both clients with some input, as a table: what holds for all of them is tested on all of them.
+import assert from 'node:assert/strict'
+import {
+  type CallOptions,
+  type CreditsError,
+  createCreditsClient,
+  createSpendingClient,
+  isCreditsError,
+  type OperationId,
+} from '../../client/src/index.ts'
+
+export type Methods = Record<OperationId, (options?: CallOptions) => Promise<unknown>>
+
+/** With pauses that nobody has to wait for. */
+export function everyMethod(baseUrl: string): Methods {
+  const common = { baseUrl, firstPauseMs: 1, longestPauseMs: 2 }
+  const credits = createCreditsClient({ ...common, apiKey: 'cpk_of_a_test' })
+  const spending = createSpendingClient({ ...common, token: 'cst_of_a_test' })
+  const hold = { customerId: 'a-customer', holdId: 'a-hold' }
+  const spend = { customerId: 'a-customer', credits: 3, reference: 'analysis-1' }
+  return {
+    listCreditPackages: (options) => credits.listCreditPackages(options),
+    purchaseCredits: (options) => credits.purchaseCredits({ packageType: 'BASIC' }, options),
+    confirmPayment: (options) =>
+      credits.confirmPayment({ orderId: 'ord_1', paymentKey: 'pay_1', amount: 1_000 }, options),
+    cancelPayment: (options) => credits.cancelPayment({ paymentKey: 'pay_1', reason: 'changed my mind' }, options),
+    getPaymentStatus: (options) => credits.getPaymentStatus({ orderId: 'ord_1' }, options),
+    getCreditBalance: (options) => credits.getCreditBalance(options),
+    spendCredits: (options) => spending.spendCredits(spend, options),
+    holdCredits: (options) => spending.holdCredits(spend, options),
+    captureHold: (options) => spending.captureHold(hold, options),
+    releaseHold: (options) => spending.releaseHold(hold, options),
+    getStatement: (options) => spending.getStatement({ customerId: 'a-customer' }, options),
+  }
+}
+
+export function isRead(operation: OperationId): boolean {
+  return ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement'].includes(operation)
+}
+
+export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {
+  const error = await call.then(
+    () => assert.fail('it succeeded'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isCreditsError(error), String(error))
+  return error
+}

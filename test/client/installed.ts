@@ -1,0 +1,61 @@
+// The client as a stranger has it: packed from a copy of this repository, installed in an empty project by the commands of
+// its README, without a network. And the snippets of that README, as files of the project.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bareEnvironment, repository } from '../support/processes.ts'
+
+export type Block = { language: string; text: string }
+
+/** The fenced blocks, in their order. */
+export function readmeBlocks(): Block[] {
+  const readme = readFileSync(join(repository, 'client/README.md'), 'utf8')
+  return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
+}
+
+/** The snippet that has this in it; more than one would be an accident. */
+export function snippet(part: string): string {
+  const found = readmeBlocks().filter(({ text }) => text.includes(part))
+  assert.equal(found.length, 1, part)
+  return found[0]?.text ?? ''
+}
+
+export type Project = Awaited<ReturnType<typeof installClient>>
+
+export async function installClient(directory: string) {
+  const clone = join(directory, 'prepaid-credits')
+  mkdirSync(clone)
+  for (const name of ['setup.mjs', 'package.json', 'package-lock.json'])
+    cpSync(join(repository, name), join(clone, name))
+  const isBuilt = (path: string) => path.includes('/client/dist')
+  cpSync(join(repository, 'client'), join(clone, 'client'), { recursive: true, filter: (path) => !isBuilt(path) })
+  symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'))
+
+  const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_cache: join(directory, '.cache') }
+  const env = bareEnvironment({ ...offline, HOME: directory, CREDITS_API_KEY: undefined })
+
+  /** Throws with what was said when it ends otherwise than well. */
+  function run(command: string, args: string[], more: Record<string, string> = {}): Promise<string> {
+    return new Promise((resolve, reject) => {
+      execFile(command, args, { cwd: directory, env: { ...env, ...more } }, (error, stdout, stderr) => {
+        if (error) reject(new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`))
+        else resolve(stdout)
+      })
+    })
+  }
+
+  await run('sh', ['-euc', snippet('npm pack')])
+  return {
+    directory,
+    run,
+    write(name: string, text: string): string {
+      const file = join(directory, name)
+      writeFileSync(file, text)
+      return file
+    },
+  }
+}

@@ -1,0 +1,151 @@
+// The package as a stranger uses it: what is in it, programs in JavaScript and in TypeScript, its types under two compilers
+// and two ways to find modules, and every snippet of its README against the real service.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { newDirectory, repository } from '../support/processes.ts'
+import { type SpendingService, startSpendingService } from '../support/spending.ts'
+import { installTools, toolsFolder } from '../support/tools.ts'
+import { installClient, type Project, readmeBlocks, snippet } from './installed.ts'
+
+const directory = newDirectory({ after })
+let project: Project
+let service: SpendingService
+before(async () => {
+  ;[project, service] = await Promise.all([installClient(directory), startSpendingService({ strictSandbox: false })])
+})
+after(() => service.close())
+
+const installed = (...path: string[]) => join(directory, 'node_modules/@prepaid-credits/client', ...path)
+const manifestOf = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+
+test('the package has its program, its types and its README, no dependencies and no scripts that run', () => {
+  const manifest = manifestOf(installed('package.json'))
+  const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
+  const sources = readdirSync(join(repository, 'client/src')).map((name) => name.replace(/\.ts$/, ''))
+  const built = sources.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
+  assert.deepEqual(files.sort(), ['README.md', 'package.json', 'dist', ...built].sort())
+  for (const name of ['dependencies', 'peerDependencies', 'optionalDependencies'])
+    assert.equal(manifest[name], undefined)
+  assert.deepEqual(Object.keys(manifest.scripts), ['prepack'])
+  assert.equal(manifest.version, manifestOf(join(repository, 'package.json')).version)
+})
+
+test('nothing in it is of Node alone, and no import needs a compiler', () => {
+  for (const name of readdirSync(installed('dist'))) {
+    const text = readFileSync(installed('dist', name), 'utf8')
+    const imported = [...text.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(([, path]) => path)
+    assert.deepEqual(
+      imported.filter((path) => !/^\.\/[\w-]+\.js$/.test(path ?? '')),
+      [],
+      name,
+    )
+    assert.doesNotMatch(text, /\b(Buffer|require|__dirname)\b/, name)
+  }
+})
+
+/** With the addresses of this test in the place of the default ones. */
+function here(text: string): string {
+  return text.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('http://127.0.0.1:8081', service.internal.url)
+}
+
+/** The blocks that are run as programs, each with what the README says that it prints. */
+function programs(): { code: string; output: string }[] {
+  const blocks = readmeBlocks()
+  return blocks.flatMap(({ language, text }, at) => {
+    const next = blocks[at + 1]
+    return language === 'ts' && next?.language === 'text' ? [{ code: text, output: next.text }] : []
+  })
+}
+
+const firstProgram = () => programs()[0]?.code ?? ''
+
+describe('the README', () => {
+  test('its programs print what it says, in a project of TypeScript', async () => {
+    const { apiKey, customerId } = await service.newCustomer()
+    const { token } = service.internal.issued
+    const environment = { CREDITS_API_KEY: apiKey, CREDITS_TOKEN: token, CUSTOMER_ID: customerId }
+    assert.equal(programs().length, 4)
+    for (const { code, output } of programs()) {
+      const file = project.write('program.mts', here(code))
+      assert.equal(await project.run(process.execPath, ['--no-warnings', file], environment), output)
+    }
+  })
+
+  test('its first program is JavaScript too', async () => {
+    const { apiKey } = await service.newCustomer()
+    const file = project.write('program.mjs', here(firstProgram()))
+    assert.equal(
+      await project.run(process.execPath, [file], { CREDITS_API_KEY: apiKey }),
+      '21 credits added, 21 in all\n',
+    )
+  })
+
+  test('every snippet of it is run here, or by the test of the browser', () => {
+    const others = ['npm pack', 'creditsProxy', 'document.body'].map(snippet)
+    const known = [...others, ...programs().flatMap(({ code, output }) => [code, output])]
+    assert.deepEqual(
+      readmeBlocks().filter(({ text }) => !known.includes(text)),
+      [],
+    )
+  })
+})
+
+describe('the types', () => {
+  const strict = {
+    ...{ noEmit: true, strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true },
+    ...{ exactOptionalPropertyTypes: true, target: 'es2022', verbatimModuleSyntax: true },
+  }
+  const ofNode = { types: ['node'], typeRoots: [join(repository, 'node_modules/@types')], lib: ['es2022'] }
+  const ways = {
+    'in Node': {
+      files: ['types.mts', 'readme-*.mts'],
+      options: { module: 'node16', moduleResolution: 'node16', ...ofNode },
+    },
+    'for a bundler': {
+      files: ['types.mts'],
+      options: {
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        types: [],
+        lib: ['es2022', 'dom', 'dom.asynciterable'],
+      },
+    },
+  }
+  const compilers = {
+    'our own compiler': join(repository, 'node_modules/typescript/bin/tsc'),
+    'the one before it': join(toolsFolder, 'node_modules/typescript/bin/tsc'),
+  }
+  before(async () => {
+    await installTools()
+    const cases = readFileSync(join(repository, 'test/client/types.ts'), 'utf8')
+    project.write('types.mts', cases.replace('../../client/src/index.ts', '@prepaid-credits/client'))
+    for (const [at, { language, text }] of readmeBlocks().entries()) {
+      if (language === 'ts') project.write(`readme-${at}.mts`, text)
+    }
+  })
+
+  const combinations = [
+    ['in Node', 'our own compiler'],
+    ['in Node', 'the one before it'],
+    ['for a bundler', 'the one before it'],
+  ] as const
+  for (const [way, compiler] of combinations) {
+    test(`are right ${way}, for ${compiler}`, async () => {
+      const { files, options } = ways[way]
+      const config = { compilerOptions: { ...strict, ...options }, include: files }
+      project.write('tsconfig.json', JSON.stringify(config))
+      await project.run(process.execPath, [compilers[compiler], '--project', 'tsconfig.json'])
+    })
+  }
+
+  test('a mistake in a program does not compile', async () => {
+    const wrong = here(firstProgram()).replace("packageType: 'STANDARD'", "packageType: 'GOLD'")
+    project.write('wrong.mts', wrong)
+    const options = { ...strict, ...ways['in Node'].options }
+    project.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['wrong.mts'] }))
+    const compiled = project.run(process.execPath, [compilers['our own compiler'], '--project', 'tsconfig.json'])
+    await assert.rejects(compiled, /wrong\.mts.*"GOLD"/)
+  })
+})

@@ -1,0 +1,196 @@
+// What the client sends again and what it does not, against a server that misbehaves by a script: how many attempts, with
+// which key, after which pause, and what the caller is told of the outcome.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type CreditsClient, createCreditsClient, type OperationId } from '../../client/src/index.ts'
+import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { everyMethod, failureOf, isRead, type Methods } from './every-method.ts'
+import {
+  cut,
+  endless,
+  type Line,
+  raw,
+  refusal,
+  reset,
+  silence,
+  startScriptedServer,
+  success,
+} from './scripted-server.ts'
+
+let server: Awaited<ReturnType<typeof startScriptedServer>>
+let methods: Methods
+let credits: CreditsClient
+before(async () => {
+  server = await startScriptedServer()
+  methods = everyMethod(server.url)
+  credits = createCreditsClient({ baseUrl: server.url, firstPauseMs: 1, longestPauseMs: 2 })
+})
+after(() => server.close())
+
+const operations = () => Object.entries(methods) as [OperationId, Methods[OperationId]][]
+
+/** All that a request is made of. */
+function assertSameRequests(attempts: number): void {
+  assert.equal(server.received.length, attempts)
+  const [first, ...others] = server.received.map(({ line, headers, body }) => {
+    const { connection, ...rest } = headers
+    return { line, headers: rest, body }
+  })
+  for (const other of others) assert.deepEqual(other, first)
+}
+
+describe('sent again, the same to the last byte, until there is an answer', () => {
+  const faults: Record<string, Line> = {
+    'a reset before the answer': reset,
+    'an answer cut off in the middle': cut,
+    'a page of a proxy that has lost the service': raw(502, { 'content-type': 'text/html' }, '<h1>Bad Gateway</h1>'),
+    SVC001: refusal('SVC001'),
+  }
+  for (const [fault, line] of Object.entries(faults)) {
+    test(`${fault}: by every method`, async () => {
+      for (const [operation, call] of operations()) {
+        server.play([line, line])
+        await call()
+        assertSameRequests(3)
+        const key = server.received[0]?.headers['x-idempotency-key']
+        assert.equal(key !== undefined, operation === 'purchaseCredits', operation)
+      }
+    })
+  }
+
+  test('silence, after the time of an attempt', async () => {
+    for (const line of [silence, endless]) {
+      server.play([line])
+      await credits.confirmPayment({ orderId: 'ord_1', paymentKey: 'pay_1', amount: 1_000 }, { timeoutMs: 50 })
+      assertSameRequests(2)
+    }
+  })
+
+  test('the key of the caller goes with all attempts; without one each purchase has its own', async () => {
+    server.play([reset, refusal('SVC001')])
+    await credits.purchaseCredits({ packageType: 'PRO' }, { idempotencyKey: 'order 66'.replace(' ', '-') })
+    assert.deepEqual(
+      server.received.map(({ headers }) => headers['x-idempotency-key']),
+      ['order-66', 'order-66', 'order-66'],
+    )
+    server.play([])
+    await methods.purchaseCredits()
+    await methods.purchaseCredits()
+    const [one, other] = server.received.map(({ headers }) => headers['x-idempotency-key'])
+    assert.match(String(one), /^[\x21-\x7e]{32,255}$/)
+    assert.notEqual(one, other)
+  })
+})
+
+describe('not sent again', () => {
+  const definite = (Object.keys(catalogue) as ErrorCode[]).filter((code) => code !== 'SVC001')
+  test('any other code, INT001 included', async () => {
+    for (const [operation, call] of operations()) {
+      for (const code of definite) {
+        server.play([], refusal(code))
+        const error = await failureOf(call())
+        assert.deepEqual([error.code, error.status, error.attempts], [code, catalogue[code].status, 1])
+        assert.equal(server.received.length, 1, `${operation} ${code}`)
+        assert.equal(error.outcome, code === 'INT001' && !isRead(operation) ? 'unknown' : 'not-done')
+      }
+    }
+  })
+
+  const notAnswers: Record<string, Line> = {
+    'half a document': raw(200, { 'content-type': 'application/json' }, '{"success":true,"da'),
+    'another content type': raw(200, { 'content-type': 'text/plain' }, '{}'),
+    'a page': raw(200, { 'content-type': 'text/html' }, '<h1>Welcome</h1>'),
+    nothing: raw(204, {}, ''),
+    'another document': raw(200, { 'content-type': 'application/json' }, '{"ok":true}'),
+    null: raw(200, { 'content-type': 'application/json' }, 'null'),
+    'a success with the status of a failure': success({}, 500),
+    'a success without data': success(null),
+    'a code that nobody knows': raw(
+      400,
+      { 'content-type': 'application/json' },
+      '{"success":false,"data":null,"message":null,"code":"NEW001","metadata":null}',
+    ),
+    'a code of every object': raw(
+      400,
+      { 'content-type': 'application/json' },
+      '{"success":false,"data":null,"message":null,"code":"constructor","metadata":null}',
+    ),
+    'a code with the status of another': raw(
+      200,
+      { 'content-type': 'application/json' },
+      '{"success":false,"data":null,"message":null,"code":"SVC001","metadata":null}',
+    ),
+    'a redirect, which is not followed either': raw(302, { location: '/elsewhere' }, ''),
+  }
+  test('what is no answer of the service', async () => {
+    for (const [what, line] of Object.entries(notAnswers)) {
+      server.play([], line)
+      const error = await failureOf(methods.confirmPayment())
+      assert.deepEqual([error.code, error.kind, error.outcome], ['UNREADABLE_ANSWER', 'no-answer', 'unknown'], what)
+      assert.equal(typeof error.status, 'number', what)
+      assert.equal(server.received.length, 1, what)
+      assert.equal((await failureOf(methods.getCreditBalance())).outcome, 'not-done', what)
+    }
+  })
+})
+
+describe('the end of trying', () => {
+  test('after as many attempts as are allowed, with the last failure', async () => {
+    server.play([], reset)
+    const lost = await failureOf(methods.spendCredits())
+    assert.deepEqual(
+      [lost.code, lost.attempts, lost.outcome, server.received.length],
+      ['CONNECTION_LOST', 4, 'unknown', 4],
+    )
+    assert.ok(lost.cause instanceof Error)
+    server.play([reset], refusal('SVC001', { 'retry-after': '0' }))
+    const busy = await failureOf(methods.purchaseCredits({ maxAttempts: 2 }))
+    assert.deepEqual([busy.code, busy.attempts, busy.retryAfterMs], ['SVC001', 2, 0])
+    assert.equal(busy.idempotencyKey, server.received[1]?.headers['x-idempotency-key'])
+  })
+
+  test('when nobody listens', async () => {
+    const client = createCreditsClient({ baseUrl: 'http://127.0.0.1:1', firstPauseMs: 1, maxAttempts: 2 })
+    assert.deepEqual((await failureOf(client.getCreditBalance())).code, 'CONNECTION_LOST')
+  })
+
+  test('Retry-After is waited for', async () => {
+    server.play([refusal('SVC001', { 'retry-after': '1' })])
+    await methods.getCreditBalance()
+    const [first, second] = server.received.map(({ at }) => at)
+    assert.ok(Number(second) - Number(first) > 980)
+  })
+
+  test('Retry-After beyond the time of the call is not waited for', async () => {
+    for (const when of ['30', new Date(Date.now() + 3_600_000).toUTCString()]) {
+      server.play([], refusal('SVC001', { 'retry-after': when }))
+      const error = await failureOf(methods.confirmPayment({ deadlineMs: 5_000 }))
+      assert.deepEqual([error.code, error.attempts], ['SVC001', 1])
+      assert.ok(Number(error.retryAfterMs) > 5_000)
+    }
+  })
+
+  test('Retry-After of a proxy that has lost the service counts as well', async () => {
+    server.play([], raw(503, { 'content-type': 'text/html', 'retry-after': '30' }, '<h1>Later</h1>'))
+    const error = await failureOf(methods.confirmPayment({ deadlineMs: 5_000 }))
+    assert.deepEqual([error.code, error.attempts, error.retryAfterMs], ['UNREADABLE_ANSWER', 1, 30_000])
+  })
+
+  test('the time of the call is over for all attempts together', async () => {
+    server.play([], silence)
+    const many = await failureOf(methods.getStatement({ timeoutMs: 10, deadlineMs: 200, maxAttempts: 1_000 }))
+    assert.equal(many.code, 'TIMED_OUT')
+    assert.ok(many.attempts < 1_000)
+    const one = await failureOf(methods.getStatement({ deadlineMs: 50 }))
+    assert.deepEqual([one.code, one.attempts], ['TIMED_OUT', 1])
+  })
+
+  test('a fetch that does not listen to signals is given up all the same', async () => {
+    const client = createCreditsClient({
+      baseUrl: server.url,
+      fetch: () => new Promise(() => undefined),
+      maxAttempts: 1,
+    })
+    assert.equal((await failureOf(client.getCreditBalance({ timeoutMs: 20 }))).code, 'TIMED_OUT')
+  })
+})

@@ -1,0 +1,59 @@
+// Before what cannot be taken back a person is asked; a script is not.
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { commands } from '../../src/commands/command-table.ts'
+import { ask, isAsked, type Terminal } from '../../src/commands/confirm.ts'
+
+function terminal({ input = true, output = true } = {}) {
+  const typed = Object.assign(new PassThrough(), { isTTY: input })
+  const shown = Object.assign(new PassThrough(), { isTTY: output })
+  const terminal: Terminal = { input: typed, output: shown, look: {} }
+  return { terminal, typed, text: () => String(shown.read() ?? '') }
+}
+
+const refund = { will: { orderId: 'ord_1', backToTheCard: 20_000 }, question: 'Give the money back?' }
+const never = new AbortController().signal
+
+for (const [answer, goesOn] of [
+  ['y', true],
+  ['yes', true],
+  [' YES ', true],
+  ['', false],
+  ['n', false],
+  ['no', false],
+  ['yesterday', false],
+  ['ja', false],
+] as const) {
+  test(`"${answer}" ${goesOn ? 'goes on' : 'changes nothing'}`, async () => {
+    const { terminal: it, typed, text } = terminal()
+    typed.write(`${answer}\n`)
+    assert.equal(await ask(it, refund, never), goesOn)
+    assert.equal(text(), 'orderId:       ord_1\nbackToTheCard: 20,000\n\nGive the money back? [y/N] ')
+  })
+}
+
+test('the end of the input changes nothing, and neither does an interrupt', async () => {
+  const ended = terminal()
+  ended.typed.end()
+  assert.equal(await ask(ended.terminal, refund, never), false)
+  assert.ok(ended.text().endsWith('[y/N] \n'))
+  const interrupted = terminal()
+  const controller = new AbortController()
+  const asked = ask(interrupted.terminal, refund, controller.signal)
+  controller.abort()
+  assert.equal(await asked, false)
+})
+
+test('nobody is asked without a terminal at both ends, with --yes, or with --json', () => {
+  assert.equal(isAsked(terminal().terminal, {}), true)
+  assert.equal(isAsked(terminal({ input: false }).terminal, {}), false)
+  assert.equal(isAsked(terminal({ output: false }).terminal, {}), false)
+  assert.equal(isAsked(terminal().terminal, { yes: true }), false)
+  assert.equal(isAsked(terminal().terminal, { json: true }), false)
+})
+
+test('the commands that cannot be taken back ask', () => {
+  const asking = commands.filter(({ confirm }) => confirm).map(({ name }) => name)
+  assert.deepEqual(asking, ['orders refund', 'endpoints remove', 'restore', 'move'])
+})

@@ -1,0 +1,101 @@
+// What the words on the command line ask for: calls, help, and what is wrong with them, with the nearest that would be right.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { commands } from '../../src/commands/command-table.ts'
+import { type Parsed, parse } from '../../src/commands/parse.ts'
+import { distanceBetween, nearest } from '../../src/commands/suggest.ts'
+
+const parsed = (line: string): Parsed => parse(commands, line.split(' ').filter(Boolean))
+
+function faultOf(line: string): string {
+  const result = parsed(line)
+  return result.kind === 'fault' ? result.text : assert.fail(`${line}: ${result.kind}`)
+}
+
+test('options stand anywhere, with a blank or an equals sign, and the command takes the rest', () => {
+  for (const line of [
+    'orders refund ord_1 --reason twice --json',
+    '--json orders --reason twice refund ord_1',
+    'orders refund --reason=twice --json ord_1',
+  ]) {
+    const result = parsed(line)
+    assert.ok(result.kind === 'call', line)
+    assert.equal(result.command.name, 'orders refund')
+    assert.deepEqual(result.words, { positionals: ['ord_1'], values: { reason: 'twice', json: true } })
+  }
+})
+
+for (const [line, about] of [
+  ['--help', undefined],
+  ['-h', undefined],
+  ['help', undefined],
+  ['help keys', 'keys'],
+  ['keys --help', 'keys'],
+  ['help keys issue', 'keys issue'],
+  ['keys issue --help', 'keys issue'],
+  ['keys issue --customer --help', 'keys issue'],
+  ['help audit', 'audit'],
+  ['orders refund ord_1 --help', 'orders refund'],
+] as const) {
+  test(`"${line}" asks for help about ${about ?? 'everything'}`, () => {
+    const result = parsed(line)
+    assert.ok(result.kind === 'help')
+    assert.equal(typeof result.about === 'object' ? result.about.name : result.about, about)
+  })
+}
+
+for (const [line, says] of [
+  ['kyes list', 'There is no command "kyes list". Did you mean "keys list"?'],
+  ['keys lsit', 'There is no command "keys lsit". Did you mean "keys list"?'],
+  ['key', 'There is no command "key". Did you mean "keys"?'],
+  ['adit', 'There is no command "adit". Did you mean "audit"?'],
+  ['order refund ord_1', 'There is no command "order refund". Did you mean "orders refund"?'],
+  ['keys burn', 'There is no command "keys burn". With keys there are: issue, suspend, activate, list.'],
+  ['help keys burn', 'There is no command "keys burn". With keys there are: issue, suspend, activate, list.'],
+  ['frobnicate', 'There is no command "frobnicate".'],
+  ['--json', 'There is no command.'],
+  ['keys issue --custmer acme', 'there is no option --custmer. Did you mean --customer?'],
+  ['keys issue --frobnicate', 'there is no option --frobnicate.'],
+  ['keys issue --customer acme --limit 1', '--limit is not taken'],
+  ['keys list --by Kim', '--by is not taken'],
+  ['keys list --yes', '--yes is not taken'],
+  ['keys issue --customer', '--customer NAME|UUID: the value is missing'],
+  ['keys issue --customer --json', '--customer NAME|UUID: the value is missing'],
+  ['keys list --json=yes', '--json takes no value'],
+  ['keys list acme', '"acme" is one word too many: a text of several words needs quotes'],
+  ['statements export --customer acme --json', 'it writes CSV: leave out --json'],
+  ['completion powershell', 'SHELL: "powershell" is none of bash, zsh, fish'],
+  ['completion', 'exactly one SHELL is needed'],
+  ['keys list --constructor', 'there is no option --constructor.'],
+] as const) {
+  test(`"${line}" is refused: ${says}`, () => {
+    assert.equal(faultOf(line), says)
+  })
+}
+
+test('a value that begins with a dash is tied to its option', () => {
+  const result = parsed('orders refund ord_1 --reason=-20')
+  assert.ok(result.kind === 'call')
+  assert.equal(result.words.values.reason, '-20')
+})
+
+test('nothing, and a noun alone, are no errors of spelling: what there is, is shown', () => {
+  assert.deepEqual(parsed(''), { kind: 'nothing', noun: undefined })
+  assert.deepEqual(parsed('orders'), { kind: 'nothing', noun: 'orders' })
+})
+
+test('the distance counts letters that are added, left out, replaced and swapped', () => {
+  for (const [one, other, distance] of [
+    ['keys', 'keys', 0],
+    ['', 'keys', 4],
+    ['kyes', 'keys', 1],
+    ['key', 'keys', 1],
+    ['kexs', 'keys', 1],
+    ['audit', 'actions', 5],
+  ] as const) {
+    assert.equal(distanceBetween(one, other), distance, `${one} ${other}`)
+    assert.equal(distanceBetween(other, one), distance, `${other} ${one}`)
+  }
+  assert.equal(nearest('list', ['issue', 'last', 'list']), 'list')
+  assert.equal(nearest('xyz', ['issue', 'list']), undefined)
+})

@@ -1,0 +1,136 @@
+// Every command of the operator explains itself, and what it shows as an example works: it is parsed, and run against a
+// real database and the sandbox.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Command, Words } from '../../src/commands/command.ts'
+import { commandGroups, commands } from '../../src/commands/command-table.ts'
+import { commandHelp, nounHelp, overview, synopsis } from '../../src/commands/help.ts'
+import { optionsOf } from '../../src/commands/options.ts'
+import { parse } from '../../src/commands/parse.ts'
+import { render } from '../../src/commands/render.ts'
+import { createOutbound } from '../../src/events/outbound.ts'
+import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { callCommand } from '../support/command-calls.ts'
+import { silentLog } from '../support/database.ts'
+import { startTestService, type TestService, testPeppers } from '../support/service.ts'
+
+/** As a shell does it, for what examples are made of; what is redirected is the shell's. */
+function wordsOf(line: string): string[] {
+  const [typed = ''] = line.split(' > ')
+  return [...typed.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
+}
+
+function called(line: string): { command: Command; words: Words } {
+  const parsed = parse(commands, wordsOf(line))
+  return parsed.kind === 'call' ? parsed : assert.fail(`${line}: ${JSON.stringify(parsed)}`)
+}
+
+for (const command of commands) {
+  const { name, does, arguments: words = [], examples, failsWhen } = command
+  test(`${name} explains itself: usage, all it takes, examples, exit codes`, () => {
+    assert.match(name, /^[a-z]+( [a-z-]+)?$/)
+    assert.match(does, /^[A-Z].*\.$/)
+    const help = commandHelp(command, undefined)
+    assert.ok(help.startsWith(does.slice(0, 40)))
+    for (const argument of words) assert.match(help, new RegExp(`^ {2}${argument.name} +\\S`, 'm'))
+    for (const { name: option } of optionsOf(command))
+      assert.match(help, new RegExp(`^ {2}--${option}\\b.* {2}\\S`, 'm'))
+    for (const { line } of examples) assert.ok(help.includes(`\n  credits ${line}\n`), line)
+    for (const code of [0, 1, 2, 130]) assert.match(help, new RegExp(`^ {2}${code} +\\w`, 'm'))
+    if (failsWhen) assert.ok(help.replaceAll(/\s+/g, ' ').includes(`; or ${failsWhen}`))
+    assert.deepEqual(
+      help.split('\n').filter((line) => line.length > 100 && !line.startsWith('  credits ')),
+      [],
+    )
+  })
+
+  test(`the examples of ${name} are calls of it`, () => {
+    for (const { line } of examples) assert.equal(called(line).command.name, name)
+  })
+}
+
+test('the page with all commands has each on a line, and fits narrow terminals', () => {
+  const page = overview({ groups: commandGroups, columns: undefined })
+  for (const { name } of commands) assert.match(page, new RegExp(`^ {2}${name} {2,}[A-Z]`, 'm'))
+  for (const columns of [60, 80]) {
+    const lines = overview({ groups: commandGroups, columns }).split('\n')
+    assert.deepEqual(
+      lines.filter((line) => / {2}[A-Z]/.test(line) && line.length > columns),
+      [],
+    )
+  }
+})
+
+test('the page of a noun has how each of its verbs is called', () => {
+  const page = nounHelp('orders', { groups: commandGroups, columns: undefined })
+  const verbs = commands.filter(({ name }) => name.startsWith('orders '))
+  assert.equal(verbs.length, 3)
+  for (const verb of verbs) assert.ok(page.includes(`\n  ${synopsis(verb)}\n`))
+  assert.doesNotMatch(page, /credits keys/)
+})
+
+test('a name is one command, and an option is the same kind of thing in all of them', () => {
+  assert.equal(new Set(commands.map(({ name }) => name)).size, commands.length)
+  const kinds = Map.groupBy(commands.flatMap(optionsOf), ({ name }) => name)
+  for (const [name, options] of kinds) {
+    assert.equal(new Set(options.map(({ option }) => option !== undefined)).size, 1, `--${name}`)
+  }
+})
+
+let service: TestService
+/** What the examples speak of, as it is in this database. */
+let real: [sample: RegExp, id: string][] = []
+before(async () => {
+  service = await startTestService()
+  const { customerId, keyId, confirmedOrder } = await service.newCustomer()
+  await service.database.query(`update customers set name = 'acme' where customer_id = $1`, [customerId])
+  const { orderId } = await confirmedOrder()
+  const { serviceId } = await run<{ serviceId: string }>('services issue --name "of the examples"')
+  const { endpointId } = await run<{ endpointId: string }>('endpoints add --url https://example.com/')
+  const open = { kind: 'SECOND_PAYMENT', subject: 'pay_of_the_examples', order: null, detail: {} }
+  await saveDiscrepancy(service.payments.database, open)
+  const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
+  real = [
+    ...([
+      [/\bkey_\w+/, keyId],
+      [/\bsvc_\w+/, serviceId],
+      [/\bend_\w+/, endpointId],
+      [/\bord_\w+/, orderId],
+    ] as const),
+    [/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
+  ].map(([sample, id]) => [sample as RegExp, id as string])
+})
+after(() => service.close())
+
+async function run<Result>(line: string): Promise<Result> {
+  const { command, words } = called(line)
+  const { payments } = service
+  const { database, tallies } = payments
+  const outbound = createOutbound({ allowPrivate: false, timeoutMs: 1_000 })
+  const settings = { timeoutMs: 1_000, firstPauseMs: 1_000, longestPauseMs: 1_000, deadAfterMs: 1_000 }
+  try {
+    return await callCommand<Result>(commands, command.name, words, {
+      ...{ database, peppers: () => testPeppers, payments: async () => payments },
+      deliveries: () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
+    })
+  } finally {
+    await outbound.close()
+  }
+}
+
+/** Those of backup, restore and move are for databases of their own. */
+const runnable = commands.filter(({ alone }) => !alone)
+test('the examples do what they say, in a real database', async (t) => {
+  for (const { name, examples } of runnable) {
+    for (const { line } of examples) {
+      await t.test(line, async () => {
+        const said = real.reduce((text, [sample, id]) => text.replace(sample, id), line)
+        const result = await run<object | string>(said)
+        const command = commands.find((each) => each.name === name)
+        if (typeof result === 'string') return assert.match(result, /^entryNumber,.*\r\n/)
+        assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
+        assert.notEqual(render(result), '')
+      })
+    }
+  }
+})

@@ -1,0 +1,207 @@
+// What /metrics tells of a day's work is what was done: orders, credits, the gateway, what is left to do. It holds nothing
+// of anybody, and it is there while the database is not.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import type { Statement } from '../../src/db/database.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
+import { createBacklogReader } from '../../src/metrics/backlog.ts'
+import { readBacklog } from '../../src/metrics/backlog-sql.ts'
+import { countedGateway, createGatewayCounts } from '../../src/metrics/gateway.ts'
+import { testServer } from '../support/database.ts'
+import { readExposition, samplesOf, sumOf } from '../support/exposition.ts'
+import { callerOf } from '../support/processes.ts'
+import { spendingCalls } from '../support/spending.ts'
+import { startWholeService } from '../support/whole-service.ts'
+
+const service = await startWholeService({ after }, { WORKER: 'off' })
+const { apiKey, customerId } = await service.newKey()
+const { token } = await service.newToken()
+const caller = callerOf(service.publicUrl, apiKey)
+const sibling = spendingCalls(service.internalUrl, token)
+
+async function paid(packageType: string, result?: string) {
+  const { orderId, amount } = (await caller.purchase(packageType)).body.data
+  const paymentKey = await service.sandbox.pay(orderId, amount, result)
+  return { orderId, paymentKey, confirm: () => caller.call('confirm', { orderId, paymentKey, amount }) }
+}
+const cancel = (paymentKey: string) => caller.call('cancel', { paymentKey, reason: 'changed my mind' })
+
+/** 2 confirmed (131 credits), 1 declined, 1 cancelled, 1 left open, 1 pending; 5 spent, 7 of a hold of 10 captured. */
+async function work(): Promise<string> {
+  await (await paid('PRO')).confirm()
+  const cancelled = await paid('STANDARD')
+  await cancelled.confirm()
+  await (await paid('BASIC', 'decline')).confirm()
+  await cancel(cancelled.paymentKey)
+  await cancel(cancelled.paymentKey)
+  await caller.purchase('BASIC')
+  for (let turn = 0; turn < 2; turn += 1) await sibling.spend(customerId, 5, 'once')
+  const { holdId } = (await sibling.hold(customerId, 10, { reference: 'a-hold' })).body.data
+  await sibling.capture(customerId, holdId, 7)
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
+  const lost = await paid('BASIC')
+  assert.equal((await lost.confirm()).body.code, 'SVC001')
+  await service.database.query(
+    `update payment_operations set opened_at = now() - interval '10 minutes' where order_id = $1`,
+    [lost.orderId],
+  )
+  await service.database.query(`insert into discrepancies (subject, kind, detail) values ('a', 'SECOND_PAYMENT', '{}')`)
+  await service.database.query(
+    `insert into event_endpoints (endpoint_id, url, types, secrets)
+     values ('ep_1', 'https://example.com', '{}', '[{}]'), ('ep_off', 'https://example.com', '{}', '[{}]')`,
+  )
+  await service.database.query(`update event_endpoints set status = 'DISABLED' where endpoint_id = 'ep_off'`)
+  await service.database.query(
+    `insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+     select $1, endpoint_id, 2, 3 from event_endpoints`,
+    [customerId],
+  )
+  await service.database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     values ($1, 'ep_1', 1, 10, 'HTTP 500')`,
+    [customerId],
+  )
+  return service.scrape()
+}
+
+let text = ''
+
+test('orders, credits and calls of the gateway are counted as they happened, a repetition once', async () => {
+  text = await work()
+  const numbers = (name: string, label: string) =>
+    Object.fromEntries(samplesOf(text, name).map(({ labels, value }) => [labels[label], value]))
+  assert.deepEqual(numbers('credits_orders_total', 'transition'), {
+    ...{ created: 5, confirmed: 2, failed: 1, expired: 0, cancelled: 1, refunded: 0 },
+  })
+  assert.deepEqual(numbers('credits_moved_total', 'movement'), {
+    ...{ granted: 131, spent: 5, held: 10, captured: 7, released: 3, rolled_back: 21, refunded: 0 },
+  })
+  const calls = samplesOf(text, 'credits_gateway_calls_total').filter(({ value }) => value > 0)
+  const told = calls.map(({ labels, value }) => `${labels.operation} ${labels.outcome} ${labels.reason} ${value}`)
+  assert.deepEqual(told.toSorted(), [
+    'cancel approved none 1',
+    'confirm approved none 2',
+    'confirm rejected refused 1',
+    'confirm unknown server_error 1',
+  ])
+  assert.equal(sumOf(text, 'credits_gateway_call_duration_seconds_count', { operation: 'confirm' }), 4)
+  assert.equal(sumOf(text, 'credits_gateway_breaker_state', { state: 'closed' }), 1)
+  assert.equal(sumOf(text, 'credits_gateway_breaker_state'), 1)
+})
+
+test('what is left to do is told: open operations and the oldest, events, dead letters, discrepancies', () => {
+  assert.equal(sumOf(text, 'credits_database_up'), 1)
+  assert.equal(sumOf(text, 'credits_operations_open'), 1)
+  assert.equal(sumOf(text, 'credits_operations_open', { kind: 'confirm', state: 'waiting' }), 1)
+  const oldest = sumOf(text, 'credits_operations_oldest_open_seconds') ?? 0
+  assert.ok(oldest >= 600 && oldest < 700, `${oldest}`)
+  // Those of an endpoint that was disabled wait for a person.
+  assert.equal(sumOf(text, 'credits_events_undelivered'), 2)
+  assert.ok((sumOf(text, 'credits_events_oldest_undelivered_seconds') ?? 0) > 0)
+  assert.equal(sumOf(text, 'credits_events_dead'), 1)
+  assert.equal(sumOf(text, 'credits_discrepancies_open'), 1)
+})
+
+test('a batch is counted with its size, by the name of its statement', () => {
+  const named = (name: string) => sumOf(text, `credits_batch_size_${name}`, { statement: 'payments.claimConfirms' })
+  assert.deepEqual([named('count'), named('sum')], [4, 4])
+  assert.equal(sumOf(text, 'credits_batch_size_sum', { statement: 'credits.spend' }), 2)
+})
+
+test('names follow the conventions, and no label tells of anybody', () => {
+  for (const { name, type, help, samples } of readExposition(text)) {
+    assert.match(name, /^[a-z][a-z0-9_]+$/)
+    assert.ok(help.length > 0, name)
+    if (!name.startsWith('credits_')) continue
+    assert.match(help, /\.$/, name)
+    assert.equal(type === 'counter', name.endsWith('_total'), name)
+    assert.doesNotMatch(name, /_(ms|milliseconds|minutes|bytes_total_total)$/)
+    // There is no worker here.
+    assert.ok(samples.length > 0 || name === 'credits_worker_runs_total', name)
+  }
+  assert.doesNotMatch(text, new RegExp(`${customerId}|${apiKey}|ord_|sandb|${token}|webhooks/toss/[^:]`))
+})
+
+test('the answer is open, of its own content type, and one of the routes it counts', async () => {
+  const response = await fetch(`${service.internalUrl}/metrics`)
+  assert.equal(response.status, 200)
+  assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4; charset=utf-8/)
+  assert.equal(sumOf(await response.text(), 'credits_http_requests_total', { route: '/metrics', code: 'SUCCESS' }), 1)
+  assert.equal((await fetch(`${service.publicUrl}/metrics`)).status, 401)
+})
+
+test('what is left to do is counted by indexes alone, however large the tables are', async () => {
+  let asked: Statement | undefined
+  await readBacklog({
+    async run<Row extends object>(statement: Statement): Promise<Row[]> {
+      asked = statement
+      return []
+    },
+  })
+  const text = (asked?.text ?? '').replace('$1', '10').replace('$2', '10')
+  const { rows } = await service.database.pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`)
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  assert.match(plan, /Index Scan using payment_operations_(to_settle|one_open)/)
+  assert.doesNotMatch(plan, /Seq Scan/)
+})
+
+test('many who scrape at once, and again within seconds, cost the database one statement', async () => {
+  let reads = 0
+  const reader = createBacklogReader({
+    ask: async () => undefined,
+    read() {
+      reads += 1
+      return Promise.reject(new Error('away'))
+    },
+  })
+  const backlogs = await Promise.all([reader().backlog, reader().backlog, reader().backlog])
+  assert.deepEqual(backlogs, [undefined, undefined, undefined])
+  assert.equal(await reader().isUp, true)
+  assert.equal(reads, 1)
+})
+
+test('a database that answers is up, though what is left to do cannot be counted in time; no work has failed of it', async (t) => {
+  const beside = await startWholeService(t, { WORKER: 'off' })
+  const client = await beside.database.ownerPool.connect()
+  await client.query('begin; lock table discrepancies in access exclusive mode')
+  const late = await beside.scrape()
+  await client.query('rollback')
+  client.release()
+  assert.equal(sumOf(late, 'credits_database_up'), 1)
+  assert.equal(sumOf(late, 'credits_discrepancies_open'), undefined)
+  assert.equal(sumOf(late, 'credits_database_failures_total'), 0)
+})
+
+test('the reason of an unknown outcome is told by its class; a code of the gateway is none of the connection', async () => {
+  const reasons: Record<string, string> = {
+    ...{ ECONNRESET: 'connection', EPIPE: 'connection', EAI_AGAIN: 'connection', UND_ERR_SOCKET: 'connection' },
+    ...{ TimeoutError: 'timeout', HTTP_502: 'server_error', GATEWAY_HELD_BACK: 'held_back' },
+    ...{ EXCEED_MAX_AMOUNT: 'other', EXISTING_SOMETHING: 'other', UNAUTHORIZED_KEY: 'credentials' },
+  }
+  for (const [code, reason] of Object.entries(reasons)) {
+    const counts = createGatewayCounts()
+    const gateway = { look: async () => ({ kind: 'unknown', code }) } as unknown as Gateway
+    await countedGateway(gateway, counts).look({} as never)
+    const counted = [...counts.calls.values()].filter(({ count }) => count > 0).map((call) => call.reason)
+    assert.deepEqual(counted, [reason], code)
+  }
+})
+
+test('while the database is away the scrape says so, leaves out what it does not know, and tells the rest', async (t) => {
+  const beside = await startWholeService(t, { WORKER: 'off' })
+  const { database } = beside.database.connection
+  const server = new pg.Client(testServer())
+  await server.connect()
+  await server.query(`alter database ${database} with allow_connections false`)
+  await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
+  const away = await beside.scrape()
+  await server.query(`alter database ${database} with allow_connections true`)
+  await server.end()
+  assert.equal(sumOf(away, 'credits_database_up'), 0)
+  assert.equal(sumOf(away, 'credits_operations_oldest_open_seconds'), undefined)
+  assert.equal(sumOf(away, 'credits_discrepancies_open'), undefined)
+  assert.equal(sumOf(away, 'credits_orders_total'), 0)
+  assert.ok((sumOf(away, 'process_resident_memory_bytes') ?? 0) > 0)
+  assert.ok((sumOf(away, 'credits_event_loop_active_seconds_total') ?? 0) > 0)
+})

@@ -1,0 +1,140 @@
+// The dashboard, the alerts and the documents name only metrics and labels that are really told, and all of ours are
+// documented; what an alert tells people to read is there.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type Family, readExposition } from '../support/exposition.ts'
+import { repository } from '../support/processes.ts'
+import { namesIn } from '../support/promql.ts'
+import { until } from '../support/until.ts'
+import { startWholeService } from '../support/whole-service.ts'
+
+const read = (path: string) => readFileSync(join(repository, path), 'utf8')
+const service = await startWholeService({ after })
+await until('every job of the worker has run', async () => /task="forget_notifications"/.test(await service.scrape()))
+const families = readExposition(await service.scrape())
+/** Of Prometheus itself, which tells of every target whether it was scraped: a dead instance cannot say so. */
+const labelsOfTargets = ['instance', 'job']
+const metricsOfTargets = ['up']
+
+function samplesNamed(name: string) {
+  return families.flatMap(({ samples }) => samples.filter((sample) => sample.name === name))
+}
+
+/** Everything in an expression that nobody tells. */
+function faultsOf(where: string, expression: string): string[] {
+  const { metrics, matchers, grouping } = namesIn(expression)
+  const labels = new Set(metrics.flatMap((name) => samplesNamed(name).flatMap((sample) => Object.keys(sample.labels))))
+  return [
+    ...(metrics.length === 0 ? [`${where}: no metric in ${expression}`] : []),
+    ...metrics
+      .filter((name) => samplesNamed(name).length === 0 && !metricsOfTargets.includes(name))
+      .map((name) => `${where}: no metric ${name}`),
+    ...grouping
+      .filter((label) => !labels.has(label) && !labelsOfTargets.includes(label))
+      .map((label) => `${where}: no label ${label}`),
+    ...matchers.flatMap(({ metric, label, values }) => {
+      if (labelsOfTargets.includes(label)) return []
+      const told = new Set(samplesNamed(metric).map((sample) => sample.labels[label]))
+      if (values === null) return told.has(undefined) ? [`${where}: no label ${label} of ${metric}`] : []
+      return values.filter((value) => !told.has(value)).map((value) => `${where}: no ${metric}{${label}="${value}"}`)
+    }),
+  ]
+}
+
+type Alert = Record<'alert' | 'expr' | 'for' | 'severity' | 'summary' | 'description' | 'runbook', string>
+
+function readAlerts(): Alert[] {
+  const blocks = read('ops/prometheus/alerts.yaml').split(/^ {6}- (?=alert: )/m)
+  return blocks.slice(1).map((block) => {
+    const fields = [...block.matchAll(/^\s*(alert|expr|for|summary|description|runbook): (.+)$/gm)]
+    const severity = /labels: \{ severity: (\w+) \}/.exec(block)?.[1] ?? ''
+    return { ...Object.fromEntries(fields.map(([, name, value]) => [name, value])), severity } as Alert
+  })
+}
+
+type Panel = { title: string; type: string; targets?: { expr: string; legendFormat: string }[] }
+const dashboard = JSON.parse(read('ops/grafana/credits.json')) as {
+  panels: Panel[]
+  schemaVersion: number
+  templating: { list: { name: string; type: string; definition?: string }[] }
+}
+
+test('an expression that names what is not there is found', () => {
+  assert.deepEqual(faultsOf('here', 'sum by (code) (rate(credits_http_requests_total{code="INT001"}[5m])) > 0'), [])
+  const wrong = 'sum by (colour) (rate(credits_http_request_total[5m])) / max(credits_events_dead{why="x"})'
+  assert.deepEqual(faultsOf('here', wrong), [
+    'here: no metric credits_http_request_total',
+    'here: no label colour',
+    'here: no credits_events_dead{why="x"}',
+  ])
+})
+
+test('every panel of the dashboard asks for metrics, labels and values that are told', () => {
+  assert.ok(dashboard.schemaVersion >= 39)
+  assert.deepEqual(
+    dashboard.templating.list.map(({ name, type }) => `${name} ${type}`),
+    ['datasource datasource', 'instance query'],
+  )
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row')
+  assert.deepEqual(
+    dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title),
+    ['Money', 'Requests', 'Gateway', 'Recovery', 'Outbox', 'Database', 'Process'],
+  )
+  const asked = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })))
+  assert.ok(asked.length >= panels.length)
+  assert.deepEqual(
+    asked.flatMap(({ title, expr }) => faultsOf(title, expr)),
+    [],
+  )
+  for (const { title, expr, legendFormat } of asked) {
+    const { grouping } = namesIn(expr)
+    for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
+      assert.ok(grouping.includes(label) || labelsOfTargets.includes(label), `${title}: ${label}`)
+    }
+  }
+})
+
+test('every alert asks for what is told, waits, has a severity, and says what to do', () => {
+  const alerts = readAlerts()
+  assert.equal(alerts.length, read('ops/prometheus/alerts.yaml').match(/- alert:/g)?.length)
+  assert.deepEqual(
+    alerts.flatMap(({ alert, expr }) => faultsOf(alert, expr)),
+    [],
+  )
+  for (const each of alerts) {
+    assert.match(each.for, /^\d+m$/, each.alert)
+    assert.match(each.severity, /^(critical|warning)$/, each.alert)
+    assert.ok(each.summary.length > 10 && each.description.length > 30, each.alert)
+  }
+  assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
+})
+
+test('every alert names a section of the runbook that exists', () => {
+  const anchors = [...read('docs/operations.md').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  for (const { alert, runbook } of readAlerts()) {
+    const [file, anchor = ''] = runbook.split('#')
+    assert.equal(file, 'docs/operations.md', alert)
+    assert.ok(anchors.includes(anchor), `${alert}: no section #${anchor}`)
+  }
+})
+
+test('the document lists every metric of ours with its type and labels, and no other', () => {
+  const rows = [...read('docs/observability.md').matchAll(/^\| `(credits_\w+)` \| (\w+) \| (.*?) \|/gm)]
+  const documented = rows.map(([, name, type, labels = '']) =>
+    `${name} ${type} ${labels.replaceAll(/[`–]/g, '')}`.trim(),
+  )
+  const told = families.filter(({ name }) => name.startsWith('credits_')).map(describe)
+  assert.deepEqual(documented.toSorted(), told.toSorted())
+})
+
+function describe({ name, type, samples }: Family): string {
+  const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)).filter((label) => label !== 'le'))
+  return `${name} ${type} ${[...labels].join(', ')}`.trim()
+}

@@ -1,0 +1,231 @@
+// Every answer of the API document is one that the service gives, word for word, and through a proxy that knows the
+// document the service gives no other.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Registry } from 'prom-client'
+import { updateTokenStatus } from '../../src/customers/service-sql.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
+import { updateKeyStatus } from '../../src/customers/sql.ts'
+import { type OperationRequest, operationRequests, watchAnswers } from '../support/documented-answers.ts'
+import { orderInState } from '../support/orders.ts'
+import { head, sendRaw } from '../support/raw-http.ts'
+import { type Answer, startTestService, type TestCustomer, type TestService, testPeppers } from '../support/service.ts'
+import { startInternal } from '../support/spending.ts'
+
+const { expect, note, unseen } = watchAnswers()
+let own: TestService
+let service: TestService
+let internal: Awaited<ReturnType<typeof startInternal>>
+let customer: TestCustomer
+/** What the database says to every statement, and the gateway to every cancel, while a test says so. */
+let databaseFault: Error | undefined
+let isCancelRefused = false
+
+before(async () => {
+  own = await startTestService()
+  const { database, sandboxUrl } = own
+  const pool = Object.assign(Object.create(database.pool), {
+    query: async (query: never) => {
+      if (databaseFault) throw databaseFault
+      return database.pool.query(query)
+    },
+  })
+  service = await startTestService({
+    ...{ beside: { database: { ...database, pool }, sandboxUrl }, way: 'checked' },
+    settings: { pendingOrdersPerCustomer: 5 },
+    wrapGateway: (gateway) => ({
+      ...gateway,
+      cancel: async (intent) =>
+        isCancelRefused ? { kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' } : gateway.cancel(intent),
+    }),
+  })
+  const registry = new Registry()
+  const metrics = { contentType: registry.contentType, text: () => registry.metrics(), close: async () => undefined }
+  internal = await startInternal(service.payments, 'analyses', { way: 'checked', metrics })
+  customer = await service.newCustomer()
+})
+after(async () => {
+  await internal.close()
+  await service.close()
+  await own.close()
+})
+
+const nobody = '00000000-0000-4000-8000-000000000000'
+
+test('what a purchase answers is in the document', async () => {
+  const purchase = (body: object, headers: Record<string, string> = {}) => customer.as('/purchase', { body, headers })
+  const key = { 'x-idempotency-key': crypto.randomUUID() }
+  await expect('purchaseCredits', 'SUCCESS', purchase({ packageType: 'BASIC' }, key))
+  await expect('purchaseCredits', 'VAL003', purchase({ packageType: 'PRO' }, key))
+  await expect('purchaseCredits', 'VAL003', purchase({ packageType: 'PRO' }, { 'x-idempotency-key': 'a b' }))
+  await expect('purchaseCredits', 'VAL002', purchase({}))
+  await expect('purchaseCredits', 'VAL003', purchase({ packageType: 'GOLD' }))
+  const hoarder = await service.newCustomer()
+  for (let count = 0; count < 5; count += 1) await hoarder.purchase()
+  await expect('purchaseCredits', 'SVC001', hoarder.purchase())
+})
+
+test('what a confirm answers is in the document', async () => {
+  const { orderId, paymentKey, amount, confirm } = await customer.paidOrder()
+  const other = await customer.paidOrder()
+  const post = (body: object) => customer.as('/confirm', { body })
+  await expect('confirmPayment', 'VAL002', post({ orderId, amount }))
+  await expect('confirmPayment', 'VAL003', post({ orderId, paymentKey, amount: 0 }))
+  await expect('confirmPayment', 'VAL003', post({ orderId, paymentKey, amount: amount + 1 }))
+  await expect('confirmPayment', 'NOT000', post({ orderId: 'ord_nothing', paymentKey, amount }))
+  await expect('confirmPayment', 'SUCCESS', confirm())
+  await expect('confirmPayment', 'VAL003', post({ ...other, paymentKey }))
+  await expect('confirmPayment', 'VAL003', (await customer.paidOrder('BASIC', 'decline')).confirm())
+  await expect('confirmPayment', 'VAL003', (await orderInState(service, customer, 'CANCELLED')).confirm())
+  await expect('getPaymentStatus', 'SUCCESS', customer.as(`/${orderId}`))
+  await expect('getPaymentStatus', 'NOT000', customer.as('/ord_nothing'))
+  await expect('getCreditBalance', 'SUCCESS', customer.as('/credits'))
+  await expect('listCreditPackages', 'SUCCESS', customer.as('/packages'))
+})
+
+test('what a cancel answers is in the document', async () => {
+  const buyer = await service.newCustomer()
+  const { paymentKey } = await buyer.confirmedOrder()
+  await expect('cancelPayment', 'VAL002', buyer.as('/cancel', { body: { paymentKey } }))
+  await expect('cancelPayment', 'VAL003', buyer.cancel('..'))
+  await expect('cancelPayment', 'VAL003', buyer.cancel(paymentKey, ' '))
+  await expect('cancelPayment', 'NOT000', customer.cancel(paymentKey))
+  isCancelRefused = true
+  await expect('cancelPayment', 'PAYMENT_CANCEL_FAILED', buyer.cancel(paymentKey))
+  isCancelRefused = false
+  await internal.spend(buyer.customerId, 1)
+  await expect('cancelPayment', 'PAYMENT_CANCEL_FAILED', buyer.cancel(paymentKey))
+  for (const status of ['CANCELLED', 'FAILED', 'REFUNDED'] as const) {
+    const order = await orderInState(service, buyer, status)
+    await expect('cancelPayment', 'PAYMENT_CANCEL_FAILED', buyer.cancel(order.paymentKey))
+  }
+  const order = await buyer.confirmedOrder()
+  await expect('cancelPayment', 'SUCCESS', buyer.cancel(order.paymentKey))
+})
+
+test('what the spending of credits answers is in the document', async () => {
+  const { customerId } = customer
+  const { spend, hold, capture, release, statement, call } = internal
+  await expect('spendCredits', 'SUCCESS', spend(customerId, 2, 'spent'))
+  await expect('holdCredits', 'SUCCESS', hold(customerId, 3, { reference: 'held' }))
+  await expect('spendCredits', 'VAL003', spend(customerId, 3, 'spent'))
+  await expect('spendCredits', 'VAL003', spend(customerId, 3, 'held'))
+  await expect('holdCredits', 'VAL003', hold(customerId, 2, { reference: 'held' }))
+  await expect('holdCredits', 'VAL003', hold(customerId, 3, { reference: 'spent' }))
+  await expect('spendCredits', 'VAL002', call('/internal/v1/credits/spend', { body: { customerId, credits: 1 } }))
+  await expect('holdCredits', 'VAL002', call('/internal/v1/credits/holds', { body: { customerId, credits: 1 } }))
+  await expect('spendCredits', 'VAL003', spend(customerId, 0))
+  await expect('holdCredits', 'VAL003', hold(customerId, 1, { expiresInSeconds: 0 }))
+  await expect('spendCredits', 'BUS002', spend(customerId, 1_000))
+  await expect('holdCredits', 'BUS002', hold(customerId, 1_000))
+  await expect('spendCredits', 'NOT000', spend(nobody, 1))
+  await expect('holdCredits', 'NOT000', hold(nobody, 1))
+
+  const { holdId } = (await hold(customerId, 5)).body.data
+  const path = `/internal/v1/credits/holds/${holdId}`
+  await expect('captureHold', 'VAL002', call(`${path}/capture`, { body: {} }))
+  await expect('releaseHold', 'VAL002', call(`${path}/release`, { body: {} }))
+  await expect('captureHold', 'VAL003', capture(customerId, holdId, 0))
+  await expect('captureHold', 'VAL003', capture(customerId, holdId, 6))
+  await expect('releaseHold', 'VAL003', release('nobody', holdId))
+  await expect('captureHold', 'NOT000', capture(nobody, holdId))
+  await expect('releaseHold', 'NOT000', release(nobody, holdId))
+  await expect('captureHold', 'SUCCESS', capture(customerId, holdId, 3))
+  await expect('releaseHold', 'VAL003', release(customerId, holdId))
+  const second = (await hold(customerId, 5)).body.data.holdId
+  await expect('releaseHold', 'SUCCESS', release(customerId, second))
+  await expect('captureHold', 'VAL003', capture(customerId, second))
+
+  await expect('getStatement', 'SUCCESS', statement(customerId))
+  await expect('getStatement', 'VAL003', statement(customerId, { limit: '0' }))
+  await expect('getStatement', 'VAL003', statement(customerId, { from: '2026-02-30T00:00:00Z' }))
+  const backwards = { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' }
+  await expect('getStatement', 'VAL003', statement(customerId, backwards))
+  await expect('getStatement', 'NOT000', statement(nobody))
+})
+
+const callers = operationRequests.filter(({ scheme }) => scheme !== 'open')
+
+/** The example of the document, sent with a key or token, or without. */
+function send({ scheme, path, ...request }: OperationRequest, secret: Secret): Promise<Answer> {
+  if (scheme === 'ServiceApiKey') return service.call(path, { ...request, key: secret?.apiKey ?? null })
+  return internal.as(secret?.token ?? null).call(path, request)
+}
+
+type Secret = { apiKey: string; token: string } | undefined
+
+async function newSecret(status: 'ACTIVE' | 'SUSPENDED'): Promise<Secret> {
+  const { database } = own.payments
+  const { apiKey, keyId } = await own.newCustomer()
+  const { token, serviceId } = await issueToken(database, testPeppers, crypto.randomUUID())
+  if (status === 'SUSPENDED') {
+    await updateKeyStatus(database, keyId, status)
+    await updateTokenStatus(database, serviceId, status)
+  }
+  return { apiKey, token }
+}
+
+test('what is refused before an endpoint is reached is in the document, for each of them', async () => {
+  const suspended = await newSecret('SUSPENDED')
+  const unknown = { apiKey: `cpk_${'x'.repeat(43)}`, token: `cst_${'x'.repeat(43)}` }
+  const known = await newSecret('ACTIVE')
+  for (const request of callers) {
+    const { operationId, body } = request
+    await expect(operationId, 'INVALID_API_KEY', send(request, undefined))
+    await expect(operationId, 'AUTH001', send(request, unknown))
+    await expect(operationId, 'AUTH003', send(request, suspended))
+    if (!body) continue
+    await expect(operationId, 'VAL001', send({ ...request, body: [] }, known))
+    await expect(operationId, 'VAL004', send({ ...request, body: { ...body, more: 'x'.repeat(20_000) } }, known))
+  }
+  // Of whoever is not remembered: all of these ask the database first.
+  for (const [code, fault] of Object.entries({ SVC001: '53300', INT001: '42601' })) {
+    const secret = await newSecret('ACTIVE')
+    databaseFault = Object.assign(new Error('a fault'), { code: fault })
+    for (const request of callers) await expect(request.operationId, code, send(request, secret))
+    databaseFault = undefined
+  }
+})
+
+/** What no HTTP library sends; without the proxy, which would refuse it itself. */
+test('what cannot be read as HTTP, or is too long, is told as the document says, for each address', async () => {
+  for (const { operationId, scheme, method, path } of operationRequests) {
+    const { port } = scheme === 'ServiceApiKey' ? service : internal
+    await expect(operationId, 'VAL001', sendRaw(port, head(`${method} ${path}`, { expect: 'something else' })))
+    await expect(operationId, 'VAL004', sendRaw(port, head(`${method} ${path}`, { x: 'x'.repeat(20_000) })))
+  }
+})
+
+/** Without the proxy too. */
+test('a body of another type is told as the document says, wherever there is one', async () => {
+  const { apiKey = '', token = '' } = (await newSecret('ACTIVE')) ?? {}
+  for (const { operationId, scheme, method, path, body } of callers) {
+    if (!body) continue
+    const [port, secret] =
+      scheme === 'ServiceApiKey'
+        ? [service.port, { 'service-api-key': apiKey }]
+        : [internal.port, { authorization: `Bearer ${token}` }]
+    const headers = { ...secret, 'content-type': 'text/plain', 'content-length': 2 }
+    const answer = await expect(operationId, 'VAL001', sendRaw(port, `${head(`${method} ${path}`, headers)}{}`))
+    assert.equal(answer.body.message, 'The Content-Type must be application/json.')
+  }
+})
+
+test('health and metrics are answered as the document says', async () => {
+  for (const { operationId, path } of operationRequests.filter(({ scheme }) => scheme === 'open')) {
+    const answer = await internal.way.fetch(path, {})
+    assert.equal(answer.status, 200)
+    note(operationId, answer.status, {})
+  }
+  databaseFault = Object.assign(new Error('a fault'), { code: '53300' })
+  const unready = await internal.way.fetch('/readyz', {})
+  databaseFault = undefined
+  note('getReadiness', unready.status, {})
+})
+
+test('of all answers in the document none is missing, but for bugs where there is nothing to go wrong', () => {
+  assert.deepEqual(
+    unseen(),
+    ['getLiveness', 'getReadiness', 'getMetrics'].map((each) => `${each} 500 INT001 Unexpected server error.`),
+  )
+})

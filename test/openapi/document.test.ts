@@ -1,0 +1,78 @@
+// openapi.json: it is what the routes say now, no judge finds fault with it, and every example in it is one that the
+// schemas of the service itself would take or send.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { apiDocument, apiDocumentText } from '../../src/api-document.ts'
+import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { eventTypes } from '../../src/events/outbox.ts'
+import { repository } from '../support/processes.ts'
+import { runTool, toolsFolder } from '../support/tools.ts'
+
+type Example = { summary: string; value: { code: ErrorCode; message: string; success: boolean; data: unknown } }
+type Response = { headers?: Record<string, unknown>; content: Record<string, { examples?: Record<string, Example> }> }
+type Operation = { operationId: string; security: object[]; responses: Record<string, Response> }
+type Document = {
+  paths: Record<string, Record<'get' | 'post', Operation>>
+  webhooks: Record<string, unknown>
+  components: { schemas: Record<string, unknown> }
+}
+
+const document = apiDocument() as Document
+const operations = Object.values(document.paths).flatMap(({ get, post }) =>
+  [get, post].filter((each) => each !== undefined),
+)
+
+test('openapi.json is what the routes say: npm run openapi writes it', () => {
+  assert.equal(readFileSync(join(repository, 'openapi.json'), 'utf8'), apiDocumentText())
+})
+
+test('redocly finds no error and no warning in it', async () => {
+  const config = join(toolsFolder, 'redocly.yaml')
+  const { code, stdout, stderr } = await runTool('redocly', [
+    'lint',
+    'openapi.json',
+    '--config',
+    config,
+    '--format=json',
+  ])
+  const { totals, problems } = JSON.parse(stdout)
+  assert.deepEqual(problems, [], stderr)
+  assert.deepEqual([code, totals], [0, { errors: 0, warnings: 0, ignored: 0 }])
+})
+
+test('every operation with a key has the codes of the edge, and each code stands under its own status', () => {
+  const atTheEdge: ErrorCode[] = ['INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL004', 'SVC001', 'INT001']
+  for (const { operationId, security, responses } of operations) {
+    const examples = Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.values(content['application/json']?.examples ?? {}).map(({ value }) => ({
+        status: Number(status),
+        ...value,
+      })),
+    )
+    for (const { status, code, success, data } of examples) {
+      assert.deepEqual([status, success, data], [catalogue[code].status, false, null], `${operationId} ${code}`)
+    }
+    if (security.length === 0) continue
+    const codes = new Set(examples.map(({ code }) => code))
+    assert.deepEqual(
+      atTheEdge.filter((code) => !codes.has(code)),
+      [],
+      operationId,
+    )
+  }
+})
+
+test('SVC001 comes with Retry-After, wherever it is told', () => {
+  const unavailable = operations.filter(({ security }) => security.length > 0).map(({ responses }) => responses['503'])
+  assert.ok(unavailable.every((response) => response?.headers?.['Retry-After']))
+})
+
+test('every code of the catalogue has a schema of its name, and every type of event its webhook', () => {
+  assert.deepEqual(
+    Object.keys(catalogue).filter((code) => !document.components.schemas[code]),
+    [],
+  )
+  assert.deepEqual(Object.keys(document.webhooks), [...eventTypes])
+})

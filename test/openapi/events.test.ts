@@ -1,0 +1,68 @@
+// Events that were really delivered, held against the webhooks of the API document.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import Schema from 'typebox/schema'
+import { apiDocument } from '../../src/api-document.ts'
+import { updateLowCredits } from '../../src/credits/low-credits.ts'
+import { addEndpoint } from '../../src/events/endpoints.ts'
+import { createOutbound } from '../../src/events/outbound.ts'
+import { eventTypes } from '../../src/events/outbox.ts'
+import { silentLog } from '../support/database.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { deliver, quickSettings } from '../support/event-world.ts'
+import { orderInState, spend } from '../support/orders.ts'
+import { startTestService, type TestService, testPeppers } from '../support/service.ts'
+
+type Parameter = { name: string; schema: object }
+type Webhook = {
+  post: { parameters: Parameter[]; requestBody: { content: { 'application/json': { schema: object } } } }
+}
+const { components, webhooks } = apiDocument() as { components: object; webhooks: Record<string, Webhook> }
+
+/** References point into the document. */
+const fits = (schema: object, value: unknown) => Schema.Check({ ...schema, components }, value)
+
+let service: TestService
+let consumer: Consumer
+before(async () => {
+  service = await startTestService()
+  consumer = await startConsumer()
+  const { database, tallies } = service.payments
+  const { secret } = await addEndpoint(database, testPeppers[0], { url: consumer.url, types: [] })
+  consumer.secrets.push(secret)
+  const customer = await service.newCustomer()
+  await updateLowCredits(database, customer.customerId, 5)
+  for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const) {
+    await orderInState(service, customer, status)
+  }
+  await spend(service, customer.customerId, 20)
+  const outbound = createOutbound({ allowPrivate: true, timeoutMs: quickSettings.timeoutMs })
+  await deliver({ database, outbound, sealing: testPeppers, settings: quickSettings, log: silentLog, tallies })
+  await outbound.close()
+})
+after(async () => {
+  await consumer.close()
+  await service.close()
+})
+
+for (const type of eventTypes) {
+  test(`${type} is sent as the document says: the body and the headers`, () => {
+    const received = consumer.received.filter(({ payload }) => payload.type === type)
+    assert.notEqual(received.length, 0)
+    const { parameters, requestBody } = (webhooks[type] as Webhook).post
+    const { schema } = requestBody.content['application/json']
+    for (const { payload, headers, body } of received) {
+      assert.ok(fits(schema, payload), body)
+      assert.ok(fits({ $ref: '#/components/schemas/Event' }, payload), body)
+      for (const { name, schema: text } of parameters) assert.ok(fits(text, headers[name]), `${name}: ${headers[name]}`)
+    }
+  })
+}
+
+test('an event with a field more, or of another type, does not fit', () => {
+  const [{ payload } = assert.fail('nothing came')] = consumer.received
+  const schema = { $ref: '#/components/schemas/Event' }
+  assert.equal(fits(schema, { ...payload, more: 1 }), false)
+  assert.equal(fits(schema, { ...payload, data: { ...payload.data, more: 1 } }), false)
+  assert.equal(fits(schema, { ...payload, type: 'order.lost' }), false)
+})

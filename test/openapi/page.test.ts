@@ -1,0 +1,132 @@
+// The reference page: on the internal listener for everybody who can reach it, alone by `npm run docs`, readable in a real
+// browser that is let nowhere else.
+import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { after, type TestContext, test } from 'node:test'
+import fastify from 'fastify'
+import type { Browser } from 'playwright-core'
+import { apiDocument } from '../../src/api-document.ts'
+import { buildInternalListener, type InternalListenerParts } from '../../src/internal-listener.ts'
+import { createLog } from '../../src/log.ts'
+import { referenceRoutes } from '../../src/openapi/page.ts'
+import { launchBrowser, takePicture } from '../support/browser.ts'
+import { bareEnvironment, launch, repository, takePort } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+
+const browser: Browser | undefined = await launchBrowser()
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+after(() => browser?.close())
+// Before the first test: those that are over by then would end the run of the file.
+const url = await startDocs()
+
+type Document = { paths: Record<string, Record<string, { summary?: string }>> }
+const { paths } = apiDocument() as Document
+
+test('/docs, its script and /openapi.json are open on the internal listener, and what they load is theirs alone', async (t) => {
+  const parts = { log: createLog('silent'), bodyLimitBytes: 1_000 } as Partial<InternalListenerParts>
+  const listener = buildInternalListener(parts as InternalListenerParts)
+  t.after(() => listener.close())
+  await listener.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`
+  const page = await fetch(`${url}/docs`)
+  assert.equal(page.status, 200)
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  const policy = page.headers.get('content-security-policy') ?? ''
+  assert.match(policy, /^default-src 'none'; script-src 'self'; /)
+  assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/)
+  assert.doesNotMatch(await page.text(), /https?:/)
+  const script = await fetch(`${url}/docs/scalar.js`)
+  assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8')
+  assert.ok((await script.arrayBuffer()).byteLength > 1_000_000)
+  const document = await fetch(`${url}/openapi.json`)
+  assert.equal(document.headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.deepEqual(await document.json(), apiDocument())
+  for (const { headers } of [page, script, document]) {
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(headers.get('cache-control'), 'no-store')
+  }
+})
+
+test('a script that could not be read is read again for the next who asks', async (t) => {
+  const listener = fastify()
+  t.after(() => listener.close())
+  referenceRoutes(listener)
+  const ask = async () => (await listener.inject('/docs/scalar.js')).statusCode
+  const hooks = registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (specifier === '@scalar/fastify-api-reference') throw new Error('the disk is away')
+      return nextResolve(specifier, context)
+    },
+  })
+  const asked = [await ask()]
+  hooks.deregister()
+  asked.push(await ask())
+  assert.deepEqual(asked, [500, 200])
+})
+
+/** What `npm run docs` runs. */
+async function startDocs(): Promise<string> {
+  const env = bareEnvironment()
+  const { said } = launch({ after }, process.execPath, ['src/docs.ts'], { cwd: repository, env })
+  const address = () => /^The API reference: (http:\S+)\n/.exec(said.stdout)?.[1]
+  await until('npm run docs tells its address', () => address() !== undefined, 60_000)
+  return address() as string
+}
+
+/** In a browser that notes whom it asks and what goes wrong. */
+async function openPage(t: TestContext, colorScheme: 'light' | 'dark') {
+  const context = await (browser as Browser).newContext({ colorScheme, viewport: { width: 1400, height: 1000 } })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const asked: string[] = []
+  const problems: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  await page.goto(url)
+  await page.waitForSelector('text=Cancel a payment')
+  await takePicture(page, `reference-${colorScheme}`)
+  return { page, asked, problems }
+}
+
+test('npm run docs shows every endpoint, its texts and codes, without a database, and asks no other host', {
+  skip,
+}, async (t) => {
+  const { page, asked, problems } = await openPage(t, 'light')
+  const text = await page.innerText('body')
+  for (const summary of Object.values(paths).flatMap((path) => [path.get?.summary, path.post?.summary])) {
+    if (summary) assert.ok(text.includes(summary), `${summary} is not on the page`)
+  }
+  await page.getByText('Confirm a payment').first().click()
+  await page.getByText('Captures the payment that the buyer has approved').waitFor()
+  await page.getByText('VAL003: A field has a value that is not allowed.').first().waitFor()
+  await takePicture(page, 'reference-confirm')
+  const { origin } = new URL(url)
+  assert.deepEqual(
+    asked.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address)),
+    [],
+  )
+  assert.deepEqual(problems, [])
+})
+
+test('the page is dark for whoever prefers that', { skip }, async (t) => {
+  const { page, problems } = await openPage(t, 'dark')
+  assert.equal(await page.evaluate('document.body.classList.contains("dark-mode")'), true)
+  assert.deepEqual(problems, [])
+})
+
+const wrongPorts: [given: () => Promise<string>, told: RegExp][] = [
+  [async () => 'many', /^DOCS_PORT: expected a whole number from 0 to 65535, got "many"\n$/],
+  [() => takePort({ after }), /^Port \d+ on 127\.0\.0\.1 is taken: .* set DOCS_PORT to another\.\n$/],
+]
+for (const [given, told] of wrongPorts) {
+  test(`npm run docs listens on DOCS_PORT, or says why not: ${told.source}`, async (t) => {
+    const env = bareEnvironment({ DOCS_PORT: await given() })
+    const { ended } = launch(t, process.execPath, ['src/docs.ts'], { cwd: repository, env })
+    const { code, stderr } = await ended
+    assert.equal(code, 1)
+    assert.match(stderr, told)
+  })
+}

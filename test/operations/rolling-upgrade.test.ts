@@ -1,0 +1,136 @@
+// An upgrade as the runbook tells it: the version of before serves, the new one starts beside it and migrates, both serve,
+// the old one goes; then one of the new ones is stopped in the middle of everything. Nobody's request fails, every operation
+// finds its end, and the books are right.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { audit } from '../../src/payments/audit.ts'
+import { emptyDatabase } from '../support/copying.ts'
+import { silentLog, type TestDatabase } from '../support/database.ts'
+import { previousVersion } from '../support/previous-version.ts'
+import {
+  bareEnvironment,
+  callerOf,
+  databaseUrl,
+  defer,
+  launch,
+  newDataDir,
+  type RunningService,
+  startService,
+  waitUntilReady,
+} from '../support/processes.ts'
+import { sandboxControl, secretKey, startTestSandbox, testSettings } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const wholeFile = { after }
+const dataDirOfOld = newDataDir(wholeFile)
+const peppers = [{ version: 1, secret: 'one pepper for both versions' }] as const
+let database: TestDatabase
+let sandboxUrl: string
+let settings: Record<string, string>
+before(async () => {
+  database = await emptyDatabase(wholeFile)
+  const sandbox = await startTestSandbox()
+  defer(wholeFile, () => sandbox.close())
+  sandboxUrl = sandbox.url
+  settings = {
+    DATABASE_URL: databaseUrl(database.connection),
+    KEY_PEPPER: peppers[0].secret,
+    ...{
+      GATEWAY: 'toss',
+      TOSS_API_URL: sandboxUrl,
+      TOSS_SECRET_KEY: secretKey,
+      TOSS_CLIENT_KEY: testSettings.clientKey,
+    },
+    ...{ GATEWAY_TIMEOUT_MS: '3000', GATEWAY_LOOKUP_TIMEOUT_MS: '1000', OPERATION_LEASE_MS: '4000' },
+  }
+})
+
+/** What npm start of that version runs. */
+function startPrevious(directory: string): Promise<RunningService> {
+  const ports = { PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0', SANDBOX_PORT: '0' }
+  const env = bareEnvironment({ ...ports, ...settings, DATA_DIR: dataDirOfOld })
+  const start = () =>
+    launch(wholeFile, process.execPath, ['--disable-proto=delete', 'src/main.ts'], { cwd: directory, env })
+  return waitUntilReady(start)
+}
+
+type Caller = ReturnType<typeof callerOf>
+
+/** Nothing was sent: the connection was refused, or given up while it was being made. */
+function isRefusedConnection(error: unknown): boolean {
+  const { code, syscall } = (error as { cause?: { code?: string; syscall?: string } }).cause ?? {}
+  return code === 'ECONNREFUSED' || (code === 'ECONNRESET' && syscall === 'connect')
+}
+
+/** As a balancer does it: to the first one while it takes connections, then to the next. Nothing else is tried again. */
+async function served<Answer>(callers: Caller[], ask: (caller: Caller) => Promise<Answer>): Promise<Answer> {
+  const [first, ...others] = callers
+  assert.ok(first)
+  try {
+    return await ask(first)
+  } catch (error) {
+    if (!isRefusedConnection(error) || others.length === 0) throw error
+    return served(others, ask)
+  }
+}
+
+async function buyAndCancel(callers: Caller[]): Promise<void> {
+  const bought = await served(callers, (caller) => caller.purchase('STANDARD'))
+  assert.equal(bought.status, 201, JSON.stringify(bought.body))
+  const { orderId, amount } = bought.body.data
+  const paymentKey = await sandboxControl(sandboxUrl).pay(orderId, amount)
+  const confirmed = await served(callers, (caller) => caller.call('confirm', { orderId, paymentKey, amount }))
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
+  assert.equal((await served(callers, (caller) => caller.call('credits'))).status, 200)
+  const cancelled = await served(callers, (caller) => caller.call('cancel', { paymentKey, reason: 'changed my mind' }))
+  assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body))
+}
+
+test('two versions serve one database while it is upgraded, one is stopped under load, and nobody notices', async (t) => {
+  const previous = previousVersion(t)
+  const old = await startPrevious(previous.directory)
+  const keys = await Promise.all(
+    Array.from({ length: 4 }, (_, index) =>
+      issueKey(createDatabase(database.pool, silentLog), peppers, `buyer ${index}`),
+    ),
+  )
+  const rounds = keys.map(() => 0)
+  let services = [old]
+  let running = true
+  const traffic = Promise.all(
+    keys.map(async ({ apiKey }, index) => {
+      while (running) {
+        await buyAndCancel(services.map(({ publicUrl }) => callerOf(publicUrl, apiKey)))
+        rounds[index] = (rounds[index] ?? 0) + 1
+      }
+    }),
+  )
+  traffic.catch(() => undefined)
+  /** As many more, of everybody. */
+  async function more(times: number): Promise<void> {
+    const goal = Math.max(...rounds) + times
+    await Promise.race([traffic, until(`round ${goal}`, () => rounds.every((each) => each >= goal), 60_000)])
+  }
+  await more(2)
+  const [first, second] = await Promise.all([1, 2].map(() => startService(t, newDataDir(t), settings)))
+  assert.ok(first && second)
+  await more(2)
+  services = [first, second]
+  await more(2)
+  await old.stop()
+
+  await more(2)
+  await first.stop()
+  await more(2)
+  running = false
+  await traffic
+
+  const open = () => database.query(`select from payment_operations where state = 'OPEN'`)
+  await until('everything is settled', async () => (await open()).length === 0)
+  assert.deepEqual((await audit(createDatabase(database.pool, silentLog))).violations, [])
+  const statuses = await database.query('select distinct status from orders order by 1')
+  assert.deepEqual(statuses, [{ status: 'CANCELLED' }])
+  await second.stop()
+})

@@ -1,0 +1,161 @@
+// The README's commands, run as they are written, in a clone, from the first to the last in one shell; what they print is
+// what the README says, but for ids and times. The Korean README has the same commands: it is compared, not run again.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { isAlive } from '../../src/db/embedded-postmaster.ts'
+import { cloneInto, shellIn } from '../support/clone.ts'
+import {
+  assertNothingRuns,
+  cleanedUp,
+  defer,
+  demoKeyIn,
+  launch,
+  newDirectory,
+  processIdFile,
+  repository,
+  waitUntilReady,
+} from '../support/processes.ts'
+
+type Block = { language: string; text: string }
+
+function blocksOf(file: string): Block[] {
+  const text = fs.readFileSync(join(repository, file), 'utf8')
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => {
+    return { language, text: content }
+  })
+}
+
+const blocks = blocksOf('README.md')
+
+/** What is run by others than this test. */
+const elsewhere = [
+  { block: /^npm start .*\nnpm test .*\n$/, by: 'here and in clone.test.ts, and by .ci/run' },
+  { block: /^GATEWAY=toss /, by: 'nobody without an account at the gateway' },
+]
+const runHere = ({ language, text }: Block) => language === 'sh' && !elsewhere.some(({ block }) => block.test(text))
+
+/** Ids, times and how long it took are others each time. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/ord_[0-9A-Z]{36}/g, 'ord_')
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
+    .replaceAll(/^(tookMs: +)[\d.,]+$/gm, '$1number')
+    .trim()
+}
+
+/** The addresses of the README, and those of this run. */
+type Addresses = Record<string, string>
+
+function typed(text: string, key: string, addresses: Addresses): string {
+  const here = Object.entries(addresses).reduce((line, [written, real]) => line.replaceAll(written, real), text)
+  return here.replaceAll('cpk_...', key)
+}
+
+/** For machines without curl: as much of it as the README needs. */
+const curl = `
+const { argv } = process
+const all = (name) => argv.flatMap((each, index) => (argv[index - 1] === name ? [each] : []))
+const headers = all('-H').map((line) => line.split(': '))
+const [body] = all('-d')
+const answer = await fetch(argv.find((each) => each.startsWith('http')), { headers, ...(body && { method: 'POST', body }) })
+process.stdout.write(await answer.text())
+`
+
+/** A directory for PATH. */
+function provideCurl(directory: string): string {
+  const bin = join(directory, 'bin')
+  fs.mkdirSync(bin)
+  if (spawnSync('curl', ['--version']).status === 0) return bin
+  fs.writeFileSync(join(bin, 'curl.mjs'), curl)
+  fs.writeFileSync(join(bin, 'curl'), '#!/bin/sh\nexec node "$(dirname "$0")/curl.mjs" "$@"\n', { mode: 0o755 })
+  return bin
+}
+
+test('from a clone to confirmed payments, through the client and with curl, and what an operator does', async (t) => {
+  const directory = newDirectory(t)
+  const clone = cloneInto(directory)
+  const dataDir = cleanedUp(t, join(clone, 'data'))
+  // Nothing that npm has to say about itself.
+  const quiet = { npm_config_update_notifier: 'false', npm_config_audit: 'false' }
+  const bare = shellIn(directory)
+  const env = { ...bare, ...quiet, PATH: [provideCurl(directory), bare.PATH].join(delimiter) }
+  const service = await waitUntilReady(() => launch(t, 'npm', ['start'], { cwd: clone, env }))
+  const pid = Number(processIdFile(dataDir))
+  defer(t, () => isAlive(pid) && process.kill(pid, 'SIGKILL'))
+  const [, shop = ''] = /shop +(http:\S+)/.exec(service.said.stdout) ?? []
+  const addresses = { 'http://127.0.0.1:8080': service.publicUrl, 'http://127.0.0.1:8084': shop }
+  const key = demoKeyIn(service.said.stdout) ?? assert.fail('no key was shown')
+
+  const commands = blocks.filter(runHere)
+  const mark = '---- the next block ----'
+  const script = commands.map(({ text }) => `${typed(text, key, addresses)}\necho; echo '${mark}'\n`).join('')
+  fs.writeFileSync(join(directory, 'readme.sh'), script)
+  // Through a pipe: between two processes of Node there is a socket, and /dev/stderr cannot be opened there.
+  const piped = '{ sh -e ../readme.sh; echo "ended with $?"; } 2>&1 | cat'
+  const { stdout } = await launch(t, 'sh', ['-c', piped], { cwd: clone, env }).ended
+  const said = stdout.split(mark)
+  assert.equal(said.pop()?.trim(), 'ended with 0', stdout)
+  for (const [index, block] of commands.entries()) {
+    const expected = blocks[blocks.indexOf(block) + 1]
+    if (!expected || expected.language === 'sh') continue
+    const real = typed(expected.text, key, addresses)
+    assert.equal(withoutChance(said[index] ?? ''), withoutChance(real), block.text)
+  }
+  assert.match(said.at(-1) ?? '', /^Usage: credits <command>/m)
+  await service.stop()
+  assertNothingRuns(dataDir)
+})
+
+test('what is not run here is run elsewhere', () => {
+  assert.deepEqual(
+    elsewhere.map(({ block }) => blocks.filter(({ text }) => block.test(text)).length),
+    elsewhere.map(() => 1),
+  )
+  const ci = fs.readFileSync(join(repository, '.ci/run'), 'utf8')
+  assert.match(ci, /^npm test$/m)
+})
+
+/** Without what is said to people. */
+const withoutComments = ({ language, text }: Block) => ({
+  language,
+  text: text.replaceAll(/(^|\s)(#|\/\/) .*$/gm, '').replaceAll(/ +$/gm, ''),
+})
+
+test('the Korean README has the same headings, commands, outputs and links in the same order', () => {
+  const [english, korean] = ['README.md', 'README.ko.md'].map((file) => fs.readFileSync(join(repository, file), 'utf8'))
+  assert.ok(english && korean)
+  const headings = (text: string) => text.split('\n').flatMap((line) => /^#+(?= )/.exec(line) ?? [])
+  const links = (text: string) => [...text.matchAll(/\]\(([^)]+)\)|`([^`\n]+)`/g)].map(([whole]) => whole)
+  const addresses = (text: string) => [...text.matchAll(/http:\/\/[\w.:/]*\w/g)].map(([address]) => address)
+  const prose = (text: string) => text.replaceAll(/^```.*?^```$/gms, '').replace(/^.*README(\.ko)?\.md.*$/m, '')
+  assert.deepEqual(headings(prose(korean)), headings(prose(english)))
+  assert.deepEqual(blocksOf('README.ko.md').map(withoutComments), blocks.map(withoutComments))
+  assert.deepEqual(links(prose(korean)).sort(), links(prose(english)).sort())
+  assert.deepEqual(addresses(prose(korean)), addresses(prose(english)))
+})
+
+test('every link of the READMEs leads to a file', () => {
+  for (const file of ['README.md', 'README.ko.md']) {
+    const text = fs.readFileSync(join(repository, file), 'utf8')
+    const targets = [...text.matchAll(/\]\((?!http)([^)#]+)[^)]*\)/g)].map(([, target = '']) => target)
+    assert.ok(targets.length > 10)
+    assert.deepEqual(
+      targets.filter((target) => !fs.existsSync(join(repository, target))),
+      [],
+    )
+  }
+})
+
+test('docs/commands.md has every command and says which ask and which are in the trail', async () => {
+  const { commands } = await import('../../src/commands/command-table.ts')
+  const text = fs.readFileSync(join(repository, 'docs/commands.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| (`[^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)]
+  for (const { name, changes, confirm } of commands) {
+    const row = rows.find(([, names = '']) => names.includes(`\`${name}\``)) ?? assert.fail(`${name} is missing`)
+    assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks`)
+    assert.equal(row[4]?.trim(), changes ? 'yes' : '', `${name} in the trail`)
+  }
+})

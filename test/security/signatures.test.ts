@@ -1,0 +1,59 @@
+// The signature of an event, made once more with nothing but the published rule: what a consumer without the library does.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { rotateEndpoint } from '../../src/events/endpoints.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { createEventWorld, deliver, type EventWorld } from '../support/event-world.ts'
+import { testPeppers } from '../support/service.ts'
+
+let world: EventWorld
+let consumer: Consumer
+let endpointId: string
+before(async () => {
+  world = await createEventWorld()
+  consumer = await startConsumer()
+  endpointId = await world.register(consumer)
+})
+after(async () => {
+  await consumer.close()
+  await world.close()
+})
+
+/** HMAC-SHA256 under the bytes that the secret is in base64, of the three parts with a dot between them. */
+function signatureOf(
+  secret: string,
+  { 'webhook-id': id, 'webhook-timestamp': at }: Record<string, string>,
+  body: string,
+) {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+}
+
+async function nextDelivery() {
+  await world.emit(await world.newCustomer())
+  await deliver(world.context())
+  return consumer.received.at(-1) ?? assert.fail('nothing came')
+}
+
+test('the signature is HMAC-SHA256 of id, time and body under the secret of the endpoint', async () => {
+  const [secret = ''] = consumer.secrets
+  const { headers, body, id } = await nextDelivery()
+  assert.equal(headers['webhook-signature'], signatureOf(secret, headers, body))
+  assert.match(id, /^[\w-]+$/)
+  // In seconds, of this moment.
+  assert.ok(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000) < 300)
+  for (const changed of [{ 'webhook-id': 'other' }, { 'webhook-timestamp': '1' }]) {
+    assert.notEqual(headers['webhook-signature'], signatureOf(secret, { ...headers, ...changed }, body))
+  }
+  assert.notEqual(headers['webhook-signature'], signatureOf(secret, headers, `${body} `))
+})
+
+test('while a secret is rotated there are two signatures, one of each', async () => {
+  const former = consumer.secrets[0] ?? ''
+  const secret = (await rotateEndpoint(world.database, testPeppers[0], endpointId)) ?? assert.fail('no such endpoint')
+  consumer.secrets.push(secret)
+  const { headers, body } = await nextDelivery()
+  const expected = [secret, former].map((each) => signatureOf(each, headers, body))
+  assert.deepEqual(headers['webhook-signature']?.split(' ').toSorted(), expected.toSorted())
+})

@@ -1,0 +1,66 @@
+// A leaked key, taken back by command while it is used without pause at two processes: from a second after the command has
+// returned nothing more is done with it, at either of them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createTestDatabase } from '../support/database.ts'
+import {
+  callerOf,
+  databaseUrl,
+  defer,
+  newDataDir,
+  type RunningService,
+  runCommand,
+  startService,
+} from '../support/processes.ts'
+
+const wholeFile = { after }
+const dataDirs = [newDataDir(wholeFile), newDataDir(wholeFile)] as const
+let settings: Record<string, string>
+let processes: RunningService[]
+before(async () => {
+  const database = await createTestDatabase()
+  defer(wholeFile, () => database.drop())
+  const DATABASE_URL = databaseUrl(database.connection)
+  settings = { DATABASE_URL, KEY_PEPPER: 'one pepper for all processes', WORKER: 'off' }
+  processes = await Promise.all(dataDirs.map((dataDir) => startService(wholeFile, dataDir, settings)))
+})
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(wholeFile, dataDirs[0], args, settings)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+type Asked = { at: number; code: string }
+
+for (const [command, before, from] of [
+  ['suspend', 'SUCCESS', 'AUTH003'],
+  ['activate', 'AUTH003', 'SUCCESS'],
+] as const) {
+  test(`keys ${command} is at work at both processes for every request that begins a second later`, async () => {
+    const { apiKey, keyId } = JSON.parse(await run('keys', 'issue', '--customer', command, '--json'))
+    if (command === 'activate') await run('keys', 'suspend', keyId)
+    const asked = processes.map((): Asked[] => [])
+    let isOver = false
+    const loops = processes.map(async ({ publicUrl }, place) => {
+      const caller = callerOf(publicUrl, apiKey)
+      while (!isOver) {
+        const at = performance.now()
+        asked[place]?.push({ at, code: await caller.code() })
+      }
+    })
+    await sleep(300)
+    await run('keys', command, keyId)
+    const inForceAt = performance.now() + 1_000
+    await sleep(1_500)
+    isOver = true
+    await Promise.all(loops)
+    for (const answers of asked) {
+      assert.equal(answers[0]?.code, before)
+      const later = answers.filter(({ at }) => at > inForceAt)
+      assert.ok(later.length > 0)
+      assert.deepEqual([...new Set(later.map(({ code }) => code))], [from])
+    }
+  })
+}

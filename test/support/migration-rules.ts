@@ -1,0 +1,66 @@
+// What a migration may do while the version before it serves, as a table: that version goes on reading and writing what it
+// knows, and nobody waits for a table that is being rewritten or read through.
+
+export type Breach = { migration: string; rule: string; statement: string }
+
+type Rule = { name: string; breaks(statement: string, ofThisFile: Set<string>): boolean }
+
+const tableIn = (statement: string) =>
+  /^(?:alter table|create (?:unique )?index (?:if not exists )?\w+ on|update|delete from)(?: only)? (\w+)/.exec(
+    statement,
+  )?.[1]
+
+/** A rule about tables that are in use: those a file has just made are nobody's yet. */
+const inUse = (pattern: RegExp) => (statement: string, ofThisFile: Set<string>) =>
+  pattern.test(statement) && !ofThisFile.has(tableIn(statement) ?? '')
+
+export const rules: Rule[] = [
+  {
+    name: 'nothing is dropped that the version before reads',
+    breaks: (text) => /\bdrop (table|column|function|view|type|schema)\b/.test(text),
+  },
+  { name: 'nothing is renamed', breaks: (text) => /\brename\b/.test(text) },
+  { name: 'no column changes its type', breaks: inUse(/\balter (column )?\w+ (set data )?type\b/) },
+  { name: 'a column that may be empty stays so', breaks: inUse(/\bset not null\b/) },
+  {
+    name: 'a new column may be left out: it is nullable or has a default',
+    breaks: inUse(/\badd (column )?(if not exists )?(?!constraint\b)\w+ (?=[^,]*\bnot null\b)(?![^,]*\bdefault\b)/),
+  },
+  {
+    name: 'a default is a constant or now(): anything else rewrites the table',
+    breaks: inUse(/\badd (column )?(if not exists )?\w+ [^,]*\bdefault (?!now\(\))[^,]*\w\(/),
+  },
+  {
+    name: 'a new constraint is added not valid, and validated by a later file',
+    breaks: inUse(/\badd constraint\b(?![^,]*\b(not valid|using index)\b)/),
+  },
+  {
+    name: 'an index is made if not exists: whoever has many rows makes it beforehand, concurrently',
+    breaks: inUse(/^create (unique )?index (?!if not exists)/),
+  },
+  { name: 'rows are not changed all at once', breaks: inUse(/^(update|delete from)\b/) },
+  { name: 'no table is locked or rewritten', breaks: (text) => /^(lock|cluster|vacuum full)\b/.test(text) },
+  { name: 'rights are given by src/db/rights.ts', breaks: (text) => /^(grant|revoke)\b/.test(text) },
+]
+
+/** One statement each, in one line, lower case, without comments. A body in dollar quotes is part of its statement. */
+export function statementsOf(text: string): string[] {
+  const bodies: string[] = []
+  const withoutBodies = text
+    .replace(/--.*$/gm, '')
+    .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, (body) => `$${bodies.push(body)}$`)
+  return withoutBodies
+    .split(';')
+    .map((statement) => statement.replace(/\s+/g, ' ').trim().toLowerCase())
+    .filter((statement) => statement !== '')
+}
+
+export function breachesOf(migration: string, text: string): Breach[] {
+  const statements = statementsOf(text)
+  const ofThisFile = new Set(statements.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []))
+  return statements.flatMap((statement) =>
+    rules
+      .filter(({ breaks }) => breaks(statement, ofThisFile))
+      .map(({ name }) => ({ migration, rule: name, statement })),
+  )
+}
