@@ -68,7 +68,8 @@ create table customers (
   constraint customers_name_key UNIQUE (name)
 );
 
-CREATE INDEX customers_by_time ON customers USING btree (created_at);
+CREATE INDEX customers_by_lower_name ON customers USING btree (lower(name) text_pattern_ops);
+CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id);
 
 create table accounts (
   customer_id uuid                     not null,
@@ -105,6 +106,7 @@ create table api_keys (
 );
 
 CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
+CREATE INDEX api_keys_by_last_four ON api_keys USING btree (last_four);
 CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
 CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
@@ -172,6 +174,7 @@ create table ledger_entries (
 );
 
 CREATE UNIQUE INDEX ledger_entries_held_once_and_ended_once ON ledger_entries USING btree (customer_id, hold_id, (kind = 'HOLD'::text)) WHERE hold_id IS NOT NULL;
+CREATE INDEX ledger_entries_moved ON ledger_entries USING btree (created_at) WHERE delta <> 0;
 CREATE UNIQUE INDEX ledger_entries_once_per_order ON ledger_entries USING btree (customer_id, order_id, kind) WHERE order_id IS NOT NULL AND delta <> 0;
 CREATE UNIQUE INDEX ledger_entries_once_per_reference ON ledger_entries USING btree (customer_id, reference) WHERE reference IS NOT NULL;
 
@@ -207,6 +210,7 @@ create table orders (
 ) with (fillfactor=80);
 
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
+CREATE INDEX orders_made ON orders USING btree (created_at);
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHERE status = 'PENDING'::text;
 
@@ -229,7 +233,9 @@ create table discrepancies (
 );
 
 CREATE INDEX discrepancies_by_order ON discrepancies USING btree (customer_id, order_id);
+CREATE INDEX discrepancies_open ON discrepancies USING btree (found_at, discrepancy_id) WHERE resolved_at IS NULL;
 CREATE UNIQUE INDEX discrepancies_open_once ON discrepancies USING btree (kind, subject) WHERE resolved_at IS NULL;
+CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, discrepancy_id) WHERE resolved_at IS NOT NULL;
 
 create table event_queues (
   customer_id  uuid                     not null,
@@ -249,6 +255,13 @@ create table event_queues (
 ) with (fillfactor=80);
 
 CREATE INDEX event_queues_due ON event_queues USING btree (endpoint_id, due_at) WHERE next_event <= last_event;
+
+create table figures_reached (
+  only_one boolean                  not null default true,
+  reached  timestamp with time zone not null,
+  constraint figures_reached_pkey PRIMARY KEY (only_one),
+  constraint figures_reached_only_one CHECK (only_one)
+);
 
 create table gateway_movements (
   transaction_key text                     not null,
@@ -288,6 +301,14 @@ create table holds (
 CREATE INDEX holds_active_in_time ON holds USING btree (customer_id, expires_at) WHERE state = 'ACTIVE'::text;
 CREATE INDEX holds_to_expire ON holds USING btree (expires_at) WHERE state = 'ACTIVE'::text;
 
+create table hourly_figures (
+  hour   timestamp with time zone not null,
+  figure text                     not null,
+  count  bigint                   not null,
+  total  bigint                   not null,
+  constraint hourly_figures_pkey PRIMARY KEY (hour, figure)
+);
+
 create table operator_actions (
   action_id   uuid                     not null,
   step        text                     not null,
@@ -297,15 +318,53 @@ create table operator_actions (
   arguments   text[],
   outcome     text,
   about       jsonb,
+  reason      text,
+  subject     text,
   constraint operator_actions_pkey PRIMARY KEY (action_id, step),
   constraint operator_actions_begun_says_what CHECK (num_nonnulls(actor, command, arguments) = CASE step WHEN 'BEGUN'::text THEN 3 ELSE 0 END),
   constraint operator_actions_ended_says_how CHECK (num_nonnulls(outcome, about) = CASE step WHEN 'ENDED'::text THEN 2 ELSE 0 END),
-  constraint operator_actions_step CHECK (step = ANY (ARRAY['BEGUN'::text, 'ENDED'::text]))
+  constraint operator_actions_step CHECK (step = ANY (ARRAY['BEGUN'::text, 'ENDED'::text])),
+  constraint operator_actions_why_and_what_with_the_beginning CHECK (step = 'BEGUN'::text OR reason IS NULL AND subject IS NULL)
 );
 
+CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (subject, happened_at) WHERE subject IS NOT NULL;
 CREATE INDEX operator_actions_by_time ON operator_actions USING btree (happened_at) WHERE step = 'BEGUN'::text;
 
 CREATE TRIGGER operator_actions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table operators (
+  operator_id          text                     not null,
+  name                 text                     not null,
+  role                 text                     not null,
+  password_hash        text                     not null,
+  must_change_password boolean                  not null default true,
+  status               text                     not null default 'ACTIVE'::text,
+  created_at           timestamp with time zone not null default now(),
+  password_set_at      timestamp with time zone not null default now(),
+  access_version       integer                  not null default 1,
+  constraint operators_pkey PRIMARY KEY (operator_id),
+  constraint operators_name_key UNIQUE (name),
+  constraint operators_name CHECK (name ~ '^[a-z0-9][a-z0-9._-]{1,39}$'::text),
+  constraint operators_password_is_hashed CHECK (password_hash ~ '^\$scrypt\$'::text),
+  constraint operators_role CHECK (role = ANY (ARRAY['viewer'::text, 'support'::text, 'finance'::text, 'admin'::text])),
+  constraint operators_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))
+);
+
+CREATE TRIGGER operators_never_deleted BEFORE DELETE OR TRUNCATE ON operators FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
+
+create table operator_sessions (
+  session_hash   bytea                    not null,
+  operator_id    text                     not null,
+  access_version integer                  not null,
+  started_at     timestamp with time zone not null default now(),
+  last_seen_at   timestamp with time zone not null default now(),
+  constraint operator_sessions_pkey PRIMARY KEY (session_hash),
+  constraint operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(operator_id),
+  constraint operator_sessions_hash_is_sha256 CHECK (octet_length(session_hash) = 32)
+);
+
+CREATE INDEX operator_sessions_by_operator ON operator_sessions USING btree (operator_id);
+CREATE INDEX operator_sessions_by_time ON operator_sessions USING btree (last_seen_at);
 
 create table payment_operations (
   customer_id     uuid                     not null,
@@ -341,7 +400,8 @@ create table payment_operations (
   constraint payment_operations_state CHECK (state = ANY (ARRAY['OPEN'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text]))
 );
 
-CREATE INDEX payment_operations_by_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text;
+CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
+CREATE INDEX payment_operations_of_payment ON payment_operations USING btree (payment_key, customer_id) WHERE kind = 'CONFIRM'::text;
 CREATE UNIQUE INDEX payment_operations_one_open ON payment_operations USING btree (customer_id, order_id) WHERE state = 'OPEN'::text;
 CREATE UNIQUE INDEX payment_operations_one_success ON payment_operations USING btree (customer_id, order_id, kind, (
 CASE kind
@@ -352,6 +412,18 @@ CREATE INDEX payment_operations_opened ON payment_operations USING brin (opened_
 CREATE UNIQUE INDEX payment_operations_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text AND state <> 'REJECTED'::text;
 CREATE INDEX payment_operations_refused ON payment_operations USING btree (customer_id, order_id) WHERE state = 'REJECTED'::text;
 CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (settle_at) WHERE state = 'OPEN'::text;
+
+create table payment_attempts (
+  customer_id  uuid                     not null,
+  operation_id uuid                     not null,
+  holder_id    uuid                     not null,
+  happened_at  timestamp with time zone not null default now(),
+  gateway_code text                     not null,
+  constraint payment_attempts_pkey PRIMARY KEY (customer_id, operation_id, holder_id),
+  constraint payment_attempts_customer_id_operation_id_fkey FOREIGN KEY (customer_id, operation_id) REFERENCES payment_operations(customer_id, operation_id)
+);
+
+CREATE TRIGGER payment_attempts_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payment_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 create table reconciliations (
   reconciliation_id uuid                     not null,
@@ -369,6 +441,8 @@ create table reconciliations (
   constraint reconciliations_span CHECK (from_time < to_time)
 );
 
+CREATE INDEX reconciliations_by_day ON reconciliations USING btree (from_time);
+CREATE INDEX reconciliations_by_time ON reconciliations USING btree (started_at, reconciliation_id);
 CREATE UNIQUE INDEX reconciliations_daily_once ON reconciliations USING btree (from_time, to_time) WHERE cause = 'DAILY'::text;
 
 create table service_tokens (
@@ -390,6 +464,17 @@ CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_a
 
 CREATE TRIGGER service_tokens_never_deleted BEFORE DELETE OR TRUNCATE ON service_tokens FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
+
+create table sign_in_failures (
+  subject        bytea                    not null,
+  failures       integer                  not null,
+  last_failed_at timestamp with time zone not null default now(),
+  constraint sign_in_failures_pkey PRIMARY KEY (subject),
+  constraint sign_in_failures_counted CHECK (failures > 0),
+  constraint sign_in_failures_subject_is_sha256 CHECK (octet_length(subject) = 32)
+);
+
+CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (last_failed_at);
 
 create table webhook_notifications (
   transmission_id text                     not null,

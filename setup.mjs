@@ -1,6 +1,7 @@
-// Makes a fresh clone runnable: installs the dependencies when node_modules is missing or differs from the lockfile.
-// Plain JavaScript for whatever Node the machine has (20 or later); the Node 24 the project runs on is one of the
-// dependencies. Prints to stderr only, so that the output of the command it precedes stays clean.
+// Makes a fresh clone runnable: installs the dependencies when node_modules is missing or differs from the lockfile, and
+// with the word `console` builds the page of the console when what it is made from has changed. Plain JavaScript for
+// whatever Node the machine has (20 or later); the Node 24 the project runs on is one of the dependencies. Prints to
+// stderr only, so that the output of the command it precedes stays clean.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -54,3 +55,11 @@ if (!(Number(version.slice(1).split('.')[0]) >= runtimeMajor)) {
   )
   process.exit(1)
 }
+
+/** The service is worth more than its console: it starts without one, which says of itself that it is not built. */
+function buildConsole() {
+  const { status } = spawnSync('node', ['console/build.ts'], { cwd: root, stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.stderr.write('The service starts without it. `node console/build.ts` repeats the build.\n')
+}
+
+if (process.argv[2] === 'console') buildConsole()

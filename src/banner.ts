@@ -1,9 +1,9 @@
-// What `npm start` tells a person: where everything listens, the demo key on the first start, and commands to paste that
-// buy, confirm and read the balance.
+// What `npm start` tells a person: where everything listens, the demo key on the first start, commands to paste that buy,
+// confirm and read the balance, and how to get into the console while there is nobody who can.
 import type { Service } from './service.ts'
 
 export function banner(service: Service, pid: number): string {
-  return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ''].join('\n')
+  return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ...signIn(service), ''].join('\n')
 }
 
 function addresses(service: Service, pid: number): string[] {
@@ -15,6 +15,7 @@ function addresses(service: Service, pid: number): string[] {
     `  API        ${publicUrl}/public/v1/payments`,
     `  spending   ${internalUrl}/internal/v1   (for services with a token: npm run -s credits -- services issue --name NAME)`,
     `  reference  ${internalUrl}/docs   (both APIs, in a browser)`,
+    `  console    ${internalUrl}/console   (for operators, in a browser)`,
     `  health     ${internalUrl}/readyz`,
     `  webhooks   ${webhookUrl}   (for the gateway alone)`,
     ...(sandboxUrl
@@ -29,6 +30,16 @@ function keyLines({ demoKey, sandboxUrl }: Service): string[] {
   if (demoKey) return ['An API key for the customer "demo", shown this once:', '', `  KEY=${demoKey.apiKey}`, '']
   if (!sandboxUrl) return []
   return ['Another API key for the customer "demo":', '', '  npm run -s credits -- keys issue --customer demo', '']
+}
+
+function signIn({ hasOperators }: Service): string[] {
+  if (hasOperators) return []
+  return [
+    'Nobody can sign in to the console yet. This shows a first password, once:',
+    '',
+    '  npm run -s credits -- operators add NAME --role admin',
+    '',
+  ]
 }
 
 /** In order, in one shell, with KEY set: each command prints its answer, the first keeps the order for the second. */

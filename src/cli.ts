@@ -6,9 +6,9 @@ import type { Command } from './commands/command.ts'
 import { commandGroups, commands } from './commands/command-table.ts'
 import { commandHelp, nounHelp, overview, program, synopsis } from './commands/help.ts'
 import { asksForJson, type Parsed, parse } from './commands/parse.ts'
-import { withoutSecrets } from './commands/trail.ts'
 import { ConfigFaults } from './config.ts'
 import { Interrupted, watchInterrupts } from './interruption.ts'
+import { withoutSecrets } from './operators/trail.ts'
 import { runCommand } from './run-command.ts'
 
 const args = process.argv.slice(2)

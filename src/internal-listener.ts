@@ -1,6 +1,8 @@
 // The internal listener, for the platform's own machines: is the process alive, can it serve, the API by which sibling
-// services spend credits, and the reference page of both APIs.
+// services spend credits, the reference page of both APIs, and the console of the operators.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { consoleRoutes } from './console/console.ts'
+import type { ConsoleParts } from './console/parts.ts'
 import type { Tracing } from './core/tracing.ts'
 import type { Credits } from './credits/credits.ts'
 import { spendingRoutes } from './credits/routes.ts'
@@ -15,7 +17,13 @@ import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { referenceRoutes } from './openapi/page.ts'
 
-export type InternalRouteParts = { database: Database; gateway: Gateway; credits: Credits; metrics?: Metrics }
+export type InternalRouteParts = {
+  database: Database
+  gateway: Gateway
+  credits: Credits
+  metrics?: Metrics
+  console?: ConsoleParts
+}
 
 export type InternalListenerParts = InternalRouteParts & {
   authenticateService: AuthenticateService
@@ -26,21 +34,22 @@ export type InternalListenerParts = InternalRouteParts & {
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, credits, authenticateService, metrics, ...rest } = parts
+  const { database, gateway, credits, authenticateService, metrics, console, ...rest } = parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'go on',
     ...rest,
   })
-  internalRoutes(app, { database, gateway, credits, ...(metrics && { metrics }) })
+  internalRoutes(app, { database, gateway, credits, ...(metrics && { metrics }), ...(console && { console }) })
   return app
 }
 
 /** Every route there is: the API document is made of the same. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, credits, metrics } = parts
+  const { database, gateway, credits, metrics, console } = parts
   healthRoutes(app, { database, gateway })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
   referenceRoutes(app)
+  if (console) consoleRoutes(app, console)
 }

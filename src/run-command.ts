@@ -3,11 +3,11 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pino } from 'pino'
+import { actionOf } from './commands/action.ts'
 import type { BareCall, BareCommand, Call, Command, DatabaseCommand, Words } from './commands/command.ts'
 import { ask, isAsked, type Terminal } from './commands/confirm.ts'
 import type { Look } from './commands/layout.ts'
 import { render } from './commands/render.ts'
-import { recorded } from './commands/trail.ts'
 import { invokedFrom, readConfig } from './config.ts'
 import { sleep } from './core/clock.ts'
 import { createTallies } from './core/tallies.ts'
@@ -18,6 +18,7 @@ import { openDatabase } from './db/open.ts'
 import { createOutbound } from './events/outbound.ts'
 import { unlessInterrupted } from './interruption.ts'
 import { openGateway } from './open-gateway.ts'
+import { recorded } from './operators/trail.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { deliverySettings, outboundOptions, paymentSettings } from './settings.ts'
@@ -120,7 +121,7 @@ async function runWith(
     return result
   }
   const trail = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
-  const result = await (command.changes ? recorded(trail, command, words, run) : run())
+  const result = await (command.changes ? recorded(trail, actionOf(command, words), run, command.failed) : run())
   return result && command.failed?.(result) ? 1 : 0
 }
 

@@ -23,6 +23,7 @@ import { countedGateway } from './metrics/gateway.ts'
 import { createMeasures, openMetrics } from './metrics/metrics.ts'
 import { openGateway } from './open-gateway.ts'
 import { openTracing } from './open-tracing.ts'
+import { countOperators } from './operators/operator-sql.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 import { writeProcessId } from './process-id.ts'
@@ -43,6 +44,8 @@ export type Service = {
   databasePlace: string
   /** Sandbox mode, first start: the only time this key can be seen. */
   demoKey: IssuedKey | undefined
+  /** Whether anybody can sign in to the console. */
+  hasOperators: boolean
   close(): Promise<void>
 }
 
@@ -119,6 +122,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const internal = buildInternalListener({
       ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
       ...{ log: quiet, counts: counts.internal, metrics, tracing },
+      console: {
+        ...{ database: requestDatabase, payments, background, deliveries, peppers, log },
+        limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
+        isHeldBack: () => breakerState() !== 'closed',
+        secureCookies: config.production,
+      },
     })
     const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
 
@@ -130,6 +139,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       storefrontUrl: shop?.url,
       databasePlace: opened.place,
       demoKey: shop && sandboxUrl ? await issueDemoKey(database, peppers) : undefined,
+      hasOperators: (await countOperators(database)) > 0,
       close: () => parts.disposeAsync(),
     }
   } catch (error) {

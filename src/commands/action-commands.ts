@@ -1,5 +1,5 @@
 // The command about the trail: who did what.
-import { listActions } from './action-sql.ts'
+import { listActions } from '../operators/action-sql.ts'
 import type { Command } from './command.ts'
 import { limitOption } from './options.ts'
 
@@ -16,8 +16,9 @@ export const actionCommands: Command[] = [
     async run({ database, values }) {
       const actions = await listActions(database, Number(values.limit ?? listLimit))
       if (values.json) return actions
-      return actions.map(({ at, actor, command, arguments: words, outcome, about }) => {
-        return { at, actor, command, arguments: words.join(' '), outcome, about: Object.values(about ?? {}).join(' ') }
+      return actions.map(({ at, actor, command, arguments: words, reason, outcome, about }) => {
+        const [told, ids] = [words.join(' '), Object.values(about ?? {}).join(' ')]
+        return { at, actor, command, arguments: told, reason, outcome, about: ids }
       })
     },
   },

@@ -1,8 +1,8 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
 import { uuidPattern } from '../core/ids.ts'
 import { audit } from '../payments/audit.ts'
-import { listOpenDiscrepancies, resolveDiscrepancies } from '../payments/discrepancy-sql.ts'
-import { reconcile } from '../payments/reconcile.ts'
+import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
+import { isDoubtful, type Reconciliation, reconcile } from '../payments/reconcile.ts'
 import type { Command, Values } from './command.ts'
 import { dateOption, reasonOption } from './options.ts'
 import { readTime } from './times.ts'
@@ -52,10 +52,7 @@ export const bookCommands: Command[] = [
       if (!from || !to) throw new Error('no dates')
       return reconcile(await payments(), { from, to }, onProgress)
     },
-    failed: (result) => {
-      const { reviewed } = result as { reviewed: Record<string, number> }
-      return (reviewed.disagrees ?? 0) > 0 || (reviewed.unknown ?? 0) > 0
-    },
+    failed: (result) => isDoubtful(result as Reconciliation),
   },
   {
     name: 'discrepancies list',
@@ -81,7 +78,7 @@ export const bookCommands: Command[] = [
       uuidPattern.test(id) ? undefined : 'ID is the discrepancyId of: discrepancies list',
     async run({ database, positionals: [id = ''], values }) {
       const resolution = values.reason?.trim() ?? ''
-      const [kind] = await resolveDiscrepancies(database, [id], resolution)
+      const kind = await resolveDiscrepancy(database, id, resolution)
       if (!kind) throw new Error(`There is no open discrepancy ${id}.`)
       return { discrepancyId: id, kind, resolution }
     },

@@ -6,6 +6,7 @@ import { copyCommands } from './copy-commands.ts'
 import { customerCommands } from './customer-commands.ts'
 import { eventCommands } from './event-commands.ts'
 import { keyCommands } from './key-commands.ts'
+import { operatorCommands } from './operator-commands.ts'
 import { orderCommands } from './order-commands.ts'
 import { serviceCommands } from './service-commands.ts'
 import { shellCommands } from './shell-commands.ts'
@@ -16,6 +17,7 @@ const workGroups: CommandGroup[] = [
   { title: 'Orders', commands: orderCommands },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },
+  { title: 'The console', commands: operatorCommands },
   { title: 'The database', commands: copyCommands },
 ]
 

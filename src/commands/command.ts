@@ -12,6 +12,7 @@ import type { Progress } from '../payments/reconcile.ts'
 export type Values = {
   customer?: string
   name?: string
+  role?: string
   url?: string
   types?: string
   kind?: string
@@ -109,7 +110,7 @@ type Described = {
   writes?: string
   /** What is left when a person interrupts it, where that is something else than for all that change something. */
   interrupted?: string
-  /** Whether it changes something: then it goes into the trail (src/commands/trail.ts). */
+  /** Whether it changes something: then it goes into the trail (src/operators/trail.ts). */
   changes: boolean
   /** What is wrong in the call, if anything, beyond each argument and option for itself. */
   check?(words: Words): string | undefined

@@ -18,9 +18,10 @@ import { noteMoved } from '../db/embedded-moved.ts'
 import { compareSchema } from '../db/migrate.ts'
 import { connectTo, type OpenOptions, openDatabase, placeOf, type Reached, reach } from '../db/open.ts'
 import { prepare, withClient } from '../db/prepare.ts'
+import { recorded } from '../operators/trail.ts'
 import { type AuditResult, audit } from '../payments/audit.ts'
+import { actionOf } from './action.ts'
 import type { BareCall, Words } from './command.ts'
-import { recorded } from './trail.ts'
 
 const secretText = 'the secrets of this service'
 const secretAbout = 'backup'
@@ -201,8 +202,12 @@ async function fill(
     const { ok, violations } = audited
     const result = { ok, place, ...(!ok && { next: violatedText }), tables: shown(sums), violations }
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
-    const failed = () => !ok
-    await recorded({ database, onUnwritten }, { name, failed }, words, async () => result)
+    await recorded(
+      { database, onUnwritten },
+      actionOf({ name }, words),
+      async () => result,
+      () => !ok,
+    )
     if (ok) {
       onGood()
       await withClient(owner, place, markFinished)

@@ -4,7 +4,7 @@ import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/end
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
 import { listLatestEvents } from '../events/event-sql.ts'
 import { eventTypes } from '../events/outbox.ts'
-import { type Resent, resendDeadEvents } from '../events/resend.ts'
+import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
 import { customerOf } from './customer.ts'
 import { customerOption } from './options.ts'
@@ -191,6 +191,6 @@ export const eventCommands: Command[] = [
       const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
       return resendDeadEvents(call.deliveries(), await deadOf(call), onProgress)
     },
-    failed: (result) => (result as Resent).failed.length > 0,
+    failed: (result) => isPartlyResent(result as Resent),
   },
 ]

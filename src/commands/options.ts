@@ -1,11 +1,7 @@
 // Options that several commands take, each described once, and those that come with what a command is.
+import { namePattern, reasonPattern } from '../core/one-line.ts'
 import type { Argument, Command, Option } from './command.ts'
 import { dateFormat, readTime } from './times.ts'
-
-/** One line of text. */
-const namePattern = /^[^\p{C}]{1,100}$/u
-/** A reason in one line, not blank: what the gateway takes, and PostgreSQL holds. */
-const reasonPattern = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u
 
 export const isName = (text: string): boolean => namePattern.test(text.trim())
 

@@ -1,26 +1,12 @@
 // Commands about orders: what happened to one, bringing it in line with the gateway, refunding it.
-import { findOrderKeys } from '../payments/order-sql.ts'
 import { findOrderStory } from '../payments/order-story-sql.ts'
 import { refund } from '../payments/refund.ts'
 import { quoteRefund } from '../payments/refund-quote.ts'
-import { review } from '../payments/review.ts'
+import { isUnsettled, type Settled, settleOrder } from '../payments/settle.ts'
 import type { Call, Command, Confirmation } from './command.ts'
 import { orderArgument, reasonOption } from './options.ts'
 
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
-
-function noSuchOrder(orderId: string): Error {
-  return new Error(`There is no order ${orderId}.`)
-}
-
-async function settle({ database, payments, positionals: [orderId = ''] }: Call): Promise<object> {
-  const key = (await findOrderKeys(database, [orderId])).get(orderId)
-  if (!key) throw noSuchOrder(orderId)
-  const result = await review(await payments(), key)
-  const { status, discrepancies } = (await findOrderStory(database, orderId)) ?? {}
-  const open = (discrepancies ?? []).filter((each) => (each as { resolvedAt: unknown }).resolvedAt === null)
-  return { orderId, result, status, discrepancies: open }
-}
 
 async function confirmRefund({ payments, positionals: [orderId = ''] }: Call): Promise<Confirmation | undefined> {
   const will = await quoteRefund(await payments(), orderId)
@@ -36,7 +22,7 @@ export const orderCommands: Command[] = [
     changes: false,
     async run({ database, positionals: [orderId = ''] }) {
       const story = await findOrderStory(database, orderId)
-      if (!story) throw noSuchOrder(orderId)
+      if (!story) throw new Error(`There is no order ${orderId}.`)
       return story
     },
   },
@@ -51,9 +37,8 @@ export const orderCommands: Command[] = [
     examples: [{ line: `orders settle ${sampleId}`, does: 'what came of it, and the status now' }],
     failsWhen: 'the order neither agrees nor was repaired',
     changes: true,
-    run: settle,
-    failed: (result) =>
-      (result as { result: string }).result !== 'agrees' && (result as { result: string }).result !== 'repaired',
+    run: async ({ payments, positionals: [orderId = ''] }) => settleOrder(await payments(), orderId),
+    failed: (result) => isUnsettled(result as Settled),
   },
   {
     name: 'orders refund',

@@ -27,7 +27,7 @@ export class Refusal extends Error {
   /** Sent as Retry-After; only SVC001 has one. */
   readonly retryAfterSeconds: number | null
 
-  constructor(code: ErrorCode, message: string, metadata: Record<string, unknown> | null) {
+  constructor(code: ErrorCode, message: string, metadata: Record<string, unknown> | null, retryAfterSeconds = 1) {
     // Where it was refused is no news, and to note it is most of what a refusal costs.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
@@ -35,7 +35,7 @@ export class Refusal extends Error {
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.metadata = metadata
-    this.retryAfterSeconds = code === 'SVC001' ? 1 : null
+    this.retryAfterSeconds = code === 'SVC001' ? retryAfterSeconds : null
   }
 
   get status(): number {
@@ -45,9 +45,10 @@ export class Refusal extends Error {
 
 export function refuse(
   code: ErrorCode,
-  details: { message?: string; metadata?: Record<string, unknown> } = {},
+  details: { message?: string; metadata?: Record<string, unknown>; retryAfterSeconds?: number } = {},
 ): Refusal {
-  return new Refusal(code, details.message ?? catalogue[code].message, details.metadata ?? null)
+  const { message = catalogue[code].message, metadata = null, retryAfterSeconds } = details
+  return new Refusal(code, message, metadata, retryAfterSeconds)
 }
 
 /** VAL002 and VAL003 name the fields: `{ "fields": [{ "field": "amount", "rule": "…" }] }`. */

@@ -110,7 +110,8 @@ function idOf(text: string): string {
   return text.toLowerCase()
 }
 
-function queryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
+/** What a statement is asked for, from a path and a query. */
+export function queryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
   const { cursor, limit, kind } = query
   const times = { from: timeOf('from', query.from), to: timeOf('to', query.to) }
   if (times.from && times.to && times.from > times.to) {

@@ -1,4 +1,5 @@
 // The statement of a customer as CSV, oldest first, in pieces: however long it is, little of it is in memory.
+import { csvLine } from '../core/csv.ts'
 import type { Database } from '../db/database.ts'
 import { findRange, scannedAtMost } from './statement.ts'
 import { type EntryKind, listEntries, readAccount, type StatementEntry } from './statement-sql.ts'
@@ -18,20 +19,11 @@ export async function* statementCsv(database: Database, query: ExportQuery): Asy
   const account = await readAccount(database, customerId)
   if (!account) throw new Error(`There is no customer ${customerId}.`)
   const { above, upTo } = await findRange(database, query, account.lastEntry)
-  yield `${names.join(',')}\r\n`
+  yield csvLine([...names])
   for (let last = above; last < upTo; ) {
     const end = Math.min(upTo, last + scannedAtMost)
     const page = await listEntries(database, { customerId, above: last, upTo: end, kinds, limit: pageSize }, 'oldest')
-    yield page.map((entry) => `${names.map((name) => field(entry[name])).join(',')}\r\n`).join('')
+    yield page.map((entry) => csvLine(names.map((name) => entry[name]))).join('')
     last = page.length === pageSize ? (page.at(-1)?.entryNumber ?? end) : end
   }
-}
-
-/** A text that a spreadsheet would take for a formula is made one that it does not. */
-function field(value: string | number | Date | null): string {
-  if (value === null) return ''
-  if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'number') return `${value}`
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

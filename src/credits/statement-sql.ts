@@ -2,6 +2,7 @@
 // bisecting the numbers, because entries are in the order of time: no index by time is kept for it.
 import { assert } from '../core/assert.ts'
 import { type Database, statement } from '../db/database.ts'
+import { iso } from '../db/iso.ts'
 
 export const entryKinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const
 export type EntryKind = (typeof entryKinds)[number]
@@ -132,7 +133,7 @@ const readAccountStatement = statement(
     select coalesce(json_agg(s order by s."expiresAt"), '[]')
     from (
       (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",
-              to_char(h.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "expiresAt"
+              ${iso('h.expires_at')} as "expiresAt"
        from (select * from holds
              where customer_id = a.customer_id and state = 'ACTIVE'
              order by expires_at

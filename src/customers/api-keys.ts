@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { newCustomerId, newSecretText, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
-import { findOrCreateCustomer, insertKey, type KeyHash } from './sql.ts'
+import { createCustomerWithKey, findOrCreateCustomer, insertKey, type KeyHash, replaceKey } from './sql.ts'
 
 /** The first pepper is for new keys; the others are there so that keys hashed under them still work. */
 export type Peppers = readonly [Pepper, ...Pepper[]]
@@ -12,6 +12,9 @@ export type Pepper = { version: number; secret: string }
 
 /** Decides well-formed from malformed (section 5) by shape alone. */
 export const apiKeyPattern = /^cpk_[0-9A-Za-z]{43}$/
+
+/** What the id of a key looks like: it names a key and opens nothing. */
+export const keyIdPattern = /^key_[0-9A-Za-z]{20}$/
 
 export type IssuedKey = { keyId: string; customerId: string; apiKey: string }
 
@@ -24,8 +27,36 @@ export async function issueKey(database: Database, peppers: Peppers, customer: s
   const isId = uuidPattern.test(customer)
   const [wantedId, name] = isId ? [customer.toLowerCase(), null] : [newCustomerId(), customer]
   const customerId = await findOrCreateCustomer(database, wantedId, name)
+  return issueKeyTo(database, peppers, customerId)
+}
+
+/** A key for a customer who is there. */
+export async function issueKeyTo(database: Database, peppers: Peppers, customerId: string): Promise<IssuedKey> {
+  const { apiKey, ...stored } = newKey(peppers)
+  await insertKey(database, { customerId, ...stored })
+  return { keyId: stored.keyId, customerId, apiKey }
+}
+
+/** A new customer with a key; undefined when the name is another's. */
+export async function createCustomer(
+  database: Database,
+  peppers: Peppers,
+  { customerId, name }: { customerId: string; name: string },
+): Promise<IssuedKey | undefined> {
+  const { apiKey, ...stored } = newKey(peppers)
+  const isCreated = await createCustomerWithKey(database, name, { customerId, ...stored })
+  return isCreated ? { keyId: stored.keyId, customerId, apiKey } : undefined
+}
+
+/** A new key in the place of one that works, which is suspended; undefined when there is none such. */
+export async function rotateKey(database: Database, peppers: Peppers, keyId: string): Promise<IssuedKey | undefined> {
+  const { apiKey, ...stored } = newKey(peppers)
+  const customerId = await replaceKey(database, keyId, stored)
+  return customerId === undefined ? undefined : { keyId: stored.keyId, customerId, apiKey }
+}
+
+function newKey(peppers: Peppers) {
   const apiKey = newSecretText('cpk_')
   const keyId = `key_${randomLettersAndDigits(20)}`
-  await insertKey(database, { keyId, customerId, lastFour: apiKey.slice(-4), ...hashKey(apiKey, peppers[0]) })
-  return { keyId, customerId, apiKey }
+  return { keyId, apiKey, lastFour: apiKey.slice(-4), ...hashKey(apiKey, peppers[0]) }
 }

@@ -69,6 +69,71 @@ export async function insertKey(database: Database, key: Omit<KeyRow, 'status'>)
   await database.run(insertKeyStatement, [key.keyId, key.customerId, key.pepperVersion, key.keyHash, key.lastFour])
 }
 
+// Both or neither: a customer without a key could not be made again.
+const createCustomerWithKeyStatement = statement(
+  'customers.createCustomerWithKey',
+  `with created as (
+    insert into customers (customer_id, name) values ($1, $2)
+    on conflict do nothing
+    returning customer_id
+  ),${openAccounts}
+  insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
+  select $3, customer_id, $4, $5, $6 from created
+  returning key_id`,
+)
+
+/** Makes the customer with a first key, or says no: the name is another's. One that was repeated finds its own. */
+export async function createCustomerWithKey(
+  database: Database,
+  name: string,
+  key: Omit<KeyRow, 'status'>,
+): Promise<boolean> {
+  const { customerId, keyId, pepperVersion, keyHash, lastFour } = key
+  const values = [customerId, name, keyId, pepperVersion, keyHash, lastFour]
+  const created = await database.run(createCustomerWithKeyStatement, values)
+  return created.length > 0 || (await findKey(database, keyId)) !== undefined
+}
+
+// Both or neither: nobody is left with two keys that work, or with none.
+const replaceKeyStatement = statement(
+  'customers.replaceKey',
+  `with replaced as (
+    update api_keys set status = 'SUSPENDED' where key_id = $1 and status = 'ACTIVE' returning customer_id
+  )
+  insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
+  select $2, customer_id, $3, $4, $5 from replaced
+  on conflict (key_id) do nothing
+  returning customer_id as "customerId"`,
+)
+
+const findKeyStatement = statement(
+  'customers.findKey',
+  'select customer_id as "customerId", status from api_keys where key_id = $1',
+)
+
+/** Undefined when there is no such key. */
+export async function findKey(
+  database: Database,
+  keyId: string,
+): Promise<Pick<KeyRow, 'customerId' | 'status'> | undefined> {
+  return (await database.run<Pick<KeyRow, 'customerId' | 'status'>>(findKeyStatement, [keyId]))[0]
+}
+
+/**
+ * Suspends a key that works and puts another in its place: whose it is, or undefined when the old one does not work. One
+ * that was repeated finds its own.
+ */
+export async function replaceKey(
+  database: Database,
+  oldKeyId: string,
+  key: Omit<KeyRow, 'status' | 'customerId'>,
+): Promise<string | undefined> {
+  const { keyId, pepperVersion, keyHash, lastFour } = key
+  const values = [oldKeyId, keyId, pepperVersion, keyHash, lastFour]
+  const [replaced] = await database.run<{ customerId: string }>(replaceKeyStatement, values)
+  return (replaced ?? (await findKey(database, keyId)))?.customerId
+}
+
 const updateKeyStatusStatement = statement(
   'customers.updateKeyStatus',
   'update api_keys set status = $2 where key_id = $1 returning key_id',

@@ -33,6 +33,7 @@ export function statement(name: string, text: string): Statement {
 //   busy      the server is there and cannot serve now; repeating would add to its load
 //   input     the values broke a rule of the schema
 const lockTimeout = '55P03'
+const statementTimeout = '57014'
 const uniqueViolation = '23505'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
@@ -63,6 +64,11 @@ export function failureKind(error: unknown): FailureKind {
 export function blame(error: unknown): Blame | undefined {
   if ((error as { cause?: { code?: string } })?.cause?.code === lockTimeout) return 'row'
   return failureKind(error) === 'input' ? 'input' : undefined
+}
+
+/** It took longer than a statement may, and nothing of it has happened. */
+export function isTooSlow(error: unknown): boolean {
+  return (error as { cause?: { code?: string } })?.cause?.code === statementTimeout
 }
 
 /** A unique index has refused a row: there is another of its kind by now. */

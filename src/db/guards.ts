@@ -1,5 +1,5 @@
 // The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits, their
-// events, the keys and the trail of the operators are kept in. Somebody may have dropped or disabled one by hand, to get
+// events, the keys, the operators and their trail are kept in. Somebody may have dropped or disabled one by hand, to get
 // something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so that a
 // new guard cannot be left out.
 import { type Database, statement } from './database.ts'
@@ -9,7 +9,9 @@ type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; n
 const constraints: Record<string, string[]> = {
   api_keys: ['pkey', 'customer_id_fkey', 'status', 'hash_is_sha256', 'hash_once'],
   service_tokens: ['pkey', 'status', 'hash_is_sha256', 'hash_once'],
-  operator_actions: ['pkey', 'step', 'begun_says_what', 'ended_says_how'],
+  operator_actions: ['pkey', 'step', 'begun_says_what', 'ended_says_how', 'why_and_what_with_the_beginning'],
+  operators: ['pkey', 'name_key', 'name', 'role', 'password_is_hashed', 'status'],
+  operator_sessions: ['pkey', 'operator_id_fkey', 'hash_is_sha256'],
   accounts: ['pkey', 'customer_id_fkey', 'balance_is_exact_in_json', 'held_is_covered', 'low_credits'],
   ledger_entries: [
     ...['pkey', 'customer_id_fkey', 'number_from_one', 'kind', 'sign', 'never_negative', 'cause', 'hash_is_sha256'],
@@ -41,6 +43,7 @@ const triggers: Record<string, string[]> = {
   api_keys: ['note_suspension', 'never_deleted'],
   service_tokens: ['note_suspension', 'never_deleted'],
   operator_actions: ['append_only'],
+  operators: ['never_deleted'],
   accounts: ['move_by_entry'],
   ledger_entries: ['append_only'],
   orders: ['transitions'],

@@ -80,7 +80,8 @@ export function missingOf(migrations: Migration[], applied: Applied[]): Migratio
   })
 }
 
-const lockNotHad = '55P03'
+/** It waited for too long, or for somebody who waited for it. */
+const lockNotHad = ['55P03', '40P01']
 const lockAttempts = 60
 const lockPauseMs = 1_000
 
@@ -93,7 +94,7 @@ async function apply(client: pg.ClientBase, migration: Migration, attempt = 1): 
     return await inLockedTransaction(client, () => applyOnce(client, migration))
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    if (code === lockNotHad && attempt < lockAttempts) {
+    if (lockNotHad.includes(code ?? '') && attempt < lockAttempts) {
       await sleep(lockPauseMs)
       return apply(client, migration, attempt + 1)
     }

@@ -1,5 +1,7 @@
-// Sends dead events again when an operator says so: now and out of turn, but the oldest of a customer first, and none
-// before one that is not taken. An endpoint that does not answer at all is left alone for the rest of the run.
+// Sends events again when an operator says so, those that are dead or those of an order: now and out of turn, but the oldest
+// of a customer first, and none before one that is not taken. An endpoint that does not answer at all is left alone for the
+// rest of the run. The queues are not touched: consumers know by its id what they have taken before.
+import { deadlineIn } from '../core/clock.ts'
 import {
   beforeAllDead,
   countDeadEvents,
@@ -11,14 +13,19 @@ import {
   listDeadEventsAfter,
 } from './dead-sql.ts'
 import { type DeliveryContext, type Failure, send } from './deliver.ts'
-import { findEndpoint } from './endpoint-sql.ts'
-import { listEvents } from './event-sql.ts'
+import { type Endpoint, findEndpoint, listEndpoints } from './endpoint-sql.ts'
+import { listEvents, type StoredEvent } from './event-sql.ts'
 
 export type Resent = {
   resent: number
   /** Not tried, because one before it was not taken. */
   left: number
   failed: (DeadKey & { type: string; error: string })[]
+}
+
+/** One was not taken. */
+export function isPartlyResent({ failed }: { failed: object[] }): boolean {
+  return failed.length > 0
 }
 
 const batchSize = 500
@@ -69,4 +76,49 @@ async function resendDeadEvent(
   const failure = await send(context, endpoint, event, performance.now())
   if (!failure) await deleteDeadEvent(database, dead)
   return failure
+}
+
+export type ResentToEndpoints = { delivered: number; failed: { endpointId: string; type: string; error: string }[] }
+
+/** For as long as a person waits for it. What is under way then is ended by the time limit of a delivery. */
+const resendMs = 30_000
+/** Endpoints at a time. */
+const lanes = 8
+const endpointsAtMost = 1_000
+
+/** Once more to every ACTIVE endpoint that takes their types. A dead one that is taken is dead no more. */
+export async function resendEvents(
+  context: DeliveryContext,
+  customerId: string,
+  events: StoredEvent[],
+): Promise<ResentToEndpoints> {
+  const result: ResentToEndpoints = { delivered: 0, failed: [] }
+  const deadline = deadlineIn(resendMs)
+  const readAtMs = performance.now()
+  const endpoints = await listEndpoints(context.database, endpointsAtMost)
+  const waiting = endpoints.filter(({ status }) => status === 'ACTIVE').values()
+
+  async function resendTo(endpoint: Endpoint): Promise<void> {
+    const { endpointId, types } = endpoint
+    let stopped: string | undefined
+    for (const event of events.filter(({ type }) => types.length === 0 || types.includes(type))) {
+      if (deadline.remainingMs() === 0) stopped ??= 'not sent: there was no time left'
+      const error = stopped ?? (await send(context, endpoint, event, readAtMs))?.error
+      if (error !== undefined) {
+        result.failed.push({ endpointId, type: event.type, error })
+        stopped ??= 'not sent: the one before it was not taken'
+        continue
+      }
+      result.delivered += 1
+      await deleteDeadEvent(context.database, { customerId, endpointId, eventNumber: event.eventNumber })
+    }
+  }
+  async function followLane(): Promise<void> {
+    for (const endpoint of waiting) await resendTo(endpoint)
+  }
+  // Nothing is sent any more when this is answered, whatever the answer is.
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, followLane))
+  const broken = ended.find((lane) => lane.status === 'rejected')
+  if (broken) throw broken.reason
+  return result
 }

@@ -3,8 +3,8 @@
 // is 0, and the rest is told as ever. A database that answers and does not count in time is up.
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
+import { type Backlog, deadEventsCountedTo } from '../payments/backlog-sql.ts'
 import type { OperationKind } from '../payments/begin-sql.ts'
-import { type Backlog, deadEventsCountedTo } from './backlog-sql.ts'
 import { addGauge } from './families.ts'
 
 const keptMs = 5_000

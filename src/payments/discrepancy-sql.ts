@@ -70,6 +70,26 @@ export async function resolveDiscrepancies(
   return rows.map((row) => row.kind)
 }
 
+const findResolvedStatement = statement(
+  'payments.findResolvedDiscrepancy',
+  'select kind from discrepancies where discrepancy_id = $1 and resolution = $2',
+)
+
+/**
+ * By hand: its kind, or undefined when there is none that is open. Whoever says the same again, perhaps because the answer
+ * was lost, is told the same.
+ */
+export async function resolveDiscrepancy(
+  database: Database,
+  discrepancyId: string,
+  resolution: string,
+): Promise<string | undefined> {
+  const [kind] = await resolveDiscrepancies(database, [discrepancyId], resolution)
+  if (kind) return kind
+  const [resolved] = await database.run<{ kind: string }>(findResolvedStatement, [discrepancyId, resolution])
+  return resolved?.kind
+}
+
 const resolveOfOrderStatement = statement(
   'payments.resolveDiscrepanciesOfOrder',
   `update discrepancies

@@ -83,15 +83,31 @@ export async function renewLease(database: Database, operation: Operation, lease
   return rows.length > 0
 }
 
+// What the gateway did not tell is kept, for whoever looks into it: in the same commit, once for each holder, because that
+// is how often a holder gives an operation back. An operation that nobody can settle is tried for as long as it is open.
 const releaseLeaseStatement = statement(
   'payments.releaseLease',
-  `update payment_operations
-  set lease_until = now(),
-      settle_at = case attempts when 0 then now() + $6::int * interval '1 ms' else settle_at end,
-      gateway_code = coalesce($4, gateway_code),
-      send_number = $5
-  where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'`,
+  `with released as (
+    update payment_operations
+    set lease_until = now(),
+        settle_at = case attempts when 0 then now() + $6::int * interval '1 ms' else settle_at end,
+        gateway_code = coalesce($4, gateway_code),
+        send_number = $5
+    where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
+    returning customer_id, operation_id, holder_id
+  )
+  insert into payment_attempts (customer_id, operation_id, holder_id, gateway_code)
+  select customer_id, operation_id, holder_id, coalesce($4, $7)
+  from released
+  where (select count(*) from payment_attempts where customer_id = $1 and operation_id = $2) < $8
+  on conflict do nothing`,
 )
+
+/** Of one operation. More say nothing that these do not. */
+export const attemptsKept = 200
+
+/** The gateway has not seen the call yet, and nobody makes it again. */
+export const notArrivedYet = 'NOT_ARRIVED_YET'
 
 /** Leaves the operation open for whoever comes next; a spent key is given up for the next number. */
 export async function releaseLease(
@@ -102,7 +118,10 @@ export async function releaseLease(
 ): Promise<void> {
   const { customerId, operationId, holderId, sendNumber } = operation
   const nextNumber = sendNumber + (unknown.keySpent ? 1 : 0)
-  await database.run(releaseLeaseStatement, [customerId, operationId, holderId, unknown.code, nextNumber, firstPauseMs])
+  await database.run(releaseLeaseStatement, [
+    ...[customerId, operationId, holderId, unknown.code, nextNumber, firstPauseMs],
+    ...[notArrivedYet, attemptsKept],
+  ])
 }
 
 const claimAnswerStatement = statement(

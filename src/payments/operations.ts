@@ -10,7 +10,7 @@ import type { Asked, Operation, OperationKind } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from './discrepancy-sql.ts'
 import type { Finish, Finished } from './finish-sql.ts'
-import { claimLease, releaseLease, renewLease } from './lease-sql.ts'
+import { claimLease, notArrivedYet, releaseLease, renewLease } from './lease-sql.ts'
 import { type Transition, transitionOf } from './order-status.ts'
 
 /** What begin has come upon: the way is free, or an operation is open, or neither any more. */
@@ -184,7 +184,7 @@ async function abandon(
     return { kind: 'rejected', finished: await finish(context, operation, { ...heard, onlyHolder: true }) }
   }
   await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
-  return { kind: 'unknown', code: 'NOT_ARRIVED_YET', doubtful: false }
+  return { kind: 'unknown', code: notArrivedYet, doubtful: false }
 }
 
 /** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */

@@ -3,6 +3,7 @@
 // conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
 import { sleep } from '../core/clock.ts'
 import { leastUuid, newOperationId, orderIdPattern } from '../core/ids.ts'
+import { dayMs } from '../core/korean-days.ts'
 import type { MovementPage, MovementQuery } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { listOpenDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
@@ -23,6 +24,7 @@ import {
 import { type Review, review } from './review.ts'
 
 export type Progress = (phase: string, done: number, total: number) => void
+type Watching = { onProgress: Progress; stopping: AbortSignal }
 
 export type Reconciliation = {
   from: string
@@ -40,7 +42,11 @@ export type Reconciliation = {
   reviewed: Record<Review, number>
 }
 
-const dayMs = 86_400_000
+/** Something disagrees, or could not be found out. */
+export function isDoubtful({ reviewed: { disagrees, unknown } }: Pick<Reconciliation, 'reviewed'>): boolean {
+  return disagrees + unknown > 0
+}
+
 const hourMs = 3_600_000
 const pageSize = 1_000
 const reviewsAtATime = 8
@@ -57,12 +63,34 @@ export async function reconcile(
   span: Span,
   onProgress: Progress = () => undefined,
 ): Promise<Reconciliation> {
+  return carryOut(context, await beginRun(context, span), { onProgress })
+}
+
+/** A run that somebody asked for, to be carried out at once by whoever has begun it. */
+export async function beginRun({ database }: PaymentContext, span: Span): Promise<Run> {
   // Nothing has moved in the future.
   const to = new Date(Math.min(span.to.getTime(), Date.now()))
   if (to <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
-  const run = await insertRun(context.database, newOperationId(), { from: span.from, to }, leaseMs)
-  const result = await compareBooks(context, run, onProgress, new AbortController().signal)
-  return finish(context, run, result)
+  return insertRun(database, newOperationId(), { from: span.from, to }, leaseMs)
+}
+
+/** One that comes to nothing is let go of: it shows as interrupted, not as under way until its lease is over. */
+export async function carryOut(
+  context: PaymentContext,
+  run: Run,
+  { onProgress = () => undefined, stopping = new AbortController().signal }: Partial<Watching> = {},
+): Promise<Reconciliation> {
+  try {
+    return await finish(context, run, await compareBooks(context, run, onProgress, stopping))
+  } catch (error) {
+    await letGo(context, run)
+    throw error
+  }
+}
+
+/** Of a run that is not carried out, or comes to nothing. */
+export async function letGo({ database }: PaymentContext, run: Run): Promise<void> {
+  await renewRun(database, run, 0).catch(() => undefined)
 }
 
 /** The oldest of the last days that is not reconciled yet; null when there is none. */

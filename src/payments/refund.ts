@@ -74,6 +74,6 @@ function refuseRefund(why: string): Refusal {
 function stillOpen(why: string, isBegun: boolean): Refusal {
   const then = isBegun
     ? 'The credits are set aside, and the refund goes on in the background.'
-    : 'No refund was begun: something else on the order is open. Repeat the command.'
+    : 'No refund was begun: something else on the order is open. Try again in a moment.'
   return refuse('SVC001', { message: `Not known yet (${why}). ${then}` })
 }

@@ -7,6 +7,7 @@ import type { Deliverer } from '../events/deliverer.ts'
 import { closeDay } from '../payments/close-day.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/expire.ts'
+import { createAddUp } from '../payments/figures.ts'
 import { forgetNotifications, processNotifications } from '../payments/notifications.ts'
 import { recover } from '../payments/recover.ts'
 import type { Job } from './worker.ts'
@@ -32,6 +33,7 @@ export function paymentJobs(context: PaymentContext): Job[] {
       everyMs: Math.min(60_000, lifetimeMs / 4),
       run: () => expireOrders(database, lifetimeMs, tallies),
     },
+    { name: 'add up', everyMs: 10_000, run: createAddUp(database) },
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
   ]

@@ -2,24 +2,32 @@
 // has ended.
 import { type Database, statement } from '../db/database.ts'
 
-export type NewAction = { actionId: string; actor: string; command: string; arguments: string[] }
+export type NewAction = {
+  actionId: string
+  actor: string
+  command: string
+  arguments: string[]
+  subject: string | null
+  reason: string | null
+}
 
 const beginActionStatement = statement(
-  'commands.beginAction',
-  `insert into operator_actions (action_id, step, actor, command, arguments)
-  values ($1, 'BEGUN', $2, $3, $4)
+  'operators.beginAction',
+  `insert into operator_actions (action_id, step, actor, command, arguments, subject, reason)
+  values ($1, 'BEGUN', $2, $3, $4, $5, $6)
   on conflict do nothing`,
 )
 
 export async function beginAction(database: Database, action: NewAction): Promise<void> {
-  await database.run(beginActionStatement, [action.actionId, action.actor, action.command, action.arguments])
+  const { actionId, actor, command, subject, reason } = action
+  await database.run(beginActionStatement, [actionId, actor, command, action.arguments, subject, reason])
 }
 
 /** `about`: the ids of what came of it. */
 export type Ending = { outcome: string; about: Record<string, string> }
 
 const endActionStatement = statement(
-  'commands.endAction',
+  'operators.endAction',
   `insert into operator_actions (action_id, step, outcome, about)
   values ($1, 'ENDED', $2, $3::jsonb)
   on conflict do nothing`,
@@ -29,25 +37,25 @@ export async function endAction(database: Database, actionId: string, { outcome,
   await database.run(endActionStatement, [actionId, outcome, JSON.stringify(about)])
 }
 
-export type ListedAction = {
-  actionId: string
+export type ListedAction = NewAction & {
   at: Date
-  actor: string
-  command: string
-  arguments: string[]
   /** Null: it is under way, or was killed. */
   outcome: string | null
   about: Record<string, string> | null
   endedAt: Date | null
 }
 
-const listActionsStatement = statement(
-  'commands.listActions',
-  `select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, e.outcome, e.about,
-    e.happened_at as "endedAt"
-  from operator_actions b
+/** An action with its beginning and its end. */
+export const actionColumns = `b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
+    b.reason, e.outcome, e.about, e.happened_at as "endedAt"`
+export const fromActions = `from operator_actions b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN'
+  where b.step = 'BEGUN'`
+
+const listActionsStatement = statement(
+  'operators.listActions',
+  `select ${actionColumns}
+  ${fromActions}
   order by b.happened_at desc, b.action_id
   limit $1`,
 )

@@ -1,6 +1,6 @@
-// What is left to do, counted in one statement. Each part walks an index that holds nothing but what is open, whatever
-// the size of the table: open operations, queues that are not empty, discrepancies nobody has resolved. The dead letters
-// are counted up to a limit, since they have no such index and may be many.
+// What is left to do, counted in one statement, for the metrics and for the console. Each part walks an index that holds
+// nothing but what is open, whatever the size of the table: open operations, queues that are not empty, discrepancies
+// nobody has resolved. The dead letters are counted up to a limit, since they have no such index and may be many.
 import { type Database, statement } from '../db/database.ts'
 
 export type Backlog = {
@@ -20,7 +20,7 @@ const headsLookedAt = 1_000
 // Events have no index by time: the oldest is looked for at the head of the queues that have waited longest, and looked up
 // by its key, whatever a plan for many might think of reading them all.
 const readBacklogStatement = statement(
-  'metrics.readBacklog',
+  'payments.readBacklog',
   `with open as (
     select kind, lease_until > now() as leased, opened_at from payment_operations where state = 'OPEN'
   ),
@@ -49,13 +49,6 @@ const readBacklogStatement = statement(
     (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",
     (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications"`,
 )
-
-const askStatement = statement('metrics.ask', 'select 1')
-
-/** Whether it answers at all: something else than whether it has counted in time. */
-export async function askDatabase(database: Database): Promise<void> {
-  await database.run(askStatement)
-}
 
 export async function readBacklog(database: Database): Promise<Backlog> {
   const [row] = await database.run<Backlog>(readBacklogStatement, [deadEventsCountedTo, headsLookedAt])

@@ -1,0 +1,52 @@
+// The endpoints of the console by name: method and path below /console/api. The page is built from the same list, so it
+// holds nothing else.
+
+export const endpoints = {
+  signIn: 'POST /session',
+  session: 'GET /session',
+  signOut: 'DELETE /session',
+  changePassword: 'POST /password',
+
+  home: 'GET /home',
+  search: 'GET /search',
+
+  orders: 'GET /orders',
+  order: 'GET /orders/:orderId',
+  settleOrder: 'POST /orders/:orderId/settle',
+  refundQuote: 'GET /orders/:orderId/refund-quote',
+  refundOrder: 'POST /orders/:orderId/refund',
+  resendEvents: 'POST /orders/:orderId/resend-events',
+
+  customers: 'GET /customers',
+  createCustomer: 'POST /customers',
+  customer: 'GET /customers/:customerId',
+  statement: 'GET /customers/:customerId/statement',
+  holds: 'GET /customers/:customerId/holds',
+  setLowCredits: 'POST /customers/:customerId/low-credits',
+  issueKey: 'POST /customers/:customerId/keys',
+  suspendKey: 'POST /keys/:keyId/suspend',
+  activateKey: 'POST /keys/:keyId/activate',
+  rotateKey: 'POST /keys/:keyId/rotate',
+
+  days: 'GET /books/days',
+  runs: 'GET /books/runs',
+  run: 'GET /books/runs/:reconciliationId',
+  reconcile: 'POST /books/runs',
+  discrepancies: 'GET /books/discrepancies',
+  resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
+
+  trail: 'GET /trail',
+  operators: 'GET /operators',
+} as const
+
+export type EndpointName = keyof typeof endpoints
+
+/** Files to save: GET with the cookie of the session, in the query what their page has. */
+export const exports = {
+  days: '/books/days.csv',
+  payments: '/books/payments.csv',
+  discrepancies: '/books/discrepancies.csv',
+  statement: '/customers/:customerId/statement.csv',
+} as const
+
+export const apiPath = '/console/api'

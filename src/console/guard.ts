@@ -1,0 +1,127 @@
+// Who is let in, for every route of the console: what changes something has to come from the console's own page, whoever asks
+// has to be signed in, and their role has to allow it. The database is asked each time, so that a suspension, a new role or a
+// sign-out elsewhere holds at once in every process.
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { type Refusal, refuse } from '../core/errors.ts'
+import { newSecretText } from '../core/ids.ts'
+import type { Database } from '../db/database.ts'
+import { valuesOf } from '../http/headers.ts'
+import { may, type Permission, permissions } from '../operators/permissions.ts'
+import { apiPath } from './addresses.ts'
+import { createGates, type Gates, gateOf } from './gate.ts'
+import { findSession, type SessionRow } from './session-sql.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in to the console. */
+    operator: SignedIn | null
+  }
+}
+
+export type SignedIn = SessionRow & { sessionHash: Buffer }
+
+export type Access = Permission | 'anybody' | 'signed in'
+
+export type Guard = {
+  /** Through one of them goes whatever asks the database, to know who it is first of all. */
+  gates: Gates
+  onRequest(access: Access): onRequestAsyncHookHandler
+  /** Of what the browser holds; undefined: nothing, or nothing that is to be trusted. */
+  sessionHashOf(request: FastifyRequest): Buffer | undefined
+  giveCookie(reply: FastifyReply, token: string): void
+  takeCookie(reply: FastifyReply): void
+}
+
+type GuardParts = { database: Database; secureCookies: boolean }
+
+const cookieName = 'credits_console'
+const tokenPattern = /^[0-9A-Za-z]{43}$/
+
+export function createGuard(app: FastifyInstance, { database, secureCookies }: GuardParts): Guard {
+  app.decorateRequest('operator', null)
+  const cookies = cookiesOf(secureCookies)
+  const gates = createGates()
+
+  /** Whoever brings nothing costs no statement, and is answered like whoever brings something unknown. */
+  async function signedIn(request: FastifyRequest, isUse: boolean): Promise<SignedIn> {
+    const sessionHash = cookies.sessionHashOf(request)
+    const find = (hash: Buffer) => gateOf(gates, request.method).enter(() => findSession(database, hash, isUse))
+    const session = sessionHash && (await find(sessionHash))
+    if (!session) throw refuse('AUTH001', { message: 'You are not signed in.' })
+    return { ...session, sessionHash }
+  }
+
+  return {
+    ...{ gates, ...cookies },
+    onRequest: (access) =>
+      async function guard(request) {
+        if (request.method !== 'GET' && !isFromOwnPage(request)) throw notFromOwnPage()
+        if (access === 'anybody') return
+        // A page asks by itself who is signed in: that alone keeps no session alive.
+        request.operator = await signedIn(request, access !== 'signed in')
+        if (access !== 'signed in') requirePermission(request.operator, access)
+      },
+  }
+}
+
+/**
+ * Cookies know no ports: a page at another port of this host can set one of the same name, for a longer path, and browsers
+ * send it first. Where there are two, neither is believed, and whoever signs in is rid of the other. Over encrypted connections
+ * the name has a prefix by which browsers take no cookie for a longer path.
+ */
+function cookiesOf(isSecure: boolean): Pick<Guard, 'sessionHashOf' | 'giveCookie' | 'takeCookie'> {
+  const name = isSecure ? `__Host-${cookieName}` : cookieName
+  const flags = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+  const gone = `${name}=; Max-Age=0`
+  function set(reply: FastifyReply, cookie: string): void {
+    const own = `${cookie}; Path=${isSecure ? '/' : '/console'}; ${flags}`
+    reply.header('set-cookie', isSecure ? own : [own, `${gone}; Path=${apiPath}; ${flags}`])
+  }
+  return {
+    sessionHashOf({ raw }) {
+      const all = valuesOf(raw, 'cookie').flatMap((value) => value.split(';').map((each) => each.trim()))
+      const own = all.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1))
+      const [token = ''] = own
+      return own.length === 1 && tokenPattern.test(token) ? hashOf(token) : undefined
+    },
+    giveCookie: (reply, token) => set(reply, `${name}=${token}`),
+    takeCookie: (reply) => set(reply, gone),
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** Of a new session: what the browser gets, and what is kept. */
+export function newToken(): { token: string; sessionHash: Buffer } {
+  const token = newSecretText('')
+  return { token, sessionHash: hashOf(token) }
+}
+
+function requirePermission({ role, mustChangePassword }: SignedIn, permission: Permission): void {
+  if (mustChangePassword) {
+    const message = 'Change your first password before anything else.'
+    throw refuse('AUTH003', { message, metadata: { reason: 'password' } })
+  }
+  if (may(role, permission)) return
+  const roles = permissions[permission]
+  const message = `Your role is ${role}. This is for ${roles.join(' and ')}.`
+  throw refuse('AUTH003', { message, metadata: { reason: 'role', roles } })
+}
+
+/**
+ * Browsers say where a request comes from, and no page can make them say something else. One that is too old to do so names
+ * the origin of the page.
+ */
+function isFromOwnPage({ headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin = '', host } = headers
+  if (site !== undefined) return site === 'same-origin'
+  return URL.canParse(`http://${host ?? ''}`) && [`http://${host}`, `https://${host}`].includes(origin)
+}
+
+function notFromOwnPage(): Refusal {
+  const message = 'This can only be asked for by a page of the console itself.'
+  return refuse('AUTH003', { message, metadata: { reason: 'origin' } })
+}

@@ -1,0 +1,27 @@
+// Days as the gateway and finance have them: Korea's, nine hours ahead of UTC and without summer time.
+
+const offsetMs = 9 * 3_600_000
+export const dayMs = 86_400_000
+
+/** As 2026-01-31. */
+export function koreanDayOf(moment: Date): string {
+  return new Date(moment.getTime() + offsetMs).toISOString().slice(0, 10)
+}
+
+/** Its first moment; undefined when there is no such day. */
+export function startOfKoreanDay(day: string): Date | undefined {
+  const start = new Date(`${day}T00:00:00+09:00`)
+  // 30 February parses, as 2 March.
+  return Number.isNaN(start.getTime()) || koreanDayOf(start) !== day ? undefined : start
+}
+
+/** The day so many days after, or before. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+}
+
+/** Oldest first, both included. By their number: past the year 9999 a later day is a lesser text. */
+export function daysFromTo(from: string, to: string): string[] {
+  const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs + 1
+  return Array.from({ length: Math.max(0, count) }, (_, days) => addDays(from, days))
+}

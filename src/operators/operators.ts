@@ -1,0 +1,28 @@
+// Operators are added, and given a password for their first sign-in, on the command line of the service alone: whoever can run
+// it is trusted with the database anyway, and nobody can make themselves an operator in the console.
+import { randomLettersAndDigits } from '../core/ids.ts'
+import type { Database } from '../db/database.ts'
+import { insertOperator, resetPassword } from './operator-sql.ts'
+import { hashPassword, newFirstPassword } from './passwords.ts'
+import type { Role } from './permissions.ts'
+
+/** What a name may be; the schema holds it, too. */
+export const operatorNamePattern = /^[a-z0-9][a-z0-9._-]{1,39}$/
+
+export type AddedOperator = { operatorId: string; name: string; role: Role; firstPassword: string }
+
+/** Undefined: there is one of that name. */
+export async function addOperator(database: Database, name: string, role: Role): Promise<AddedOperator | undefined> {
+  const firstPassword = newFirstPassword()
+  const operatorId = `opr_${randomLettersAndDigits(20)}`
+  const passwordHash = await hashPassword(firstPassword)
+  const isAdded = await insertOperator(database, { operatorId, name, role, passwordHash })
+  return isAdded ? { operatorId, name, role, firstPassword } : undefined
+}
+
+/** Undefined: there is none of that name. */
+export async function resetOperator(database: Database, name: string) {
+  const firstPassword = newFirstPassword()
+  const known = await resetPassword(database, name, await hashPassword(firstPassword))
+  return known && { operatorId: known.operatorId, name, firstPassword }
+}
