@@ -1,0 +1,81 @@
+// Numbers and times as the reader writes them. Times are told in Korea's time and in UTC: the books and the gateway live
+// by the one, the log and the API by the other. A formatter is dear to make and kept.
+import { useMemo } from 'react'
+import { useLanguage } from '../words/words.tsx'
+
+const koreanZone = 'Asia/Seoul'
+
+type Options = Intl.DateTimeFormatOptions
+
+const dateOptions: Options = { year: 'numeric', month: 'short', day: 'numeric' }
+const clockOptions: Options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
+
+const units: [unit: string, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+function makeFormats(locale: string) {
+  const number = new Intl.NumberFormat(locale)
+  const won = new Intl.NumberFormat(locale, { style: 'currency', currency: 'KRW', currencyDisplay: 'narrowSymbol' })
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const at = (options: Options) => new Intl.DateTimeFormat(locale, options)
+  const korea = {
+    date: at({ ...dateOptions, timeZone: koreanZone }),
+    clock: at({ ...clockOptions, timeZone: koreanZone }),
+  }
+  const utc = { date: at({ ...dateOptions, timeZone: 'UTC' }), clock: at({ ...clockOptions, timeZone: 'UTC' }) }
+  const shortDay = at({ month: 'numeric', day: 'numeric', timeZone: 'UTC' })
+  const unitOf = Object.fromEntries(
+    units.map(([unit]) => [unit, new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })]),
+  )
+
+  return {
+    number: (value: number) => number.format(value),
+    won: (value: number) => won.format(value),
+    /** For an axis: 1.2M. */
+    compact: (value: number) => compact.format(value),
+    /** 0 to 1. */
+    percent: (value: number) => percent.format(value),
+    /** `utc` has its date only where it is another day there. */
+    time(moment: string) {
+      const time = new Date(moment)
+      const [here, there] = [korea.date.format(time), utc.date.format(time)]
+      const clock = `${utc.clock.format(time)} UTC`
+      return { korea: `${here} ${korea.clock.format(time)} KST`, utc: here === there ? clock : `${there} ${clock}` }
+    },
+    /** A day of Korea, as 2026-01-31. */
+    day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),
+    shortDay: (day: string) => shortDay.format(new Date(`${day}T00:00:00Z`)),
+    /** The two largest units. */
+    age(seconds: number) {
+      const whole = Math.max(0, Math.round(seconds))
+      const first = units.findIndex(([, size]) => whole >= size)
+      const [largest, next] = first === -1 ? [units.at(-1), undefined] : [units[first], units[first + 1]]
+      const told = (unit: string, count: number) => unitOf[unit]?.format(count) ?? ''
+      if (!largest) return ''
+      const rest = next ? Math.floor((whole % largest[1]) / next[1]) : 0
+      const parts = [
+        told(largest[0], Math.floor(whole / largest[1])),
+        ...(next && rest > 0 ? [told(next[0], rest)] : []),
+      ]
+      return parts.join(' ')
+    },
+  }
+}
+
+export type Formats = ReturnType<typeof makeFormats>
+
+const made = new Map<string, Formats>()
+
+export function useFormats(): Formats {
+  const { locale } = useLanguage()
+  return useMemo(() => {
+    const formats = made.get(locale) ?? makeFormats(locale)
+    made.set(locale, formats)
+    return formats
+  }, [locale])
+}

@@ -1,0 +1,32 @@
+// Times, days and ages: Korea's time first, UTC beside it.
+import { Text } from '@mantine/core'
+import classes from './format.module.css'
+import { useFormats } from './formats.ts'
+
+/** `inline`: on one line. */
+export function Time({ at, inline = false }: { at: string; inline?: boolean }) {
+  const { korea, utc } = useFormats().time(at)
+  return (
+    <time dateTime={at} className={inline ? classes.inlineTime : classes.time}>
+      <span>{korea}</span>
+      <span className={classes.utc}>{utc}</span>
+    </time>
+  )
+}
+
+/** A day of Korea, as 2026-01-31. */
+export function Day({ day }: { day: string }) {
+  return (
+    <time dateTime={day} className={classes.day}>
+      {useFormats().day(day)}
+    </time>
+  )
+}
+
+export function Age({ seconds }: { seconds: number }) {
+  return (
+    <Text span inherit className={classes.day}>
+      {useFormats().age(seconds)}
+    </Text>
+  )
+}

@@ -1,0 +1,134 @@
+// One comparison: what the gateway and our books added up to, and what became of every order that did not match. While
+// it is under way the page follows it.
+import { Alert, Anchor, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Link, useParams } from 'wouter'
+import { Won } from '../format/amounts.tsx'
+import { useFormats } from '../format/formats.ts'
+import { Time } from '../format/time.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Figure } from '../parts/figure.tsx'
+import { PageHeader } from '../parts/page-header.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { Waiting } from '../parts/waiting.tsx'
+import { useWords } from '../words/words.tsx'
+import { OpenOfRun } from './books/discrepancies.tsx'
+import { differenceOf, type Result, type Run, RunSpan, RunState, reviewedOf, useRun } from './books/run-parts.tsx'
+
+export function RunPage() {
+  const { books } = useWords()
+  const { reconciliationId = '' } = useParams()
+  const { data: run, error, isLoading, refetch } = useRun(reconciliationId)
+  return (
+    <>
+      <PageHeader title={books.run.title} />
+      <Stack gap="lg">
+        <Anchor component={Link} href="/books?tab=runs">
+          {books.run.back}
+        </Anchor>
+        {isLoading && <Waiting />}
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {run && <Findings run={run} />}
+      </Stack>
+    </>
+  )
+}
+
+function Findings({ run }: { run: Run }) {
+  const { books } = useWords()
+  const { reconciliationId, startedAt, finishedAt, state, cause, result } = run
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Figure label={books.run.span} value={<RunSpan run={run} />} />
+        <Figure label={books.runs.state} value={<RunState state={state} />} hint={books.runs.causes[cause]} />
+        <Figure label={books.run.started} value={<SmallTime at={startedAt} />} />
+        <Figure label={books.run.finished} value={finishedAt ? <SmallTime at={finishedAt} /> : '–'} />
+      </SimpleGrid>
+      {state === 'under way' && <Alert role="status">{books.run.stillRunning}</Alert>}
+      {state === 'interrupted' && <Alert color="orange">{books.run.interrupted}</Alert>}
+      {result && <Sums result={result} />}
+      {result && <Reviewed result={result} />}
+      {result && result.reviewed.disagrees > 0 && <OpenOfRun reconciliationId={reconciliationId} />}
+    </>
+  )
+}
+
+/** Of the size of a sentence: a time is longer than a number. */
+function SmallTime({ at }: { at: string }) {
+  return (
+    <Text span fz="sm" fw={400}>
+      <Time at={at} />
+    </Text>
+  )
+}
+
+function Sums({ result }: { result: Result }) {
+  const { books } = useWords()
+  const { won } = useFormats()
+  const { captured, cancelled, bookedCaptured, bookedCancelled, movements, foreign } = result
+  const difference = differenceOf(result)
+  const rows = [
+    { side: books.run.gateway, captured, cancelled },
+    { side: books.run.books, captured: bookedCaptured, cancelled: bookedCancelled },
+    { side: books.run.difference, captured: captured - bookedCaptured, cancelled: cancelled - bookedCancelled },
+  ]
+  type Side = (typeof rows)[number]
+  const columns: Column<Side>[] = [
+    { header: books.run.side, cell: ({ side }) => <Text fw={600}>{side}</Text> },
+    { header: books.run.captured, align: 'right', cell: (row) => <Won value={row.captured} /> },
+    { header: books.run.cancelled, align: 'right', cell: (row) => <Won value={row.cancelled} /> },
+    { header: books.run.net, align: 'right', cell: (row) => <Won value={row.captured - row.cancelled} /> },
+  ]
+  return (
+    <Stack component="section" gap="xs">
+      <Title order={2} size="h4">
+        {books.run.sums}
+      </Title>
+      <Alert color={difference === 0 ? 'green' : 'red'}>
+        {difference === 0 ? books.run.difference0 : books.run.differs(won(difference))}
+      </Alert>
+      <DataTable caption={books.run.sums} columns={columns} rows={rows} keyOf={({ side }) => side} />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <Figure label={books.run.movements} value={movements} />
+        <Figure label={books.run.foreign} value={foreign} hint={books.run.foreignHint} />
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function Reviewed({ result }: { result: Result }) {
+  const { books } = useWords()
+  const outcomes = Object.entries(result.reviewed) as [keyof Result['reviewed'], number][]
+  return (
+    <Stack component="section" gap="xs">
+      <Title order={2} size="h4">
+        {books.run.reviewedTitle}
+      </Title>
+      {reviewedOf(result) === 0 ? (
+        <Text>{books.run.allAgrees}</Text>
+      ) : (
+        <>
+          <Text c="dimmed">{books.run.reviewedHint}</Text>
+          <Table tabularNums>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{books.run.outcome}</Table.Th>
+                <Table.Th ta="right">{books.run.orders}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {outcomes
+                .filter(([, count]) => count > 0)
+                .map(([outcome, count]) => (
+                  <Table.Tr key={outcome}>
+                    <Table.Td>{books.run.outcomes[outcome]}</Table.Td>
+                    <Table.Td ta="right">{count}</Table.Td>
+                  </Table.Tr>
+                ))}
+            </Table.Tbody>
+          </Table>
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,37 @@
+// The books: what the gateway moved beside what our books say, day by day, the comparisons that were made, and what a
+// person has to decide. Which tab is open is in the address.
+import { Tabs } from '@mantine/core'
+import { PageHeader } from '../parts/page-header.tsx'
+import { useQueryState } from '../parts/query-state.ts'
+import { useWords } from '../words/words.tsx'
+import { Days } from './books/days.tsx'
+import { Discrepancies } from './books/discrepancies.tsx'
+import { Exports } from './books/exports.tsx'
+import { Runs } from './books/runs.tsx'
+
+const tabs = { days: Days, runs: Runs, discrepancies: Discrepancies, exports: Exports }
+type Tab = keyof typeof tabs
+const names = Object.keys(tabs) as Tab[]
+
+export function BooksPage() {
+  const { books } = useWords()
+  const [tab, setTab] = useQueryState<Tab>('tab', names, 'days')
+  const Panel = tabs[tab]
+  return (
+    <>
+      <PageHeader title={books.title} />
+      <Tabs value={tab} onChange={(next) => setTab(next as Tab)} keepMounted={false}>
+        <Tabs.List mb="md">
+          {names.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {books.tabs[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab}>
+          <Panel />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}

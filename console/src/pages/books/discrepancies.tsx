@@ -1,0 +1,111 @@
+// What a person has to decide: the open discrepancies with their age, what each means and what to do, and the resolved
+// ones with what was found out.
+import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import type { Data } from '../../../../src/console/contract.ts'
+import { useMay, usePages } from '../../api/hooks.ts'
+import { announce } from '../../parts/announce.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useKeptFocus } from '../../parts/keep-focus.ts'
+import { useQueryState } from '../../parts/query-state.ts'
+import { ReasonDialog } from '../../parts/reason-dialog.tsx'
+import { SaveCsv } from '../../parts/save-csv.tsx'
+import { useWords } from '../../words/words.tsx'
+import { About, Found, Resolved, What } from './discrepancy-cells.tsx'
+
+type Row = Data<'discrepancies'>['discrepancies'][number]
+const states = ['open', 'resolved'] as const
+type State = (typeof states)[number]
+
+export function Discrepancies() {
+  const { books } = useWords()
+  const [state, setState] = useQueryState<State>('state', states, 'open')
+  const choices = states.map((value) => ({ value, label: books.discrepancies[value] }))
+  return (
+    <Stack gap="md">
+      <Text c="dimmed">{books.discrepancies.intro}</Text>
+      <Group justify="space-between">
+        <SegmentedControl
+          aria-label={books.discrepancies.state}
+          data={choices}
+          value={state}
+          onChange={(next) => setState(next as State)}
+        />
+        <SaveCsv name="discrepancies" query={{ state }} />
+      </Group>
+      <List key={state} state={state} />
+    </Stack>
+  )
+}
+
+/** Of what a comparison saw: what is still open. */
+export function OpenOfRun({ reconciliationId }: { reconciliationId: string }) {
+  const { books } = useWords()
+  return (
+    <Stack component="section" gap="xs">
+      <Title order={2} size="h4">
+        {books.run.found}
+      </Title>
+      <Text c="dimmed">{books.run.foundHint}</Text>
+      <List state="open" reconciliationId={reconciliationId} empty={books.run.foundNothingOpen} />
+    </Stack>
+  )
+}
+
+type ListProps = { state: State; reconciliationId?: string; empty?: string }
+
+function List({ state, reconciliationId, empty }: ListProps) {
+  const { books } = useWords()
+  const words = books.discrepancies
+  const mayResolve = useMay('resolve discrepancies')
+  const pages = usePages('discrepancies', { query: { state, reconciliationId } }, (data) => data.discrepancies)
+  const { frame, keepFocus } = useKeptFocus()
+  const [asked, setAsked] = useState({ discrepancyId: '', isOpen: false })
+  const isOpen = state === 'open'
+  const columns: Column<Row>[] = [
+    { header: words.about, cell: (row) => <About row={row} /> },
+    { header: words.kind, cell: (row) => <What row={row} /> },
+    { header: words.found, cell: (row) => <Found row={row} /> },
+    ...(isOpen ? [] : [{ header: words.resolution, cell: (row: Row) => <Resolved row={row} /> }]),
+    ...(isOpen && mayResolve
+      ? [
+          {
+            header: books.action,
+            cell: ({ discrepancyId }: Row) => (
+              <Button size="compact-sm" variant="default" onClick={() => setAsked({ discrepancyId, isOpen: true })}>
+                {words.resolve}
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ]
+  const caption = isOpen ? words.captionOpen : words.captionResolved
+  return (
+    <Box ref={frame} tabIndex={-1} role="group" aria-label={caption} style={{ outline: 'none' }}>
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={pages.rows}
+        pages={pages}
+        keyOf={(row) => row.discrepancyId}
+        linkOf={(row) => (row.orderId ? `/orders/${row.orderId}` : null)}
+        empty={empty ?? (isOpen ? words.emptyOpen : words.emptyResolved)}
+      />
+      <ReasonDialog
+        opened={asked.isOpen}
+        title={words.resolveTitle}
+        text={words.resolveText}
+        action={words.resolve}
+        endpoint="resolveDiscrepancy"
+        inputOf={(reason) => ({ params: { discrepancyId: asked.discrepancyId }, body: { reason } })}
+        refreshes={['discrepancies', 'days', 'home', 'order']}
+        onDone={() => {
+          announce(words.resolvedNow)
+          keepFocus()
+        }}
+        onClose={() => setAsked({ ...asked, isOpen: false })}
+      />
+    </Box>
+  )
+}

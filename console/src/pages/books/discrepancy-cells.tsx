@@ -1,0 +1,70 @@
+// The cells of a discrepancy: what it is with what to do about it, what was seen, whom it is about, and since when.
+import { Box, Text } from '@mantine/core'
+import type { Data } from '../../../../src/console/contract.ts'
+import { Id } from '../../format/id.tsx'
+import { Age, Time } from '../../format/time.tsx'
+import { useWords } from '../../words/words.tsx'
+import { DetailList } from '../order/detail-list.tsx'
+
+type Row = Data<'discrepancies'>['discrepancies'][number]
+
+export function What({ row: { kind, detail } }: { row: Row }) {
+  const { books } = useWords()
+  const words = books.discrepancies
+  const { name, meaning, next } = words.kinds[kind] ?? words.otherKind(kind)
+  return (
+    <Box maw="34rem">
+      <Text fw={600}>{name}</Text>
+      <Text size="sm">{meaning}</Text>
+      <details>
+        <summary>{words.details}</summary>
+        <Text size="sm" fw={600} mt="xs">
+          {words.next}
+        </Text>
+        <Text size="sm">{next}</Text>
+        <Text size="sm" fw={600} mt="xs">
+          {words.said}
+        </Text>
+        <DetailList detail={detail} />
+      </details>
+    </Box>
+  )
+}
+
+export function About({ row: { orderId, subject } }: { row: Row }) {
+  const { books } = useWords()
+  return orderId ? (
+    <Id value={orderId} short />
+  ) : (
+    <div>
+      <Id value={subject} short />
+      <Text size="xs" c="dimmed">
+        {books.discrepancies.noOrder}
+      </Text>
+    </div>
+  )
+}
+
+export function Found({ row: { foundAt, resolvedAt } }: { row: Row }) {
+  const { books } = useWords()
+  const ageSeconds = Math.max(0, Math.floor((Date.now() - Date.parse(foundAt)) / 1_000))
+  return (
+    <div>
+      <Time at={foundAt} />
+      {!resolvedAt && (
+        <Text size="sm">
+          {books.discrepancies.age}: <Age seconds={ageSeconds} />
+        </Text>
+      )}
+    </div>
+  )
+}
+
+export function Resolved({ row: { resolution, resolvedAt } }: { row: Row }) {
+  return (
+    <div>
+      <Text size="sm">{resolution}</Text>
+      {resolvedAt && <Time at={resolvedAt} />}
+    </div>
+  )
+}

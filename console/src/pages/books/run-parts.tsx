@@ -1,0 +1,50 @@
+// What the list of comparisons, the page of one and the notice about one have in common.
+import { Text } from '@mantine/core'
+import type { Data } from '../../../../src/console/contract.ts'
+import { koreanDayOf } from '../../../../src/core/korean-days.ts'
+import { useEndpoint } from '../../api/hooks.ts'
+import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
+import { Day } from '../../format/time.tsx'
+import { useWords } from '../../words/words.tsx'
+
+export type Run = Data<'run'>
+export type Result = NonNullable<Run['result']>
+
+const tones: Record<Run['state'], Tone> = { 'under way': 'calm', finished: 'good', interrupted: 'bad' }
+export const askEveryMs = 1_000
+
+/** Asks again until it has ended. */
+export function useRun(reconciliationId: string) {
+  const until = (run: Run) => run.state !== 'under way'
+  return useEndpoint('run', { params: { reconciliationId } }, { refetchMs: askEveryMs, until })
+}
+
+/** KRW that the gateway has moved and our books did not account for. */
+export function differenceOf({ captured, cancelled, bookedCaptured, bookedCancelled }: Result): number {
+  return captured - cancelled - (bookedCaptured - bookedCancelled)
+}
+
+export function reviewedOf(result: Result | null): number | null {
+  return result && Object.values(result.reviewed).reduce((sum, count) => sum + count, 0)
+}
+
+export function RunState({ state }: { state: Run['state'] }) {
+  const { books } = useWords()
+  return <StatusBadge status={state} label={books.runs.states[state]} tone={tones[state]} />
+}
+
+/** The days of Korea that a span touches. */
+export function RunSpan({ run: { from, to } }: { run: Pick<Run, 'from' | 'to'> }) {
+  const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]
+  return (
+    <Text span style={{ whiteSpace: 'nowrap' }}>
+      <Day day={first} />
+      {first !== last && (
+        <>
+          {' – '}
+          <Day day={last} />
+        </>
+      )}
+    </Text>
+  )
+}

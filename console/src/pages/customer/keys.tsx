@@ -1,0 +1,149 @@
+// The keys of a customer. Issuing and rotating show the new key once; suspending and activating say what they mean before
+// they are done. Each asks for the reason.
+import { Button, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
+import type { Data, EndpointName } from '../../api/client.ts'
+import { useMay } from '../../api/hooks.ts'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
+import { Time } from '../../format/time.tsx'
+import { announce } from '../../parts/announce.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useKeptFocus } from '../../parts/keep-focus.ts'
+import { ReasonDialog } from '../../parts/reason-dialog.tsx'
+import { useWords } from '../../words/words.tsx'
+import { type Secret, SecretDialog } from './secret-dialog.tsx'
+
+type Customer = Data<'customer'>
+type Key = Customer['keys'][number]
+type Asking = { act: 'suspend' | 'activate' | 'rotate'; key: Key } | { act: 'issue'; key: null }
+
+const refreshes: EndpointName[] = ['customer', 'trail']
+
+export function Keys({ customer: { customerId, keys } }: { customer: Customer }) {
+  const { keys: words } = useWords().customers
+  const { columns: headers } = words
+  const mayManage = useMay('manage customers')
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const [isOpen, setIsOpen] = useState(false)
+  const [secret, setSecret] = useState<Secret | null>(null)
+  const end = asking?.key?.lastFour ?? ''
+  const keyId = asking?.key?.keyId ?? ''
+
+  /** The button that was pressed is gone with what it did: the keyboard goes on from the list. */
+  const { frame, keepFocus } = useKeptFocus()
+  function ask(next: Asking): void {
+    setAsking(next)
+    setIsOpen(true)
+  }
+  function tellOf(done: string): void {
+    announce(done)
+    keepFocus()
+  }
+  /** What is asked stays while the dialog goes. */
+  const dialog = (act: Asking['act']) => ({
+    opened: isOpen && asking?.act === act,
+    onClose: () => setIsOpen(false),
+  })
+  const inputOfKey = (reason: string) => ({ params: { keyId }, body: { reason } })
+
+  const columns: Column<Key>[] = [
+    { header: headers.key, cell: ({ keyId: id }) => <Id value={id} short /> },
+    { header: headers.ends, cell: ({ lastFour }) => <code>{`…${lastFour}`}</code> },
+    { header: headers.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { header: headers.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.suspended, cell: ({ suspendedAt }) => suspendedAt && <Time at={suspendedAt} /> },
+    ...(mayManage ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onAsk={ask} /> }] : []),
+  ]
+  return (
+    <Stack gap="sm" ref={frame} tabIndex={-1} role="group" aria-label={words.caption} style={{ outline: 'none' }}>
+      {mayManage && (
+        <Group>
+          <Button onClick={() => ask({ act: 'issue', key: null })}>{words.issue}</Button>
+        </Group>
+      )}
+      <DataTable
+        caption={words.caption}
+        columns={columns}
+        rows={keys}
+        keyOf={({ keyId: id }) => id}
+        empty={words.none}
+      />
+      <ReasonDialog
+        {...dialog('issue')}
+        title={words.issueTitle}
+        text={words.issueText}
+        action={words.issueAction}
+        endpoint="issueKey"
+        inputOf={(reason) => ({ params: { customerId }, body: { reason } })}
+        refreshes={refreshes}
+        onDone={setSecret}
+      />
+      <ReasonDialog
+        {...dialog('suspend')}
+        title={words.suspendOf(end)}
+        text={words.suspendText}
+        action={words.suspend}
+        isGrave
+        endpoint="suspendKey"
+        inputOf={inputOfKey}
+        refreshes={refreshes}
+        onDone={() => tellOf(words.suspended(end))}
+      />
+      <ReasonDialog
+        {...dialog('activate')}
+        title={words.activateOf(end)}
+        text={words.activateText}
+        action={words.activate}
+        endpoint="activateKey"
+        inputOf={inputOfKey}
+        refreshes={refreshes}
+        onDone={() => tellOf(words.activated(end))}
+      />
+      <ReasonDialog
+        {...dialog('rotate')}
+        title={words.rotateOf(end)}
+        text={words.rotateText}
+        action={words.rotateAction}
+        isGrave
+        endpoint="rotateKey"
+        inputOf={inputOfKey}
+        refreshes={refreshes}
+        onDone={setSecret}
+      />
+      <SecretDialog
+        secret={secret}
+        onClose={() => {
+          setSecret(null)
+          keepFocus()
+        }}
+      />
+    </Stack>
+  )
+}
+
+function KeyActions({ apiKey, onAsk }: { apiKey: Key; onAsk(asking: Asking): void }) {
+  const { keys: words } = useWords().customers
+  const { status, lastFour } = apiKey
+  const labels = {
+    suspend: { text: words.suspend, label: words.suspendOf(lastFour) },
+    activate: { text: words.activate, label: words.activateOf(lastFour) },
+    rotate: { text: words.rotate, label: words.rotateOf(lastFour) },
+  }
+  const possible = status === 'ACTIVE' ? (['rotate', 'suspend'] as const) : (['activate'] as const)
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {possible.map((act) => (
+        <Button
+          key={act}
+          size="compact-sm"
+          variant="default"
+          aria-label={labels[act].label}
+          onClick={() => onAsk({ act, key: apiKey })}
+        >
+          {labels[act].text}
+        </Button>
+      ))}
+    </Group>
+  )
+}

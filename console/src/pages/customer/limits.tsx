@@ -1,0 +1,121 @@
+// What a customer may do at most, and below which balance the platform is told.
+import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { Data } from '../../api/client.ts'
+import { useMay } from '../../api/hooks.ts'
+import { useFormats } from '../../format/formats.ts'
+import { announce } from '../../parts/announce.ts'
+import { ReasonDialog } from '../../parts/reason-dialog.tsx'
+import { useWords } from '../../words/words.tsx'
+
+type Customer = Data<'customer'>
+
+export function Limits({ customer: { customerId, limits } }: { customer: Customer }) {
+  const { limits: words } = useWords().customers
+  const { number } = useFormats()
+  const mayManage = useMay('manage customers')
+  const [isOpen, setIsOpen] = useState(false)
+  const { pendingOrders, pendingOrdersAtMost: atMost, requestsPerSecond, lowCredits } = limits
+  return (
+    <Stack gap="sm" maw={640}>
+      <Limit
+        label={words.low}
+        value={lowCredits === null ? words.lowNever : words.lowValue(number(lowCredits))}
+        hints={[words.lowHint]}
+        action={
+          mayManage && (
+            <Button variant="default" size="xs" flex="none" onClick={() => setIsOpen(true)}>
+              {words.lowChange}
+            </Button>
+          )
+        }
+      />
+      <Limit
+        label={words.pending}
+        value={
+          atMost === null
+            ? `${number(pendingOrders)}, ${words.unlimited}`
+            : words.pendingOf(number(pendingOrders), number(atMost))
+        }
+        hints={atMost === null ? [words.fixedHint] : [words.pendingHint, words.fixedHint]}
+      />
+      <Limit
+        label={words.requests}
+        value={requestsPerSecond === null ? words.unlimited : words.requestsValue(number(requestsPerSecond))}
+        hints={requestsPerSecond === null ? [words.fixedHint] : [words.requestsHint, words.fixedHint]}
+      />
+      <LowCredits opened={isOpen} onClose={() => setIsOpen(false)} customerId={customerId} lowCredits={lowCredits} />
+    </Stack>
+  )
+}
+
+type LimitProps = { label: string; value: string; hints: string[]; action?: ReactNode }
+
+function Limit({ label, value, hints, action }: LimitProps) {
+  return (
+    <Paper withBorder p="sm">
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <dl style={{ margin: 0 }}>
+          <Text component="dt" size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Text component="dd" m={0} fw={600}>
+            {value}
+          </Text>
+          {hints.map((hint) => (
+            <Text key={hint} component="dd" m={0} size="xs" c="dimmed">
+              {hint}
+            </Text>
+          ))}
+        </dl>
+        {action}
+      </Group>
+    </Paper>
+  )
+}
+
+type LowProps = { opened: boolean; onClose(): void; customerId: string; lowCredits: number | null }
+
+/** A whole number from 1 on that JSON can carry, or nothing. */
+function isAcceptable(text: string): boolean {
+  return text === '' || (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text)))
+}
+
+function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
+  const { limits: words } = useWords().customers
+  /** Null: what is set now. */
+  const [typed, setTyped] = useState<string | null>(null)
+  const shown = typed ?? `${lowCredits ?? ''}`
+  const text = shown.trim().replaceAll(',', '')
+  function close(): void {
+    setTyped(null)
+    onClose()
+  }
+  return (
+    <ReasonDialog
+      opened={opened}
+      onClose={close}
+      title={words.lowTitle}
+      text={words.lowHint}
+      action={words.lowAction}
+      isBlocked={!isAcceptable(text)}
+      endpoint="setLowCredits"
+      refreshes={['customer', 'trail']}
+      onDone={() => announce(words.lowSaved)}
+      inputOf={(reason) => ({
+        params: { customerId },
+        body: { ...(text !== '' && { credits: Number(text) }), reason },
+      })}
+    >
+      <TextInput
+        label={words.lowField}
+        description={words.lowFieldHint}
+        error={isAcceptable(text) ? null : words.lowWrong}
+        inputMode="numeric"
+        value={shown}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        maxLength={20}
+      />
+    </ReasonDialog>
+  )
+}

@@ -1,0 +1,171 @@
+// Why a balance is what it is: every movement of a customer's credits, newest first, with the balance after each. Which
+// days and kinds are shown is in the address, and the file to save has the same.
+import { Anchor, Button, Chip, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useEndpoint, usePages } from '../../api/hooks.ts'
+import { Credits } from '../../format/amounts.tsx'
+import { useFormats } from '../../format/formats.ts'
+import { Id } from '../../format/id.tsx'
+import { Time } from '../../format/time.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Figure } from '../../parts/figure.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useQueryChanges, useQueryState } from '../../parts/query-state.ts'
+import { SaveCsv } from '../../parts/save-csv.tsx'
+import { useWords } from '../../words/words.tsx'
+
+type Entry = Data<'statement'>['entries'][number]
+type EntryKind = Entry['kind']
+
+const kinds = [
+  ...(['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const satisfies EntryKind[]),
+]
+const day = /^\d{4}-\d\d-\d\d$/
+
+/** Of what the address says, what can be asked for: days of Korea, both included. */
+function spanOf(from: string, to: string) {
+  return {
+    ...(day.test(from) && { from: `${from}T00:00:00+09:00` }),
+    ...(day.test(to) && { to: `${to}T23:59:59.999+09:00` }),
+  }
+}
+
+export function Statement({ customerId }: { customerId: string }) {
+  const [from] = useQueryState<string>('from', null, '')
+  const [to] = useQueryState<string>('to', null, '')
+  const [kindList] = useQueryState<string>('kind', null, '')
+  const chosen = kinds.filter((kind) => kindList.split(',').includes(kind))
+  const isBackwards = day.test(from) && day.test(to) && from > to
+  const params = { customerId }
+  const span = isBackwards ? {} : spanOf(from, to)
+  const query = { ...span, ...(chosen.length > 0 && { kind: chosen.join(',') }) }
+  const pages = usePages('statement', { params, query }, (data) => data.entries)
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" align="flex-end">
+        <Filters from={from} to={to} chosen={chosen} isBackwards={isBackwards} />
+        <SaveCsv name="statement" params={params} query={query} disabled={isBackwards} />
+      </Group>
+      {Object.keys(span).length > 0 && <Ends customerId={customerId} span={span} />}
+      <Entries pages={pages} />
+    </Stack>
+  )
+}
+
+type FiltersProps = { from: string; to: string; chosen: EntryKind[]; isBackwards: boolean }
+
+function Filters({ from, to, chosen, isBackwards }: FiltersProps) {
+  const { statement: words } = useWords().customers
+  const set = useQueryChanges()
+  return (
+    <Stack gap="xs">
+      <Group align="flex-end" gap="xs">
+        {(['from', 'to'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            label={words[name]}
+            value={{ from, to }[name]}
+            error={isBackwards && name === 'to' ? words.spanWrong : null}
+            onChange={(event) => set({ [name]: event.currentTarget.value })}
+          />
+        ))}
+        {(from || to || chosen.length > 0) && (
+          <Button variant="subtle" onClick={() => set({ from: '', to: '', kind: '' })}>
+            {words.clear}
+          </Button>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed">
+        {words.daysHint}
+      </Text>
+      <Chip.Group multiple value={chosen} onChange={(next) => set({ kind: next.join(',') })}>
+        <Group gap={6} role="group" aria-label={words.kinds}>
+          {kinds.map((kind) => (
+            <Chip key={kind} value={kind} size="xs" variant="outline">
+              {words.entryKinds[kind]}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+    </Stack>
+  )
+}
+
+/** The balance before the first day and after the last. */
+function Ends({ customerId, span }: { customerId: string; span: { from?: string; to?: string } }) {
+  const { statement: words } = useWords().customers
+  const input = { params: { customerId }, query: { ...span, limit: '1' } }
+  const { data, error, refetch } = useEndpoint('statement', input, { keepLast: true })
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />
+  return (
+    <SimpleGrid cols={2} spacing="sm">
+      <Figure label={words.opening} value={data ? <Credits value={data.opening.balance} /> : '…'} />
+      <Figure label={words.closing} value={data ? <Credits value={data.closing.balance} /> : '…'} />
+    </SimpleGrid>
+  )
+}
+
+function Entries({ pages }: { pages: ReturnType<typeof usePages<'statement', Entry>> }) {
+  const { statement: words } = useWords().customers
+  const { number } = useFormats()
+  const { columns: headers } = words
+  const columns: Column<Entry>[] = [
+    { header: headers.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.kind, cell: ({ kind }) => words.entryKinds[kind] ?? kind },
+    { header: headers.cause, cell: (entry) => <Cause entry={entry} /> },
+    { header: headers.change, align: 'right', cell: ({ delta }) => delta !== 0 && <Credits value={delta} signed /> },
+    {
+      header: headers.held,
+      align: 'right',
+      cell: ({ heldDelta }) => heldDelta !== null && heldDelta !== 0 && <Credits value={heldDelta} signed />,
+    },
+    {
+      header: headers.balance,
+      align: 'right',
+      cell: ({ balanceAfter, heldAfter }) => (
+        <div>
+          <Credits value={balanceAfter} />
+          {heldAfter !== null && heldAfter > 0 && (
+            <Text size="xs" c="dimmed">
+              {words.heldAfter(number(heldAfter))}
+            </Text>
+          )}
+        </div>
+      ),
+    },
+  ]
+  return (
+    <DataTable
+      caption={words.caption}
+      columns={columns}
+      rows={pages.rows}
+      keyOf={({ entryNumber }) => `${entryNumber}`}
+      pages={pages}
+      empty={words.none}
+    />
+  )
+}
+
+/** The order, or what a service spent it for. */
+function Cause({ entry: { orderId, reference, holdId, service } }: { entry: Entry }) {
+  const { statement: words } = useWords().customers
+  if (orderId) {
+    return (
+      <Anchor component={Link} href={`/orders/${encodeURIComponent(orderId)}`} size="sm">
+        {orderId}
+      </Anchor>
+    )
+  }
+  return (
+    <div style={{ overflowWrap: 'anywhere' }}>
+      {reference ?? (holdId && <Id value={holdId} short />)}
+      {service && (
+        <Text size="xs" c="dimmed">
+          {words.service(service)}
+        </Text>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,168 @@
+// What waits for somebody: operations at the gateway whose end is not known, discrepancies, events that did not get out,
+// and whether the gateway answers. Each leads to where it is dealt with.
+import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useFormats } from '../../format/formats.ts'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
+import { Age, Time } from '../../format/time.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { useWords } from '../../words/words.tsx'
+import { meaningOfCode } from '../order/gateway-code.ts'
+import classes from './home.module.css'
+
+type Home = Data<'home'>
+type Operation = Home['operations']['oldest'][number]
+type Discrepancy = Home['discrepancies']['oldest'][number]
+
+export function Attention({ data }: { data: Home }) {
+  const { home } = useWords()
+  const { operations, discrepancies, events, waitingNotifications } = data
+  const isQuiet = operations.count + discrepancies.count + events.undelivered + events.dead + waitingNotifications === 0
+  return (
+    <section aria-labelledby="attention">
+      <Title order={2} size="h4" mb="sm" id="attention">
+        {home.attention}
+      </Title>
+      <Stack gap="md">
+        <Health data={data} />
+        {operations.count > 0 && <Operations {...operations} />}
+        {discrepancies.count > 0 && <Discrepancies {...discrepancies} />}
+        {isQuiet && (
+          <Text size="sm" c="dimmed">
+            {home.allWell}
+          </Text>
+        )}
+      </Stack>
+    </section>
+  )
+}
+
+const gatewayTones: Record<Home['gateway']['state'], Tone> = {
+  untried: 'over',
+  answering: 'good',
+  failing: 'bad',
+  'refusing our credentials': 'bad',
+}
+
+function Health({ data: { gateway, events, operations, discrepancies, waitingNotifications } }: { data: Home }) {
+  const { home } = useWords()
+  const { number, age } = useFormats()
+  const { state, since, heldBack } = gateway
+  return (
+    <div className={classes.health}>
+      <Paper withBorder p="sm" className={classes.gateway}>
+        <Group justify="space-between" mb={4}>
+          <Text size="sm" fw={600}>
+            {home.gateway}
+          </Text>
+          <StatusBadge status={state} label={home.gatewayStates[state]} tone={gatewayTones[state]} />
+        </Group>
+        <Text size="xs" c="dimmed">
+          {heldBack ? home.heldBack : home.gatewayHints[state]}
+        </Text>
+        {since && (
+          <Text size="xs" c="dimmed" component="div">
+            {home.since} <Time at={since} inline />
+          </Text>
+        )}
+      </Paper>
+      <Waits
+        name={home.operations}
+        count={operations.count}
+        told={operations.count === 0 ? home.noOperations : home.operationsHint(number(operations.count))}
+      />
+      <Waits
+        name={home.discrepancies}
+        count={discrepancies.count}
+        told={discrepancies.count === 0 ? home.noDiscrepancies : home.discrepanciesHint(number(discrepancies.count))}
+      />
+      <Waits
+        name={home.events}
+        count={events.undelivered + events.dead}
+        told={[
+          events.undelivered === 0 ? home.noBacklog : home.undelivered(number(events.undelivered)),
+          ...(events.oldestSeconds === null ? [] : [home.oldestWaits(age(events.oldestSeconds))]),
+          ...(events.dead === 0 ? [] : [home.dead(number(events.dead))]),
+        ].join(', ')}
+      />
+      <Waits
+        name={home.notifications}
+        count={waitingNotifications}
+        told={waitingNotifications === 0 ? home.noneWaiting : home.waiting(number(waitingNotifications))}
+      />
+    </div>
+  )
+}
+
+function Waits({ name, count, told }: { name: string; count: number; told: string }) {
+  const { number } = useFormats()
+  return (
+    <Paper withBorder p="sm">
+      <Group justify="space-between" mb={4} gap={4}>
+        <Text size="sm" fw={600}>
+          {name}
+        </Text>
+        <StatusBadge status={name} label={number(count)} tone={count === 0 ? 'good' : 'waiting'} />
+      </Group>
+      <Text size="xs" c="dimmed">
+        {told}
+      </Text>
+    </Paper>
+  )
+}
+
+function Operations({ oldest }: Home['operations']) {
+  const words = useWords()
+  const { home } = words
+  return (
+    <div>
+      <Title order={3} size="h5" mb={6}>
+        {home.operations}
+      </Title>
+      <DataTable<Operation>
+        caption={home.operations}
+        rows={oldest}
+        keyOf={({ customerId, orderId, kind }) => `${customerId} ${orderId} ${kind}`}
+        linkOf={({ orderId }) => `/orders/${encodeURIComponent(orderId)}`}
+        columns={[
+          { header: home.order, cell: ({ orderId }) => <Id value={orderId} /> },
+          { header: home.kind, cell: ({ kind }) => home.kinds[kind] ?? kind },
+          { header: home.age, cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
+          { header: home.attempts, align: 'right', cell: ({ attempts }) => attempts },
+          { header: home.lastAnswer, cell: ({ gatewayCode }) => gatewayCode && meaningOfCode(words, gatewayCode) },
+          { header: home.nextAttempt, cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} /> },
+        ]}
+      />
+    </div>
+  )
+}
+
+function Discrepancies({ oldest }: Home['discrepancies']) {
+  const { home, books } = useWords()
+  const { kinds } = books.discrepancies
+  return (
+    <div>
+      <Group justify="space-between" mb={6}>
+        <Title order={3} size="h5">
+          {home.discrepancies}
+        </Title>
+        <Anchor component={Link} href="/books?tab=discrepancies" size="sm">
+          {home.all}
+        </Anchor>
+      </Group>
+      <DataTable<Discrepancy>
+        caption={home.discrepancies}
+        rows={oldest}
+        keyOf={({ discrepancyId }) => discrepancyId}
+        linkOf={({ orderId }) => (orderId ? `/orders/${encodeURIComponent(orderId)}` : '/books?tab=discrepancies')}
+        columns={[
+          { header: home.subject, cell: ({ orderId, subject }) => <Id value={orderId ?? subject} /> },
+          { header: home.kind, cell: ({ kind }) => kinds[kind]?.name ?? kind },
+          { header: home.age, cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+// Where the gateway and our books say different things about an order: what it means, and what to do.
+import { Anchor, Stack, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useFormats } from '../../format/formats.ts'
+import { LabelledTime } from '../../parts/labelled-time.tsx'
+import { useWords } from '../../words/words.tsx'
+import { DetailList } from './detail-list.tsx'
+import { discrepancyWords } from './moment-words.ts'
+import { Notice } from './notice.tsx'
+
+type Found = Data<'order'>['openDiscrepancies']
+
+export function Disagreements({ found }: { found: Found }) {
+  const words = useWords()
+  const { number } = useFormats()
+  const { disagreement } = words.orders
+  if (found.length === 0) return null
+  const title = disagreement.title(number(found.length), found.length === 1)
+  return (
+    <Notice tone="bad" title={title}>
+      <Stack gap="md">
+        {found.map(({ discrepancyId, kind, foundAt, detail }) => {
+          const { name, meaning, next } = discrepancyWords(words, kind)
+          return (
+            <div key={discrepancyId}>
+              <Text fw={600}>{name}</Text>
+              <Text size="sm">{meaning}</Text>
+              <Text size="sm">{next}</Text>
+              <LabelledTime label={disagreement.found} at={foundAt} />
+              <Text size="sm" component="details">
+                <summary>{words.story.details}</summary>
+                <DetailList detail={detail} />
+              </Text>
+            </div>
+          )
+        })}
+        <Anchor component={Link} href="/books?tab=discrepancies" size="sm">
+          {disagreement.toBooks}
+        </Anchor>
+      </Stack>
+    </Notice>
+  )
+}

@@ -1,0 +1,72 @@
+// What an order is: its status in words, the money, the credits, whose it is, and the key of its payment.
+import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { Credits, Won } from '../../format/amounts.tsx'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
+import { Time } from '../../format/time.tsx'
+import { useWords } from '../../words/words.tsx'
+import classes from './headline.module.css'
+
+export type Order = Data<'order'>['order']
+
+export function Headline({ order }: { order: Order }) {
+  const { orders } = useWords()
+  const { order: words, nameless } = orders
+  const { status, amount, credits, packageType, customerId, customerName, paymentKey } = order
+  const { createdAt, confirmedAt, refundShortfall } = order
+  return (
+    <Paper component="section" withBorder p="md" aria-label={words.title}>
+      <Group gap="sm" mb="md">
+        <StatusBadge status={status} />
+        <Text>{words.meaning[status]}</Text>
+      </Group>
+      <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" verticalSpacing="sm" m={0}>
+        <Fact label={words.amount}>
+          <Text span fz="lg" fw={600}>
+            <Won value={amount} />
+          </Text>
+        </Fact>
+        <Fact label={words.credits}>
+          <Text span fz="lg" fw={600}>
+            <Credits value={credits} />
+          </Text>
+        </Fact>
+        <Fact label={words.package}>{packageType}</Fact>
+        <Fact label={words.customer}>
+          <Anchor component={Link} href={`/customers/${customerId}`}>
+            {customerName ?? nameless}
+          </Anchor>
+        </Fact>
+        <Fact label={words.made}>
+          <Time at={createdAt} />
+        </Fact>
+        <Fact label={words.confirmed}>{confirmedAt ? <Time at={confirmedAt} /> : words.notConfirmed}</Fact>
+        <Fact label={words.paymentKey} wide>
+          {paymentKey ? <Id value={paymentKey} /> : words.noPaymentKey}
+        </Fact>
+        {refundShortfall !== null && refundShortfall > 0 && (
+          <Fact label={words.kept} wide>
+            <Credits value={refundShortfall} />
+            <Text size="xs" c="dimmed">
+              {words.keptHint}
+            </Text>
+          </Fact>
+        )}
+      </SimpleGrid>
+    </Paper>
+  )
+}
+
+export function Fact({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
+  return (
+    <div className={classes.fact} data-wide={wide || undefined}>
+      <Text component="dt" size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text component="dd">{children}</Text>
+    </div>
+  )
+}

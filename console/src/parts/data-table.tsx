@@ -1,0 +1,160 @@
+// A list as a real table. Rows are walked by arrow keys, Home and End; where rows lead somewhere, each has one link, in its
+// first cell, and Enter or a click anywhere on the row follows it. On a narrow screen a row becomes a card of labelled
+// lines. It says when it is empty, loading, or broken, and fetches more on demand.
+import { Anchor, Button, Group, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { Pages } from '../api/hooks.ts'
+import { useFormats } from '../format/formats.ts'
+import { InsideLink } from '../format/id.tsx'
+import { useWords } from '../words/words.tsx'
+import classes from './data-table.module.css'
+import { Problem } from './problem.tsx'
+
+export type Column<Row> = { header: string; align?: 'right' | 'center'; cell(row: Row): ReactNode }
+
+export type DataTableProps<Row> = {
+  /** What the table is, for those who do not see the heading above it. */
+  caption: string
+  columns: Column<Row>[]
+  rows: Row[]
+  keyOf(row: Row): string
+  /** Where a row leads, below /console. Null: this one leads nowhere. */
+  linkOf?(row: Row): string | null
+  /** Of a list that goes on. */
+  pages?: Pages<Row>
+  isLoading?: boolean
+  error?: Error | null
+  empty?: ReactNode
+}
+
+const skeletonRows = ['a', 'b', 'c', 'd', 'e']
+const steps: Record<string, (at: number, last: number) => number> = {
+  ArrowDown: (at, last) => Math.min(at + 1, last),
+  ArrowUp: (at) => Math.max(at - 1, 0),
+  Home: () => 0,
+  End: (_at, last) => last,
+}
+const ownKeys = 'button, input, select, textarea, summary, [role="menuitem"]'
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, keyOf, linkOf, pages, empty } = props
+  const [isLoading, error] = [props.isLoading ?? pages?.isLoading ?? false, props.error ?? pages?.error ?? null]
+  const words = useWords()
+  const { number } = useFormats()
+  const [, go] = useLocation()
+  const [current, setCurrent] = useState(0)
+  const body = useRef<HTMLTableSectionElement>(null)
+  const hintId = useId()
+  const reachable = Math.min(current, rows.length - 1)
+  const firstNew = useRef<number | null>(null)
+  const stopsOf = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-stop]') ?? [])]
+
+  // The button cannot be used meanwhile, and is gone with the last page: the keyboard goes on from what came.
+  useEffect(() => {
+    if (firstNew.current === null || pages?.isLoadingMore || rows.length <= firstNew.current) return
+    if (document.activeElement === document.body) stopsOf()[firstNew.current]?.focus()
+    firstNew.current = null
+  })
+
+  function more(): void {
+    firstNew.current = rows.length
+    pages?.more()
+  }
+
+  function walk(event: KeyboardEvent): void {
+    const step = steps[event.key]
+    const target = event.target as HTMLElement
+    if (!step || event.altKey || event.ctrlKey || event.metaKey || target.closest(ownKeys)) return
+    const stops = stopsOf()
+    const at = stops.findIndex((stop) => stop === target || stop.contains(target))
+    if (at === -1) return
+    event.preventDefault()
+    stops[step(at, stops.length - 1)]?.focus()
+  }
+
+  /** A click anywhere on a row, but not the end of marking some text. */
+  function follow(event: MouseEvent, link: string): void {
+    const target = event.target as HTMLElement
+    if (target.closest(`a, ${ownKeys}`) || window.getSelection()?.toString()) return
+    if (event.ctrlKey || event.metaKey) window.open(`/console${link}`, '_blank', 'noopener')
+    else go(link)
+  }
+
+  function rowOf(row: Row, index: number): ReactNode {
+    const link = linkOf?.(row) ?? null
+    const stop = { 'data-stop': true, tabIndex: index === reachable ? 0 : -1, onFocus: () => setCurrent(index) }
+    return (
+      <Table.Tr
+        key={keyOf(row)}
+        role="row"
+        className={classes.row}
+        {...(link ? { 'data-link': true, onClick: (event: MouseEvent) => follow(event, link) } : stop)}
+      >
+        {columns.map(({ header, align, cell }, place) => (
+          <Table.Td key={header} role="cell" data-label={header} ta={align}>
+            {link && place === 0 ? (
+              <Anchor component={Link} href={link} inherit {...stop}>
+                <InsideLink value={true}>{cell(row)}</InsideLink>
+              </Anchor>
+            ) : (
+              cell(row)
+            )}
+          </Table.Td>
+        ))}
+      </Table.Tr>
+    )
+  }
+
+  if (error && rows.length === 0) return <Problem error={error} />
+  return (
+    <div className={classes.frame}>
+      <Table role="table" className={classes.table} verticalSpacing={6} aria-describedby={hintId} aria-busy={isLoading}>
+        <Table.Caption className={classes.caption}>
+          <VisuallyHidden>{caption}</VisuallyHidden>
+        </Table.Caption>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            {columns.map(({ header, align }) => (
+              <Table.Th key={header} role="columnheader" scope="col" ta={align}>
+                {header || <VisuallyHidden>{caption}</VisuallyHidden>}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody role="rowgroup" ref={body} onKeyDown={walk}>
+          {isLoading
+            ? skeletonRows.map((each) => (
+                <Table.Tr key={each} role="row">
+                  {columns.map(({ header }) => (
+                    <Table.Td key={header} role="cell" data-label={header}>
+                      <Skeleton height={12} my={6} />
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))
+            : rows.map(rowOf)}
+        </Table.Tbody>
+      </Table>
+      {!isLoading && rows.length === 0 && (
+        <Text c="dimmed" size="sm" ta="center" p="lg" component="div">
+          {empty ?? words.common.nothingHere}
+        </Text>
+      )}
+      <VisuallyHidden id={hintId}>{linkOf ? words.common.rowKeys : words.common.tableKeys}</VisuallyHidden>
+      {error && rows.length > 0 && <Problem error={error} />}
+      {pages && (rows.length > 0 || pages.hasMore) && (
+        <Group justify="space-between" p="xs" className={classes.foot}>
+          <Text size="xs" c="dimmed" role="status">
+            {(pages.hasMore ? words.common.someShown : words.common.allShown)(number(rows.length))}
+          </Text>
+          {pages.hasMore && (
+            <Button size="xs" variant="default" onClick={more} loading={pages.isLoadingMore}>
+              {words.common.more}
+            </Button>
+          )}
+        </Group>
+      )}
+    </div>
+  )
+}

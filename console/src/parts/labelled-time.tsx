@@ -1,0 +1,16 @@
+// A time on one line with what it is the time of.
+import { Group, Text } from '@mantine/core'
+import { Time } from '../format/time.tsx'
+
+export function LabelledTime({ label, at }: { label: string; at: string }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="sm" span>
+        <Time at={at} inline />
+      </Text>
+    </Group>
+  )
+}

@@ -1,0 +1,101 @@
+// Asks for the reason before an action, and runs it: no action of the console is without one. It stays open with what was
+// typed until the action has succeeded, and begins with nothing each time it opens.
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import type { ApiError, Data, EndpointName, Input } from '../api/client.ts'
+import { type Action, useAction } from '../api/hooks.ts'
+import { useWords } from '../words/words.tsx'
+import { Problem } from './problem.tsx'
+import { isAcceptableReason, ReasonField } from './reason-field.tsx'
+
+export type ReasonDialogProps<Name extends EndpointName> = {
+  opened?: boolean
+  onClose(): void
+  title: string
+  text?: ReactNode
+  /** What the button says. */
+  action: string
+  /** Takes something away from somebody. */
+  isGrave?: boolean
+  /** Not yet: what it rests on is not there. */
+  isBlocked?: boolean
+  endpoint: Name
+  inputOf(reason: string): Input<Name>
+  refreshes: EndpointName[]
+  onDone?(data: Data<Name>): void
+  /** The reader's words for a refusal that the page knows; null: as all others. */
+  problemOf?(error: ApiError): string | null
+  /** More to read or to fill in, above the reason. */
+  children?: ReactNode
+}
+
+export function ReasonDialog<Name extends EndpointName>(props: ReasonDialogProps<Name>) {
+  const { opened = true, title } = props
+  const running = useAction(props.endpoint, { refreshes: props.refreshes })
+  const openings = useOpenings(opened)
+  const words = useWords()
+
+  function close(): void {
+    if (running.isRunning) return
+    running.reset()
+    props.onClose()
+  }
+
+  return (
+    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': words.common.close }}>
+      <ReasonForm key={openings} {...props} running={running} onCancel={close} />
+    </Modal>
+  )
+}
+
+/** How often it was opened: it may be opened for the next thing while it still fades out for the last. */
+export function useOpenings(opened: boolean): number {
+  const [seen, setSeen] = useState({ opened, openings: 0 })
+  if (seen.opened !== opened) setSeen({ opened, openings: seen.openings + (opened ? 1 : 0) })
+  return seen.openings
+}
+
+type FormProps<Name extends EndpointName> = ReasonDialogProps<Name> & { running: Action<Name>; onCancel(): void }
+
+function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
+  const { onClose, onCancel, text, action, isGrave = false, isBlocked = false, children } = props
+  const { run, isRunning, error, reset } = props.running
+  const words = useWords()
+  const [reason, setReason] = useState('')
+  const [isTold, setIsTold] = useState(false)
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    setIsTold(true)
+    if (!isAcceptableReason(reason) || isBlocked) return
+    const data = await run(props.inputOf(reason.trim()))
+    if (data === undefined) return
+    // What is shown once is not kept here.
+    reset()
+    onClose()
+    props.onDone?.(data)
+  }
+
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {text && (
+          <Text size="sm" component="div">
+            {text}
+          </Text>
+        )}
+        {children}
+        <ReasonField value={reason} onChange={setReason} isTold={isTold} />
+        <Problem error={error} text={error && props.problemOf?.(error)} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel} disabled={isRunning}>
+            {words.common.cancel}
+          </Button>
+          <Button type="submit" color={isGrave ? 'red' : undefined} loading={isRunning} disabled={isBlocked}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,49 @@
+// A button that saves a file, for those who may. What keeps it from being saved is said below it, as of any other question.
+import { Button, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { type ApiError, type Asked, type ExportName, readFile } from '../api/client.ts'
+import { useMay } from '../api/hooks.ts'
+import { useWords } from '../words/words.tsx'
+import { DownloadIcon } from './icons.tsx'
+import { Problem } from './problem.tsx'
+
+type Props = Asked & { name: ExportName; label?: string; disabled?: boolean }
+
+export function SaveCsv({ name, params, query, label, disabled }: Props) {
+  const { common } = useWords()
+  const [isSaving, setIsSaving] = useState(false)
+  const [error, setError] = useState<ApiError | null>(null)
+  if (!useMay('export')) return null
+
+  async function save(): Promise<void> {
+    setIsSaving(true)
+    setError(null)
+    try {
+      keep(await readFile(name, { params, query }))
+    } catch (problem) {
+      setError(problem as ApiError)
+    } finally {
+      setIsSaving(false)
+    }
+  }
+
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Button variant="default" leftSection={<DownloadIcon />} loading={isSaving} disabled={disabled} onClick={save}>
+        {label ?? common.saveCsv}
+      </Button>
+      <Problem error={error} />
+    </Stack>
+  )
+}
+
+/** Longer than any browser takes to begin with it. */
+const keptMs = 60_000
+
+function keep({ name, content }: { name: string; content: Blob }): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  window.setTimeout(() => URL.revokeObjectURL(link.href), keptMs)
+}

@@ -1,0 +1,23 @@
+// The pages by address, below /console. Each is a file of its own that is fetched when it is first opened.
+import { type ComponentType, lazy } from 'react'
+
+type Page = ComponentType<{ params: Record<string, string | undefined> }>
+
+/** A page is exported by name. */
+function page<Name extends string>(name: Name, load: () => Promise<{ [Key in Name]: Page }>): Page {
+  return lazy(async () => ({ default: (await load())[name] as Page }))
+}
+
+export const routes: [path: string, page: Page][] = [
+  ['/', page('HomePage', () => import('./pages/home.tsx'))],
+  ['/search', page('SearchPage', () => import('./pages/search.tsx'))],
+  ['/orders', page('OrdersPage', () => import('./pages/orders.tsx'))],
+  ['/orders/:orderId', page('OrderPage', () => import('./pages/order.tsx'))],
+  ['/customers', page('CustomersPage', () => import('./pages/customers.tsx'))],
+  ['/customers/:customerId', page('CustomerPage', () => import('./pages/customer.tsx'))],
+  ['/books', page('BooksPage', () => import('./pages/books.tsx'))],
+  ['/books/runs/:reconciliationId', page('RunPage', () => import('./pages/books-run.tsx'))],
+  ['/trail', page('TrailPage', () => import('./pages/trail.tsx'))],
+  ['/operators', page('OperatorsPage', () => import('./pages/operators.tsx'))],
+  ['/password', page('PasswordPage', () => import('./pages/password.tsx'))],
+]

@@ -1,0 +1,56 @@
+// How the console looks: calm, dense, digits of one width, and every text with the contrast of WCAG AA on both schemes.
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const ink: MantineColorsTuple = [
+  ...(['#eff3fd', '#dbe3f7', '#b6c6ee', '#8fa7e5', '#6d8cdd', '#5679d7'] as const),
+  ...(['#456acb', '#3658b3', '#2c4a9c', '#203a80'] as const),
+]
+
+/** What the reader's machine has; the Korean ones of Apple, Windows, Android and Linux by name. */
+const fonts = [
+  ...['system-ui', '-apple-system', '"Segoe UI"', 'Roboto', '"Apple SD Gothic Neo"', '"Malgun Gothic"'],
+  ...['"Noto Sans KR"', '"Noto Sans CJK KR"', 'sans-serif'],
+].join(', ')
+
+export const theme = createTheme({
+  colors: { ink },
+  primaryColor: 'ink',
+  primaryShade: { light: 7, dark: 6 },
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+  fontFamily: fonts,
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontFamily: fonts, fontWeight: '650' },
+  defaultRadius: 'sm',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Text: { defaultProps: { size: 'sm' } },
+    Anchor: { defaultProps: { underline: 'hover' } },
+    Table: { defaultProps: { withRowBorders: true } },
+    Modal: { defaultProps: { centered: true } },
+  },
+})
+
+/** The library's grey and red are too pale for AA, as are its texts on light green and yellow. */
+export const contrast: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-anchor': 'var(--mantine-color-ink-8)',
+    '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+    '--mantine-color-red-filled-hover': '#b02525',
+    '--mantine-color-teal-light-color': '#06664a',
+    '--mantine-color-yellow-light-color': '#7a4a00',
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-anchor': 'var(--mantine-color-ink-3)',
+    '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
+    '--mantine-color-red-filled-hover': '#b02525',
+  },
+})

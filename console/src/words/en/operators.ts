@@ -1,0 +1,40 @@
+// The words of the page of operators, in English.
+
+export const operators = {
+  title: 'Operators',
+  caption: 'Operators',
+  name: 'Name',
+  role: 'Role',
+  status: 'Status',
+  lastSeen: 'Last seen',
+  created: 'Added',
+  passwordSet: 'Password set',
+  firstPassword: 'first password, to be changed',
+  never: 'never',
+  empty: 'There are no operators.',
+  rolesTitle: 'What the roles may do',
+  permission: 'Permission',
+  may: 'yes',
+  mayNot: 'no',
+  permissions: {
+    read: 'Read everything',
+    settle: 'Settle an order with the gateway',
+    'resend events': 'Send events of an order again',
+    'manage customers': 'Make customers, issue, suspend and rotate keys, set limits',
+    refund: 'Refund an order',
+    reconcile: 'Compare days with the gateway',
+    'resolve discrepancies': 'Resolve a discrepancy',
+    export: 'Save files',
+    'see operators': 'See the operators',
+  },
+  manageTitle: 'How operators are managed',
+  manageText:
+    'On the machine of the service, by the command line: whoever can add operators can read the database anyway. Each command is on the trail.',
+  commandOf: {
+    add: 'Adds one. The first password is shown once and has to be changed at the first sign-in.',
+    role: 'Gives another role. It counts from the next click on.',
+    reset: 'Gives a new first password and ends all sessions.',
+    suspend: 'Ends all sessions at once and lets nobody in again under this name.',
+    activate: 'Lets a suspended operator in again.',
+  },
+}
