@@ -31,15 +31,15 @@ const image = instructions.slice(stages.at(-1))
 const named = (name: string) => image.filter((each) => each.name === name).map(({ rest }) => rest)
 const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
 
-/** What the last stage takes from the repository. */
-const copied = named('COPY')
-  .filter((rest) => !rest.startsWith('--from='))
-  .flatMap((rest) => rest.split(' ').slice(0, -1))
-
-test('every path that the Dockerfile copies exists and is not kept out by .dockerignore', () => {
-  const everything = instructions
+/** What these take from the repository. */
+const pathsOf = (some: Instruction[]) =>
+  some
     .filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))
     .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
+const copied = pathsOf(image)
+
+test('every path that the Dockerfile copies exists and is not kept out by .dockerignore', () => {
+  const everything = pathsOf(instructions)
   assert.deepEqual(
     everything.filter((path) => !fs.existsSync(join(repository, path))),
     [],
@@ -56,6 +56,32 @@ test('the image runs as somebody who is not root, and its commands are programs 
   assert.ok(image.findIndex(({ name }) => name === 'USER') < image.findIndex(({ name }) => name === 'CMD'))
   for (const name of ['CMD', 'HEALTHCHECK']) assert.equal(commandOf(named(name)[0] ?? '')[0], 'node')
   assert.deepEqual(named('ENTRYPOINT'), [])
+})
+
+test('the console is built from what its stage copies, and the image has its files and not what made them', (t) => {
+  const stage = instructions.slice(stages.at(-2), stages.at(-1))
+  assert.match(stage[0]?.rest ?? '', / AS console$/)
+  const directory = newDirectory(t)
+  const built = /\/console\/dist/
+  for (const path of pathsOf(stage)) {
+    const filter = (source: string) => !built.test(source)
+    fs.cpSync(join(repository, path), join(directory, path), { recursive: true, filter })
+  }
+  fs.symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'))
+  const build = stage.find(({ name, rest }) => name === 'RUN' && rest.startsWith('['))
+  const [program, ...args] = commandOf(build?.rest ?? '')
+  assert.equal(program, 'node')
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.match(
+    fs.readFileSync(join(directory, 'console/dist/index.html'), 'utf8'),
+    /<script [^>]*src="\/console\/assets\//,
+  )
+  assert.ok(named('COPY').includes('--from=console /app/console/dist console/dist'))
+  assert.deepEqual(
+    copied.filter((path) => path.startsWith('console')),
+    [],
+  )
 })
 
 /** Blocks of the compose file by indentation: enough for a file of this shape. */

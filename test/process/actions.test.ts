@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, test } from 'node:test'
-import { beginAction, listActions } from '../../src/commands/action-sql.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import { beginAction, listActions } from '../../src/operators/action-sql.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database.ts'
 import { type Cleaner, databaseUrl, newDataDir, runCommand } from '../support/processes.ts'
 
@@ -43,7 +43,7 @@ test('a command that changes something is written down with the user of this mac
   const { keyId, customerId } = issued
   assert.deepEqual(await newest(), {
     ...{ actor: osUser, command: 'keys issue', arguments: ['--customer', 'Acme Inc'], outcome: 'ok' },
-    about: { keyId, customerId },
+    ...{ about: { keyId, customerId }, subject: null, reason: null },
   })
 })
 
@@ -60,19 +60,19 @@ test('--by names who it was, beside the user of this machine', async (t) => {
       outcome: 'ok',
       about: { customerId },
     },
-    arguments: ['--customer', 'Acme Inc', '--credits', '5'],
+    ...{ arguments: ['--customer', 'Acme Inc', '--credits', '5'], subject: null, reason: null },
   })
 })
 
-test('what was refused is written down with why', async (t) => {
+test('what was refused is written down with what it was about, why it was wanted and why it was refused', async (t) => {
   assert.equal((await run(t, 'keys', 'suspend', 'key_none')).code, 1)
   assert.deepEqual(await newest(), {
-    ...{ actor: osUser, command: 'keys suspend', arguments: ['key_none'] },
+    ...{ actor: osUser, command: 'keys suspend', arguments: ['key_none'], subject: 'key_none', reason: null },
     ...{ outcome: 'There is no key key_none.', about: {} },
   })
   assert.equal((await run(t, 'orders', 'refund', 'ord_none', '--reason', 'paid twice')).code, 1)
-  const { command, arguments: words, outcome } = await newest()
-  assert.deepEqual([command, words], ['orders refund', ['ord_none', '--reason', 'paid twice']])
+  const { command, arguments: words, subject, reason, outcome } = await newest()
+  assert.deepEqual([command, words, subject, reason], ['orders refund', ['ord_none'], 'ord_none', 'paid twice'])
   assert.match(outcome ?? '', /^There is no order|^NOT000/)
 })
 
@@ -87,12 +87,16 @@ test('no secret gets in, not even one that was taken for an id', async (t) => {
   const refused = await run(t, 'keys', 'suspend', apiKey)
   assert.deepEqual([refused.code, refused.stderr], [1, 'There is no key cpk_....\n'])
   assert.deepEqual(await newest(), {
-    ...{ actor: osUser, command: 'keys suspend', arguments: ['cpk_...'] },
+    ...{ actor: osUser, command: 'keys suspend', arguments: ['cpk_...'], subject: 'cpk_...', reason: null },
     ...{ outcome: 'There is no key cpk_....', about: {} },
   })
   await run(t, 'services', 'suspend', token)
+  const operator = await run(t, 'operators', 'add', 'kim', '--role', 'viewer', '--json')
+  const { operatorId, firstPassword } = JSON.parse(operator.stdout)
+  const { subject, arguments: words, about } = await newest()
+  assert.deepEqual([subject, words, about], ['kim', ['kim', '--role', 'viewer'], { operatorId }])
   const trail = JSON.stringify(await database.query('select * from operator_actions'))
-  for (const each of [apiKey, token, secret, 'hunter']) assert.equal(trail.includes(each), false, each)
+  for (const each of [apiKey, token, secret, firstPassword, 'hunter']) assert.equal(trail.includes(each), false, each)
 })
 
 test('actions list shows the newest first, as many as asked for, to people too', async (t) => {
@@ -104,15 +108,16 @@ test('actions list shows the newest first, as many as asked for, to people too',
   assert.deepEqual(await list(t, '--limit', '2'), all.slice(0, 2))
   const { stdout } = await run(t, 'actions', 'list', '--limit', '1')
   const [head = '', line = ''] = stdout.split('\n')
-  assert.deepEqual(head.split(/ {2,}/), ['at', 'actor', 'command', 'arguments', 'outcome', 'about'])
+  assert.deepEqual(head.split(/ {2,}/), ['at', 'actor', 'command', 'arguments', 'reason', 'outcome', 'about'])
   assert.match(
     line,
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) {2}\S+ +services suspend +cst_\.\.\. +There is no token cst_\.\.\.\.$/,
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) {2}\S+ +operators add +kim --role viewer +- +ok +opr_\w{20}$/,
   )
 })
 
 test('an action that was killed has no outcome', async (t) => {
-  const action = { actionId: crypto.randomUUID(), actor: 'Kim', command: 'reconcile', arguments: [] }
+  const what = { command: 'reconcile', arguments: [], subject: null, reason: null }
+  const action = { actionId: crypto.randomUUID(), actor: 'Kim', ...what }
   await beginAction(createDatabase(database.pool, silentLog), action)
   const [{ at: _, ...rest } = { at: '' }] = await list(t, '--limit', '1')
   assert.deepEqual(rest, { ...action, outcome: null, about: null, endedAt: null })
@@ -128,6 +133,7 @@ const looks = [
   ['events', 'list', '--customer', 'Acme Inc'],
   ['events', 'dead'],
   ['actions', 'list'],
+  ['operators', 'list'],
   ['audit'],
 ]
 test('commands that only look work where nothing can be written, and are not in the trail', async (t) => {

@@ -63,6 +63,6 @@ test('wrong arguments are told with exit code 2, before anything is started', as
   assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
   assert.match(
     stderr,
-    /^--workloads: expected one of .*, got "sale"\nnpm run bench -- \[workloads\|overload\|soak\|profile\|growth\] .*\n$/,
+    /^--workloads: expected one of .*, got "sale"\nnpm run bench -- \[workloads\|overload\|soak\|profile\|growth\|pages\] .*\n$/,
   )
 })

@@ -63,7 +63,7 @@ test('orders show tells everything about an order, in JSON and to people', async
   const { orderId, paymentKey } = await confirmedOrder()
   const story = await run<Record<string, Result[]> & Result>(t, ['orders', 'show', orderId])
   const names = ['orderId', 'customerId', 'status', 'packageType', 'amount', 'credits', 'createdAt', 'confirmedAt']
-  const lists = ['operations', 'entries', 'discrepancies', 'notifications']
+  const lists = ['operations', 'attempts', 'entries', 'discrepancies', 'notifications', 'actions']
   assert.deepEqual(Object.keys(story), [...names, 'refundShortfall', ...lists])
   assert.deepEqual([story.status, story.amount, story.credits, story.refundShortfall], ['CONFIRMED', 20_000, 21, null])
   const [operation, ...others] = story.operations ?? []

@@ -7,11 +7,12 @@ import { createLog } from '../../src/log.ts'
 import { cardNumbersIn } from './card-numbers.ts'
 
 /**
- * API keys, tokens of services, signing secrets, whoever was given them; secret keys of the gateway, but the one that the
+ * API keys, tokens of services, signing secrets, whoever was given them; sessions of operators and what their passwords are
+ * kept as; secret keys of the gateway, but the one that the
  * sandbox has when nobody gives it another, and tells everybody.
  */
 const secretShapes =
-  /\bc(?:pk|st)_[0-9A-Za-z]{43}\b|\bwhsec_[0-9A-Za-z+/]{32,}|\b(?!test_sk_sandbox\b)(?:test|live)_g?sk_\w+/g
+  /\bc(?:pk|st)_[0-9A-Za-z]{43}\b|\bwhsec_[0-9A-Za-z+/]{32,}|\bcredits_console=\w+|\$scrypt\$n=|\b(?!test_sk_sandbox\b)(?:test|live)_g?sk_\w+/g
 
 export type Settings = Record<string, string | undefined>
 
@@ -53,7 +54,7 @@ function foundIn(text: string, secrets: NamedSecret[]): string[] {
 }
 
 /** Commands that show a new secret, this once, to whoever asked for it. */
-const issues = /\b(keys|services) issue\b|\bendpoints (add|rotate)\b/
+const issues = /\b(keys|services) issue\b|\bendpoints (add|rotate)\b|\boperators (add|reset)\b/
 /** Lines of the banner that do so: the demo key, and the address that the gateway is to be given. */
 const bannerLines = /^ {2}(KEY=cpk_\w{43}|webhooks {3}http:\S+ .*)$/gm
 

@@ -95,6 +95,19 @@ export const action = (members: Row): Row => ({
 export const actionEnd = (members: Row): Row => ({
   ...{ action_id: uuid(9), step: 'ENDED', outcome: 'ok', about: {}, ...members },
 })
+export const operator = (members: Row): Row => ({
+  ...{ operator_id: 'opr_new', name: 'new', role: 'viewer', password_hash: '$scrypt$', ...members },
+})
+export const session = (members: Row): Row => ({
+  ...{ session_hash: Buffer.alloc(32, 9), operator_id: 'opr_1', access_version: 1, ...members },
+})
+export const wrongPasswords = (members: Row): Row => ({ subject: Buffer.alloc(32, 9), failures: 1, ...members })
+export const gatewayAttempt = (members: Row): Row => ({
+  ...{ customer_id: customer, operation_id: uuid(1), holder_id: uuid(9), gateway_code: 'TIMEOUT', ...members },
+})
+export const figure = (members: Row): Row => ({
+  ...{ hour: '2026-01-02T03:00:00Z', figure: 'orders made', count: 1, total: 1, ...members },
+})
 export const discrepancy = (members: Row): Row => ({
   ...{ customer_id: customer, order_id: 'pending', subject: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
   ...members,
@@ -136,4 +149,10 @@ export const books: [table: string, row: Row][] = [
   ['gateway_movements', movement({ transaction_key: 'first' })],
   ['reconciliations', run({ reconciliation_id: uuid(1), from_time: '2026-01-01', to_time: '2026-01-02' })],
   ['operator_actions', action({ action_id: uuid(1) })],
+  ['operators', operator({ operator_id: 'opr_1', name: 'first' })],
+  ['operator_sessions', session({ session_hash: Buffer.alloc(32, 1) })],
+  ['sign_in_failures', wrongPasswords({ subject: Buffer.alloc(32, 1) })],
+  ['payment_attempts', gatewayAttempt({ holder_id: uuid(1) })],
+  ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
+  ['figures_reached', { reached: 'now' }],
 ]

@@ -117,7 +117,7 @@ test('the list of guards has every constraint, unique index and trigger of the t
     `with money as (
        select relation::regclass::oid as oid, relation
        from unnest(array['accounts', 'ledger_entries', 'holds', 'orders', 'payment_operations', 'events', 'api_keys',
-                         'service_tokens', 'operator_actions']) as relation)
+                         'service_tokens', 'operator_actions', 'operators', 'operator_sessions']) as relation)
      select 'constraint' as kind, relation as table, conname as name
      from money join pg_constraint on conrelid = money.oid where contype <> 'n'
      union all

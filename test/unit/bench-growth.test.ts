@@ -5,6 +5,7 @@ import type { Line } from '../../bench/books/commands.ts'
 import { commandsOf, type Measurement, type Side, statementsOf, workloadsOf } from '../../bench/growth/results.ts'
 import { planOf } from '../../bench/growth/run.ts'
 import { readingOf } from '../../bench/growth/statement.ts'
+import { spentOf, tablesOf as tablesOfPages } from '../../bench/pages/results.ts'
 
 function measurement(round: number, side: Side, perSecond: number): Measurement {
   const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null }
@@ -47,4 +48,24 @@ test('pages of a statement are told for the first tenth and for all, and beside 
     [2, 2],
   )
   assert.equal(statementsOf({ small: [], full }).length, 1)
+})
+
+test('a page is told by what half and what nearly all of its requests took, and held against the limit alone', () => {
+  const tookMs = Array.from({ length: 100 }, (_, place) => 100 - place)
+  assert.deepEqual(spentOf(tookMs), { p50Ms: 50, p95Ms: 95, mostMs: 100 })
+  const [alone, crowded] = [spentOf([201]), spentOf([1])]
+  const counts = { customers: 1, orders: 2, entries: 3, operations: 0, holds: 0, events: 0, movements: 0 }
+  const tables = tablesOfPages({
+    machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
+    ...{ counts, options: { requests: 1 }, addedUp: { seconds: 60, slices: 7 }, failures: ['trail: gone'] },
+    pages: [
+      { page: 'home', alone, crowded },
+      { page: 'order', alone: crowded, crowded: alone },
+    ],
+  })
+  assert.match(tables, /The first adding up took 60 s in 7 slices\./)
+  assert.match(
+    tables,
+    /\| home \| 201 ms .* \| missed \|\n\| order \| 1\.00 ms .* \| met \|\n\n- FAILED: trail: gone\n$/,
+  )
 })

@@ -19,20 +19,25 @@ import {
   entry,
   event,
   expiry,
+  figure,
+  gatewayAttempt,
   hold,
   movement,
   notification,
   operation,
+  operator,
   order,
   type Row,
   release,
   run,
   serviceHold,
+  session,
   setAside,
   spend,
   stranger,
   token,
   uuid,
+  wrongPasswords,
 } from '../support/rows.ts'
 
 const cases = { ...creditCases, ...paymentCases, ...operatorCases }
@@ -54,9 +59,9 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ['a delete of an entry', ofTheLedger, 'delete from ledger_entries where entry_number = 4', appendOnly('DELETE')],
   ['a truncate of the ledger', ofTheLedger, 'truncate ledger_entries cascade', appendOnly('TRUNCATE')],
   ['a truncate through the accounts', ofTheLedger, 'truncate accounts cascade', appendOnly('TRUNCATE')],
-  ...['api_keys', 'service_tokens'].flatMap((table): typeof triggers => [
+  ...['api_keys', 'service_tokens', 'operators'].flatMap((table): typeof triggers => [
     [`a delete from ${table}`, `${table}_never_deleted`, `delete from ${table}`, keepsRows('DELETE', table)],
-    [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table}`, keepsRows('TRUNCATE', table)],
+    [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table} cascade`, keepsRows('TRUNCATE', table)],
   ]),
   ...Object.entries({
     UPDATE: `update operator_actions set actor = 'nobody'`,
@@ -65,6 +70,14 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   }).map(([operation, sql]): (typeof triggers)[number] => {
     const what = `${operation.toLowerCase()} of the trail`
     return [what, 'operator_actions_append_only', sql, appendOnly(operation, 'operator_actions')]
+  }),
+  ...Object.entries({
+    UPDATE: `update payment_attempts set gateway_code = 'ANOTHER'`,
+    DELETE: 'delete from payment_attempts',
+    TRUNCATE: 'truncate payment_attempts',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the attempts at the gateway`
+    return [what, 'payment_attempts_append_only', sql, appendOnly(operation, 'payment_attempts')]
   }),
   ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
@@ -157,6 +170,12 @@ test('what differs in the one thing that a constraint is about is accepted', asy
     await insert('reconciliations', run({ reconciliation_id: uuid(10), finished_at: 'now', result: {} }))
     await insert('operator_actions', action({}))
     await insert('operator_actions', actionEnd({}))
+    await insert('operator_actions', action({ action_id: uuid(10), subject: 'ord_1', reason: 'asked for' }))
+    await insert('operators', operator({}))
+    await insert('operator_sessions', session({}))
+    await insert('sign_in_failures', wrongPasswords({}))
+    await insert('payment_attempts', gatewayAttempt({}))
+    await insert('hourly_figures', figure({ hour: '2026-01-01T00:00:00Z', figure: 'another' }))
   })
 })
 

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { tablesOf as growthTables } from '../../bench/growth/results.ts'
 import { tablesOf as overloadTables } from '../../bench/overload/report.ts'
+import { tablesOf as pageTables } from '../../bench/pages/results.ts'
 import { tablesOf as soakTables } from '../../bench/soak/run.ts'
 import { tablesOf as workloadTables } from '../../bench/workloads/tables.ts'
 
@@ -15,6 +16,7 @@ const words: Record<string, (results: never) => string> = {
   workloads: workloadTables,
   overload: overloadTables,
   growth: growthTables,
+  pages: pageTables,
   soak: soakTables,
 }
 

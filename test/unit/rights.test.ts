@@ -250,7 +250,7 @@ test('a change of the rights has a version of its own', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 1, digest: 'f45fc78ac297' },
+    { rightsVersion: 2, digest: 'bce1abeb7b58' },
     'count rightsVersion up, then note both here',
   )
 })

@@ -1,0 +1,295 @@
+// The books in the console: runs that are asked for, days against the gateway to the won, discrepancies, and who may do what.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { addDays, daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { resolveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { silentLog } from '../support/database.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { createOverrides, losingAnswerOf } from '../support/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+let desk: OperatorDesk
+let finance: Operator
+let viewer: Operator
+
+before(async () => {
+  service = await startTestService({ wrapGateway })
+  desk = await openOperatorDesk(service)
+  finance = await desk.newOperator('finance')
+  viewer = await desk.newOperator('viewer')
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+const today = () => koreanDayOf(new Date())
+const reason = 'to close the day'
+
+/** When it has ended, as the page that asks again and again would see it. */
+async function reconcile(from = today(), to = from) {
+  const { reconciliationId } = await finance.get('reconcile', { body: { from, to, reason } })
+  const find = () => viewer.get('run', { params: { reconciliationId } })
+  await until('the run has ended', async () => (await find()).state !== 'under way')
+  return find()
+}
+
+const dayOf = async (day: string) => (await viewer.get('days')).days.find((each) => each.day === day)
+
+type TrailRow = {
+  command: string
+  actor: string
+  outcome: string | null
+  subject: string | null
+  reason: string | null
+}
+const trailText = `
+  select b.command, b.actor, e.outcome, b.subject, b.reason
+  from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' order by b.happened_at desc`
+
+test('a day that nobody has compared says so; the last 31 days are there, today first', async () => {
+  const { days } = await viewer.get('days')
+  assert.deepEqual(
+    days.map(({ day }) => day),
+    Array.from({ length: 31 }, (_, ago) => addDays(today(), -ago)),
+  )
+  assert.deepEqual([...new Set(days.map(({ state }) => state))], ['not compared'])
+  assert.deepEqual([days[0]?.gateway, days[0]?.books, days[0]?.comparedAt], [null, null, null])
+})
+
+test('a run answers with its id at once, agrees to the won, and its end is on the trail beside its beginning', async () => {
+  const customer = await service.newCustomer()
+  const { paymentKey } = await customer.confirmedOrder('STANDARD')
+  await customer.confirmedOrder('PRO')
+  await customer.cancel(paymentKey)
+  const run = await reconcile()
+  assert.deepEqual([run.state, run.cause, run.result?.movements], ['finished', 'COMMAND', 3])
+  const day = await dayOf(today())
+  const money = { captured: 120_000, cancelled: 20_000, net: 100_000 }
+  assert.deepEqual([day?.state, day?.gateway, day?.books, day?.difference], ['agrees', money, money, 0])
+  assert.equal(day?.reconciliationId, run.reconciliationId)
+  await until(
+    'the end is written',
+    async () => (await service.database.query<TrailRow>(trailText))[0]?.outcome === 'ok',
+  )
+  const rows = await service.database.query<TrailRow>(trailText)
+  const actor = `${finance.name} in the console from 127.0.0.1`
+  assert.deepEqual(rows.slice(0, 2), [
+    { command: 'reconcile carry-out', actor, outcome: 'ok', subject: run.reconciliationId, reason },
+    { command: 'reconcile', actor, outcome: 'ok', subject: null, reason },
+  ])
+})
+
+test('a difference that was repaired shows what differed, and the next run agrees', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder('STANDARD')
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  await reconcile()
+  const repaired = await dayOf(today())
+  assert.deepEqual([repaired?.state, repaired?.difference], ['repaired', amount])
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  await reconcile()
+  const agrees = await dayOf(today())
+  assert.deepEqual([agrees?.state, agrees?.difference], ['agrees', 0])
+})
+
+test('what no rule decides differs, is listed until it is resolved with a note, and is open again if it still differs', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(paymentKey, 1_000)
+  const { reconciliationId } = await reconcile()
+  assert.equal((await dayOf(today()))?.state, 'differs')
+  /** What one comparison has to show for itself, whatever others found. */
+  async function foundBy(run: string, state: 'open' | 'resolved'): Promise<string[]> {
+    const { discrepancies } = await viewer.get('discrepancies', { query: { state, reconciliationId: run } })
+    return discrepancies.filter((each) => each.orderId === orderId).map((each) => each.discrepancyId)
+  }
+  const open = await viewer.get('discrepancies')
+  const [found] = open.discrepancies.filter((each) => each.orderId === orderId)
+  assert.ok(found, JSON.stringify(open))
+  assert.deepEqual(await foundBy(reconciliationId, 'open'), [found.discrepancyId])
+  const params = { discrepancyId: found.discrepancyId }
+  const body = { reason: 'agreed with the buyer' }
+  assertRefused(await viewer.ask('resolveDiscrepancy', { params, body }), 'AUTH003')
+  const resolved = await finance.get('resolveDiscrepancy', { params, body })
+  assert.deepEqual(resolved, { ...params, kind: found.kind, resolution: 'agreed with the buyer' })
+  assertRefused(await finance.ask('resolveDiscrepancy', { params, body: { reason: 'another note' } }), 'NOT000')
+  const { discrepancies } = await viewer.get('discrepancies', { query: { state: 'resolved' } })
+  assert.equal(discrepancies[0]?.resolution, 'agreed with the buyer')
+  const later = await reconcile()
+  const again = await viewer.get('discrepancies')
+  assert.ok(again.discrepancies.some((each) => each.orderId === orderId && each.discrepancyId !== found.discrepancyId))
+  assert.deepEqual(await foundBy(reconciliationId, 'open'), [])
+  assert.deepEqual(await foundBy(reconciliationId, 'resolved'), [found.discrepancyId])
+  assert.equal((await foundBy(later.reconciliationId, 'open')).length, 1)
+  assert.deepEqual(await foundBy(later.reconciliationId, 'resolved'), [])
+  const unknown = { query: { reconciliationId: crypto.randomUUID() } }
+  assertRefused(await viewer.ask('discrepancies', unknown), 'NOT000')
+})
+
+test('a note whose answer is lost is found as it was written, and another one is refused', async () => {
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail) values ('pay_lost', 'CAPTURED', '{}')`,
+  )
+  const [open] = await service.database.query<{ id: string }>(
+    `select discrepancy_id as id from discrepancies where subject = 'pay_lost'`,
+  )
+  const connections = losingAnswerOf(service.database.pool, 'payments.resolveDiscrepancies')
+  const database = createDatabase(connections, silentLog)
+  assert.equal(await resolveDiscrepancy(database, open?.id ?? '', 'seen'), 'CAPTURED')
+  assert.ok(connections.lost())
+  assert.equal(await resolveDiscrepancy(database, open?.id ?? '', 'seen by another'), undefined)
+})
+
+test('one run goes on at a time: the same days give the same run, other days are refused until it has ended', async () => {
+  const going = Promise.withResolvers<void>()
+  overrides.listMovements = async () => {
+    await going.promise
+    return { kind: 'page', movements: [], next: null }
+  }
+  const body = { from: today(), to: today(), reason }
+  const asked = await Promise.all(Array.from({ length: 12 }, () => finance.get('reconcile', { body })))
+  const [id, ...others] = new Set(asked.map(({ reconciliationId }) => reconciliationId))
+  assert.deepEqual(others, [])
+  const yesterday = addDays(today(), -1)
+  const busy = await finance.ask('reconcile', { body: { from: yesterday, to: today(), reason } })
+  assertRefused(busy, 'SVC001')
+  going.resolve()
+  const find = () => viewer.get('run', { params: { reconciliationId: id ?? '' } })
+  await until('the run has ended', async () => (await find()).state === 'finished')
+  clear()
+  assert.notEqual((await reconcile()).reconciliationId, id)
+})
+
+test('a run whose beginning the trail cannot take is let go of at once', async () => {
+  await service.database.query(
+    `alter table operator_actions add constraint no_run check (command <> 'reconcile carry-out') not valid`,
+  )
+  const run = await reconcile()
+  await service.database.query('alter table operator_actions drop constraint no_run')
+  assert.deepEqual([run.state, run.result], ['interrupted', null])
+})
+
+test('a run that the gateway does not answer is interrupted at once, not under way until its lease is over', async () => {
+  overrides.look = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
+  overrides.listMovements = () => Promise.reject(new Error('the gateway is gone'))
+  const run = await reconcile()
+  clear()
+  assert.deepEqual([run.state, run.result], ['interrupted', null])
+  const [row] = await service.database.query<TrailRow>(trailText)
+  assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'the gateway is gone'])
+})
+
+test('a listener that closes stops its runs and waits for them', async () => {
+  const closing = await openOperatorDesk(service)
+  const operator = await closing.newOperator('finance')
+  // A list without an end: nothing but the stop ends the run.
+  let pages = 0
+  overrides.listMovements = async () => {
+    pages += 1
+    return { kind: 'page', movements: [], next: `page ${pages}` }
+  }
+  const { reconciliationId } = await operator.get('reconcile', { body: { from: today(), to: today(), reason } })
+  await until('the run has begun', () => pages > 2)
+  await closing.close()
+  clear()
+  assert.equal((await viewer.get('run', { params: { reconciliationId } })).state, 'interrupted')
+  const [row] = await service.database.query<TrailRow>(trailText)
+  assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'The service was stopped.'])
+})
+
+test('runs come newest first, page by page, each once', async () => {
+  const all = (await viewer.get('runs', { query: { limit: '200' } })).runs.map((run) => run.reconciliationId)
+  const paged: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await viewer.get('runs', { query: { limit: '2', ...(cursor && { cursor }) } })
+    assert.ok(page.runs.length <= 2)
+    paged.push(...page.runs.map((run) => run.reconciliationId))
+    cursor = page.nextCursor
+  }
+  assert.ok(all.length > 4)
+  assert.deepEqual(paged, all)
+})
+
+test('discrepancies go on behind the last of a page, open ones oldest first and resolved ones newest first', async () => {
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail, found_at)
+     select 'pay_' || n, 'UNKNOWN_ORDER', '{}', now() - n * interval '1 hour' from generate_series(1, 5) n`,
+  )
+  async function idsOf(state: 'open' | 'resolved'): Promise<{ paged: string[]; all: string[]; times: string[] }> {
+    const paged: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await viewer.get('discrepancies', { query: { state, limit: '2', ...(cursor && { cursor }) } })
+      paged.push(...page.discrepancies.map((each) => each.discrepancyId))
+      cursor = page.nextCursor
+    }
+    const { discrepancies } = await viewer.get('discrepancies', { query: { state, limit: '200' } })
+    const all = discrepancies.map((each) => each.discrepancyId)
+    return { paged, all, times: discrepancies.map((each) => each.resolvedAt ?? each.foundAt) }
+  }
+  const open = await idsOf('open')
+  assert.ok(open.all.length >= 6)
+  assert.deepEqual([open.paged, open.times.toSorted()], [open.all, open.times])
+  for (const discrepancyId of open.all.slice(0, 5)) {
+    await finance.get('resolveDiscrepancy', { params: { discrepancyId }, body: { reason: 'another shop' } })
+  }
+  const resolved = await idsOf('resolved')
+  assert.deepEqual([resolved.paged, resolved.times.toSorted().reverse()], [resolved.all, resolved.times])
+})
+
+test('a span that is the wrong way round, too long, in the future or no day at all is refused with its field', async () => {
+  const wrong = [
+    { from: addDays(today(), -1), to: addDays(today(), -2), field: 'to' },
+    { from: addDays(today(), -366), to: today(), field: 'to' },
+    { from: addDays(today(), 1), to: addDays(today(), 1), field: 'from' },
+    { from: '2026-02-30', to: today(), field: 'from' },
+    { from: today(), to: '2026-99-01', field: 'to' },
+  ]
+  for (const { from, to, field } of wrong) {
+    const answer = await finance.ask('reconcile', { body: { from, to, reason } })
+    assertRefused(answer, 'VAL003')
+    const { fields } = answer.body.metadata as { fields: { field: string }[] }
+    assert.deepEqual(
+      fields.map((each) => each.field),
+      [field],
+      answer.text,
+    )
+  }
+  assertRefused(await viewer.ask('days', { query: { from: '2025-01-01', to: '2026-06-01' } }), 'VAL003')
+  assertRefused(await viewer.ask('runs', { query: { cursor: 'nothing' } }), 'VAL003')
+  // Days that a calendar has and no books.
+  for (const to of ['9999-12-31', '0001-01-01', '1999-12-31', addDays(today(), 2)]) {
+    assertRefused(await viewer.ask('days', { query: { to } }), 'VAL003')
+    for (const file of ['days', 'payments']) {
+      assert.equal((await finance.save(`/books/${file}.csv?from=${to}&to=${to}`)).status, 400)
+    }
+    assertRefused(await finance.ask('reconcile', { body: { from: to, to, reason } }), 'VAL003')
+  }
+  const { days } = await viewer.get('days', { query: { to: '2000-01-02' } })
+  assert.deepEqual(
+    days.map(({ day }) => day),
+    ['2000-01-02', '2000-01-01'],
+  )
+})
+
+test('days are counted, not compared as texts', () => {
+  assert.deepEqual(daysFromTo('2024-02-28', '2024-03-01'), ['2024-02-28', '2024-02-29', '2024-03-01'])
+  assert.deepEqual(daysFromTo('9999-12-31', '9999-12-31'), ['9999-12-31'])
+  assert.deepEqual(daysFromTo('2024-03-01', '2024-02-28'), [])
+})
+
+test('a viewer may read the books and change nothing in them, and support neither', async () => {
+  const support = await desk.newOperator('support')
+  const [before] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
+  for (const operator of [viewer, support]) {
+    assertRefused(await operator.ask('reconcile', { body: { from: today(), to: today(), reason } }), 'AUTH003')
+  }
+  const [afterwards] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
+  assert.deepEqual(afterwards, before)
+  assertRefused(await viewer.ask('run', { params: { reconciliationId: crypto.randomUUID() } }), 'NOT000')
+})

@@ -1,0 +1,223 @@
+// The pages of customers in the console, and what operators change there.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Data, Query } from '../../src/console/contract.ts'
+import { newCustomerId } from '../../src/core/ids.ts'
+import { createCustomer, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { silentLog } from '../support/database.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { losingAnswerOf } from '../support/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService, testPeppers } from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let support: Operator
+let viewer: Operator
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  support = await desk.newOperator('support')
+  viewer = await desk.newOperator('viewer')
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+const body = { reason: 'asked for by the customer' }
+const nobody = crypto.randomUUID()
+
+async function pagesOf(query: Query<'customers'>): Promise<Data<'customers'>['customers'][]> {
+  const pages: Data<'customers'>['customers'][] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Data<'customers'> = await viewer.get('customers', { query: { ...query, ...(cursor && { cursor }) } })
+    pages.push(page.customers)
+    cursor = page.nextCursor
+  }
+  return pages
+}
+
+test('customers come newest first, each once, though many were made in one moment; or by the beginning of a name', async () => {
+  await service.database.query(
+    `with made as (
+       insert into customers (customer_id, name) select gen_random_uuid(), 'Twin ' || i from generate_series(1, 7) i
+       returning customer_id)
+     insert into accounts (customer_id) select customer_id from made`,
+  )
+  await issueKey(service.payments.database, testPeppers, 'the newest')
+  const pages = await pagesOf({ limit: '3' })
+  assert.ok(pages.every((page) => page.length <= 3))
+  const listed = pages.flat()
+  assert.equal(listed[0]?.name, 'the newest')
+  assert.equal(new Set(listed.map(({ customerId }) => customerId)).size, listed.length)
+  const [count] = await service.database.query<{ count: number }>('select count(*) as count from customers')
+  assert.equal(listed.length, Number(count?.count))
+  // Two names that differ by their case are two customers.
+  await issueKey(service.payments.database, testPeppers, 'TWIN 3')
+  const twins = (await pagesOf({ limit: '3', q: 'tWin' })).flat().map(({ name }) => name)
+  assert.deepEqual(
+    twins.map((name) => name?.toLowerCase()),
+    [...['twin 1', 'twin 2', 'twin 3', 'twin 3', 'twin 4', 'twin 5', 'twin 6', 'twin 7']],
+  )
+  assert.equal(new Set(twins).size, 8)
+  assertRefused(await viewer.ask('customers', { query: { cursor: '7' } }), 'VAL003')
+})
+
+test('a customer is shown with balance, keys and limits, and nothing is shown of whom nobody knows', async () => {
+  const customer = await service.newCustomer()
+  const params = { customerId: customer.customerId }
+  await customer.confirmedOrder()
+  await customer.purchase()
+  await support.get('setLowCredits', { params, body: { ...body, credits: 5 } })
+  const page = await viewer.get('customer', { params: { customerId: customer.customerId.toUpperCase() } })
+  assert.deepEqual([page.balance, page.held, page.available], [21, 0, 21])
+  assert.deepEqual(page.limits, {
+    pendingOrders: 1,
+    pendingOrdersAtMost: 1_000,
+    requestsPerSecond: null,
+    lowCredits: 5,
+  })
+  const [key, ...others] = page.keys
+  assert.deepEqual(
+    [key?.keyId, key?.lastFour, key?.status, key?.suspendedAt, others],
+    [...[customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []]],
+  )
+  assert.equal((await support.get('setLowCredits', { params, body })).lowCredits, null)
+  assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)
+  for (const customerId of ['nobody', nobody]) {
+    for (const name of ['customer', 'statement', 'holds'] as const) {
+      assertRefused(await viewer.ask(name, { params: { customerId } }), 'NOT000')
+    }
+    assertRefused(await support.ask('setLowCredits', { params: { customerId }, body }), 'NOT000')
+    assertRefused(await support.ask('issueKey', { params: { customerId }, body }), 'NOT000')
+  }
+})
+
+test('holds are shown by their expiry, page by page, and the statement is that of the internal API', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder()
+  const { credits } = service.payments
+  const holdIds: string[] = []
+  for (const expiresInSeconds of [300, 100, 200, 100]) {
+    const hold = { customerId, holdId: crypto.randomUUID(), credits: 2, reference: crypto.randomUUID() }
+    await credits.openHold({ ...hold, serviceId: 'svc_test', expiresInSeconds })
+    holdIds.push(hold.holdId)
+  }
+  await credits.endHold({
+    customerId,
+    holdId: holdIds[2] ?? '',
+    ending: 'RELEASE',
+    captured: null,
+    serviceId: 'svc_test',
+  })
+  // Two that end in one moment, and a page that ends between them.
+  await service.database.query(
+    `update holds set expires_at = (select expires_at from holds where hold_id = $1) where hold_id = $2`,
+    [holdIds[1], holdIds[3]],
+  )
+  const first = await viewer.get('holds', { params: { customerId }, query: { limit: '1' } })
+  const next = await viewer.get('holds', { params: { customerId }, query: { cursor: first.nextCursor ?? '' } })
+  assert.deepEqual(
+    [...first.holds, ...next.holds].map(({ holdId }) => holdId),
+    [...[holdIds[1] ?? '', holdIds[3] ?? ''].toSorted(), holdIds[0]],
+  )
+  assert.equal(next.nextCursor, null)
+  assert.deepEqual([first.holds[0]?.credits, typeof first.holds[0]?.reference], [2, 'string'])
+  const statement = await viewer.get('statement', { params: { customerId }, query: { limit: '3', kind: 'HOLD' } })
+  assert.deepEqual([statement.entries.length, statement.balance.held], [3, 6])
+  assertRefused(
+    await viewer.ask('statement', { params: { customerId }, query: { from: '2026-02-30T00:00:00Z' } }),
+    'VAL003',
+  )
+})
+
+test('a customer is made with a key that works; a name that is taken or looks like an id is refused, and nothing is made', async () => {
+  const issued = await support.get('createCustomer', { body: { ...body, name: '  New Customer ' } })
+  assertSuccess(await service.call('/public/v1/payments/credits', { key: issued.apiKey }), 200)
+  assert.equal((await viewer.get('customer', { params: issued })).name, 'New Customer')
+  for (const name of ['New Customer', crypto.randomUUID()]) {
+    const refused = await support.ask('createCustomer', { body: { ...body, name } })
+    assertRefused(refused, 'VAL003')
+    assert.match(JSON.stringify(refused.body.metadata), /"field":"name"/)
+  }
+  assert.equal((await pagesOf({ q: 'new customer' })).flat().length, 1)
+  assertRefused(await viewer.ask('createCustomer', { body: { ...body, name: 'Another' } }), 'AUTH003')
+})
+
+const called = (name: string) => ({ customerId: newCustomerId(), name })
+
+test('a customer and its key are made in one step: both, though the answer was lost, or neither', async () => {
+  const connections = losingAnswerOf(service.database.pool, 'customers.createCustomerWithKey')
+  const made = await createCustomer(createDatabase(connections, silentLog), testPeppers, called('Lost and Found'))
+  assert.ok(connections.lost() && made)
+  assertSuccess(await service.call('/public/v1/payments/credits', { key: made.apiKey }), 200)
+  const { database } = service.payments
+  await assert.rejects(createCustomer(database, [{ version: 2 ** 31, secret: 'no key is kept' }], called('Half Made')))
+  assert.ok(await createCustomer(database, testPeppers, called('Half Made')))
+  assert.equal(await createCustomer(database, testPeppers, called('Half Made')), undefined)
+})
+
+test('names and reasons are lines of what can be seen, measured without the blanks around them', async () => {
+  const refused: [name: string, reason: string][] = [
+    ...([' ', '\u200bhidden', 'two\nlines', 'x'.repeat(101)] as const).map((name): [string, string] => [
+      name,
+      'a reason',
+    ]),
+    ...(['   x   ', 'a\u0085b', 'two\nlines', 'x'.repeat(201)] as const).map((reason): [string, string] => [
+      'Fine',
+      reason,
+    ]),
+  ]
+  for (const [name, reason] of refused) {
+    assertRefused(await support.ask('createCustomer', { body: { name, reason } }), 'VAL003')
+  }
+  const [name, reason] = ['한'.repeat(100), 'x'.repeat(200)]
+  assertSuccess(await support.ask('createCustomer', { body: { name: `  ${name} `, reason: ` ${reason} ` } }), 200)
+})
+
+test('a key is issued, suspended, made to work again, and rotated: the new one works, the old one is suspended', async () => {
+  const customer = await service.newCustomer()
+  const ask = async (key: string) => (await service.call('/public/v1/payments/credits', { key })).body.code
+  const second = await support.get('issueKey', { params: { customerId: customer.customerId }, body })
+  assert.equal(await ask(second.apiKey), 'SUCCESS')
+  const params = { keyId: second.keyId }
+  assert.deepEqual(await support.get('suspendKey', { params, body }), { keyId: second.keyId, status: 'SUSPENDED' })
+  assertRefused(await support.ask('rotateKey', { params, body }), 'VAL003')
+  assert.deepEqual(await support.get('activateKey', { params, body }), { keyId: second.keyId, status: 'ACTIVE' })
+  const third = await support.get('rotateKey', { params, body })
+  assert.deepEqual([third.customerId, third.suspendedKeyId], [customer.customerId, second.keyId])
+  assert.equal(await ask(third.apiKey), 'SUCCESS')
+  const { keys } = await viewer.get('customer', { params: { customerId: customer.customerId } })
+  const statusOf = Object.fromEntries(
+    keys.map(({ keyId, status, suspendedAt }) => [keyId, [status, suspendedAt !== null]]),
+  )
+  assert.deepEqual(statusOf, {
+    [customer.keyId]: ['ACTIVE', false],
+    [second.keyId]: ['SUSPENDED', true],
+    [third.keyId]: ['ACTIVE', false],
+  })
+  for (const keyId of ['key_none', `key_${'0'.repeat(20)}`]) {
+    for (const name of ['suspendKey', 'activateKey', 'rotateKey'] as const) {
+      assertRefused(await support.ask(name, { params: { keyId }, body }), 'NOT000')
+    }
+  }
+  const told = await service.database.query<{ text: string }>(
+    'select row_to_json(a)::text as text from operator_actions a',
+  )
+  assert.ok(told.some(({ text }) => text.includes('keys rotate') && text.includes(body.reason)))
+  for (const { apiKey } of [second, third]) assert.ok(!told.some(({ text }) => text.includes(apiKey)))
+})
+
+test('a rotation whose answer was lost is not made twice, and two at once leave one key that works', async () => {
+  const customer = await service.newCustomer()
+  const lossy = losingAnswerOf(service.database.pool, 'customers.replaceKey')
+  const rotated = await rotateKey(createDatabase(lossy, silentLog), testPeppers, customer.keyId)
+  assert.ok(lossy.lost() && rotated)
+  const params = { keyId: rotated.keyId }
+  const answers = await Promise.all([1, 2].map(() => support.ask('rotateKey', { params, body })))
+  assert.deepEqual(answers.map(({ body: { code } }) => code).toSorted(), ['SUCCESS', 'VAL003'])
+  const { keys } = await viewer.get('customer', { params: { customerId: customer.customerId } })
+  assert.deepEqual([keys.length, keys.filter(({ status }) => status === 'ACTIVE').length], [3, 1])
+})

@@ -1,0 +1,177 @@
+// Files to save: what they hold, that a spreadsheet opens them as they are, and who may have them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { csvLine } from '../../src/core/csv.ts'
+import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let finance: Operator
+let customer: TestCustomer
+
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  finance = await desk.newOperator('finance')
+  customer = await service.newCustomer()
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+const today = () => koreanDayOf(new Date())
+
+/** Without the mark; the first line names the columns. */
+async function linesOf(response: Response): Promise<{ [name: string]: string }[]> {
+  assert.equal(response.status, 200)
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  assert.deepEqual([...bytes.slice(0, 3)], [0xef, 0xbb, 0xbf])
+  const [head = '', ...lines] = new TextDecoder().decode(bytes).split('\r\n').slice(0, -1)
+  const names = head.split(',')
+  return lines.map((line) => Object.fromEntries(line.split(',').map((value, place) => [names[place] ?? '', value])))
+}
+
+test('payments are what was approved in a span of days of Korea, and their sum is the revenue', async () => {
+  await customer.confirmedOrder('PRO')
+  const cancelled = await customer.confirmedOrder('STANDARD')
+  await customer.cancel(cancelled.paymentKey)
+  const refunded = await customer.confirmedOrder('STANDARD')
+  await refund(service.payments, { orderId: refunded.orderId, reason: 'a complaint' })
+  await (await customer.paidOrder('BASIC', 'decline')).confirm()
+  const response = await finance.save(`/books/payments.csv?from=${today()}&to=${today()}`)
+  assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.equal(response.headers.get('content-disposition'), `attachment; filename="payments-${today()}-${today()}.csv"`)
+  const lines = await linesOf(response)
+  assert.deepEqual(
+    lines.map(({ kind, krw }) => `${kind} ${krw}`),
+    ['CONFIRM 100000', 'CONFIRM 20000', 'CANCEL -20000', 'CONFIRM 20000', 'REFUND -20000'],
+  )
+  assert.deepEqual([lines[2]?.orderId, lines[2]?.paymentKey], [cancelled.orderId, cancelled.paymentKey])
+  assert.ok(lines.every((line) => line.transactionKey !== '' && line.customerId === customer.customerId))
+  const { today: shown } = await finance.get('home')
+  assert.equal(
+    lines.reduce((sum, { krw }) => sum + Number(krw), 0),
+    shown.revenue,
+  )
+  const yesterday = addDays(today(), -1)
+  assert.deepEqual(await linesOf(await finance.save(`/books/payments.csv?from=${yesterday}&to=${yesterday}`)), [])
+})
+
+test('more payments than one piece holds are all there, each once, in the order of time', async () => {
+  const [order] = await service.database.query<{ order_id: string }>('select order_id from orders limit 1')
+  await service.database.query(
+    `insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, state,
+       holder_id, lease_until, closed_at, closed_by)
+     select $1, gen_random_uuid(), $2, 'RETURN', 'pay_many_' || n, 1000, 'as a test has it', 'APPROVED', gen_random_uuid(),
+       now(), '2026-03-01 00:00:00+09'::timestamptz + n / 3 * interval '1 microsecond', gen_random_uuid()
+     from generate_series(0, 10500) n`,
+    [customer.customerId, order?.order_id],
+  )
+  const lines = await linesOf(await finance.save('/books/payments.csv?from=2026-03-01&to=2026-03-01'))
+  assert.equal(lines.length, 10_501)
+  assert.equal(new Set(lines.map(({ paymentKey }) => paymentKey)).size, 10_501)
+  assert.deepEqual(
+    lines.map(({ time }) => time).toSorted(),
+    lines.map(({ time }) => time),
+  )
+  // What gives back money that never was revenue takes none away.
+  assert.deepEqual([...new Set(lines.map(({ krw }) => krw))], ['0'])
+  await service.database.query(`delete from payment_operations where payment_key like 'pay_many_%'`)
+})
+
+test('a text that a spreadsheet would take for a formula is none in the file', async () => {
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail)
+     values ('＝cmd()', 'UNKNOWN_ORDER', '{"a": "b"}'), ('=cmd()', 'UNKNOWN_ORDER', '{"a": "b"}')`,
+  )
+  const text = await (await finance.save('/books/discrepancies.csv')).text()
+  assert.match(text, /,UNKNOWN_ORDER,'=cmd\(\),/)
+  assert.match(text, /,UNKNOWN_ORDER,'＝cmd\(\),/)
+  assert.equal(csvLine(['\n=1', '1=1', '-1', -1]), `"'\n=1",1=1,'-1,-1\r\n`)
+  assert.match(text, /,"\{""a"":""b""\}"\r\n$/)
+})
+
+test('days are as the page has them, and what was not compared is empty', async () => {
+  const lines = await linesOf(await finance.save('/books/days.csv'))
+  const { day, state, movements, gatewayNet, difference } = lines[0] ?? {}
+  assert.deepEqual([day, state, movements, gatewayNet, difference], [today(), 'not compared', '', '', ''])
+  assert.equal(lines.length, 31)
+})
+
+test('the statement of a customer is what the command writes, and nobody else is found', async () => {
+  const lines = await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv`))
+  assert.deepEqual(
+    lines.map(({ kind }) => kind),
+    ['GRANT', 'GRANT', 'HOLD', 'ROLLBACK', 'GRANT', 'HOLD', 'REFUND'],
+  )
+  const grants = await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv?kind=GRANT`))
+  assert.equal(grants.length, 3)
+  const wrongWay = '?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z'
+  assert.equal((await finance.save(`/customers/${customer.customerId}/statement.csv${wrongWay}`)).status, 400)
+  for (const id of [crypto.randomUUID(), 'nobody']) {
+    assert.equal((await finance.save(`/customers/${id}/statement.csv`)).status, 404)
+  }
+})
+
+type TrailRow = { command: string; arguments: string[]; subject: string | null; outcome: string | null }
+const trailText = `
+  select b.command, b.arguments, b.subject, e.outcome
+  from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' order by b.happened_at desc limit 1`
+
+test('every file is on the trail with what was asked for and how it ended', async () => {
+  // What nobody asks for by these names is ignored, and not written down.
+  const query = '?kind=GRANT&note=1&note=2&%00=%00'
+  await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv${query}`))
+  const find = async () => (await service.database.query<TrailRow>(trailText))[0]
+  await until('its end is on the trail', async () => (await find())?.outcome !== null)
+  assert.deepEqual(await find(), {
+    command: 'export statement',
+    arguments: [customer.customerId, '--kind', 'GRANT'],
+    subject: customer.customerId,
+    outcome: 'ok',
+  })
+})
+
+test('a file that its reader breaks off has not ended well, and holds no place while it is not read', async () => {
+  // More than lies between the two ends of a connection.
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail)
+     select 'pay_long_' || n, 'UNKNOWN_ORDER', json_build_object('text', repeat('long ', 1000)) from generate_series(1, 5001) n`,
+  )
+  const unread = await Promise.all(Array.from({ length: 3 }, () => finance.save('/books/discrepancies.csv?state=open')))
+  assert.equal((await linesOf(await finance.save('/books/days.csv'))).length, 31)
+  await Promise.all(unread.map((response) => response.body?.cancel()))
+  const outcomes = () =>
+    service.database.query<{ outcome: string | null; count: number }>(
+      `select e.outcome, count(*)::int from operator_actions b
+       left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+       where b.step = 'BEGUN' and b.arguments = '{--state,open}' group by e.outcome`,
+    )
+  await until('their ends are on the trail', async () => (await outcomes()).every(({ outcome }) => outcome !== null))
+  assert.deepEqual(await outcomes(), [{ outcome: 'ERR_STREAM_PREMATURE_CLOSE: Premature close', count: 3 }])
+  await service.database.query(`delete from discrepancies where subject like 'pay_long_%'`)
+})
+
+test('only finance and admin may save files, and nobody who is not signed in', async () => {
+  const paths = [
+    '/books/days.csv',
+    '/books/payments.csv',
+    '/books/discrepancies.csv',
+    `/customers/${customer.customerId}/statement.csv`,
+  ]
+  for (const path of paths) {
+    for (const role of ['viewer', 'support'] as const) {
+      const response = await (await desk.newOperator(role)).save(path)
+      assert.deepEqual([response.status, ((await response.json()) as { code: string }).code], [403, 'AUTH003'], path)
+    }
+    assert.equal((await (await desk.newOperator('admin')).save(path)).status, 200)
+    assert.equal((await fetch(`${desk.base}${path}`)).status, 401)
+  }
+  assert.equal((await finance.save('/books/days.csv?from=2026-02-30')).status, 400)
+})

@@ -1,0 +1,263 @@
+// The figures of the platform against a count of everything: after stories in which anything may happen, with the adding up
+// at any moment, by two at once and with lost answers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { generate } from '../../bench/books/generate.ts'
+import { homeHandlers } from '../../src/console/home.ts'
+import type { Handler } from '../../src/console/routes.ts'
+import { type Connections, createDatabase, type Database } from '../../src/db/database.ts'
+import { expireOrders } from '../../src/payments/expire.ts'
+import { createAddUp } from '../../src/payments/figures.ts'
+import { addSlice } from '../../src/payments/figures-sql.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { createRandom, forSeeds } from '../support/random.ts'
+import { losingAnswerOf } from '../support/recovery.ts'
+import { assertSuccess, type TestCustomer } from '../support/service.ts'
+import { type SpendingService, startSpendingService } from '../support/spending.ts'
+
+let service: SpendingService
+
+before(async () => {
+  service = await startSpendingService({ settings: { pendingOrdersPerCustomer: 0 } })
+})
+after(() => service.close())
+
+type Home = Awaited<ReturnType<Handler<'home'>>>
+
+async function homeOf(database: Database, days = '365'): Promise<Home> {
+  const { payments } = service
+  const { home } = homeHandlers({ database, payments, isHeldBack: () => false })
+  return home({ query: { days } } as Parameters<Handler<'home'>>[0])
+}
+
+/** Nothing is under way when it is called: there is nothing to wait for. */
+const addUpNow = (database: Database) => createAddUp(database, { lag: 0 })
+
+async function addAllUp(database: Database): Promise<void> {
+  const addUp = addUpNow(database)
+  while ((await addUp()).more);
+}
+
+const everythingText = `
+  select
+    (select json_object_agg(status, count) from (select status, count(*) from orders group by 1) s) as "states",
+    (select coalesce(sum(amount), 0) from orders where grant_entry is not null)::bigint as "captured",
+    (select coalesce(sum(amount), 0) from orders where status in ('CANCELLED', 'REFUNDED'))::bigint as "returned",
+    (select coalesce(sum(balance), 0) from accounts)::bigint as "outstanding",
+    (select coalesce(sum(delta), 0) from ledger_entries where kind = 'GRANT')::bigint as "sold",
+    (select coalesce(-sum(delta), 0) from ledger_entries where kind in ('SPEND', 'CAPTURE'))::bigint as "spent"`
+type Everything = {
+  states: Record<string, number>
+  captured: number
+  returned: number
+  outstanding: number
+  sold: number
+  spent: number
+}
+
+async function countEverything(database: TestDatabase): Promise<Everything> {
+  const [row] = await database.query<Everything>(everythingText)
+  return row as Everything
+}
+
+/** As the page has it: what happened in all days that it shows, and what there is. */
+function shownBy({ orders, days, creditsOutstanding }: Home): Everything {
+  const sum = (name: 'captured' | 'returned' | 'creditsSold' | 'creditsSpent') =>
+    days.reduce((result, day) => result + day[name], 0)
+  return {
+    states: Object.fromEntries(Object.entries(orders).filter(([, count]) => count !== 0)),
+    captured: sum('captured'),
+    returned: sum('returned'),
+    outstanding: creditsOutstanding,
+    sold: sum('creditsSold'),
+    spent: sum('creditsSpent'),
+  }
+}
+
+async function assertComplete(): Promise<void> {
+  const home = await homeOf(service.payments.database)
+  assert.equal(home.figuresUpTo, null)
+  assert.deepEqual(shownBy(home), await countEverything(service.database))
+  assert.equal(home.days.at(-1)?.creditsOutstanding, home.creditsOutstanding)
+}
+
+/** What can happen next; each leaves nothing under way. */
+function stepsOf(customer: TestCustomer, chosen: ReturnType<typeof createRandom>) {
+  const { internal, payments } = service
+  return {
+    made: () => customer.purchase(chosen.pick(['BASIC', 'STANDARD', 'PRO'])),
+    confirmed: () => customer.confirmedOrder(chosen.pick(['BASIC', 'STANDARD', 'PRO'])),
+    declined: async () => (await customer.paidOrder('STANDARD', 'decline')).confirm(),
+    expired: () => expireOrders(payments.database, 0),
+    cancelled: async () => customer.cancel((await customer.confirmedOrder('STANDARD')).paymentKey),
+    refunded: async () => {
+      const { orderId } = await customer.confirmedOrder('STANDARD')
+      if (chosen.chance(0.5)) await internal.spend(customer.customerId, await customer.credits())
+      return refund(payments, { orderId, reason: 'a story' })
+    },
+    spent: () => internal.spend(customer.customerId, chosen.integer(1, 5)),
+    captured: async () => {
+      const held = await internal.hold(customer.customerId, 2)
+      if (held.status !== 201) return
+      assertSuccess(await internal.capture(customer.customerId, held.body.data.holdId, chosen.integer(1, 2)), 200)
+    },
+    released: async () => {
+      const held = await internal.hold(customer.customerId, 2)
+      if (held.status === 201) await internal.release(customer.customerId, held.body.data.holdId)
+    },
+  }
+}
+
+test('what the first page says is what a count of everything says, whenever it was added up and by however many', async () => {
+  const { database } = service.payments
+  const losing = losingAnswerOf(service.database.pool, 'payments.addSliceToFigures')
+  const addings: Record<string, () => Promise<unknown>> = {
+    nobody: async () => undefined,
+    one: () => addAllUp(database),
+    'two at once': () => Promise.all([addAllUp(database), addAllUp(database)]),
+    'one whose answer is lost': () => addAllUp(createDatabase(losing, silentLog)),
+  }
+  await forSeeds(4, async (random) => {
+    const customer = await service.newCustomer()
+    await customer.confirmedOrder('PRO')
+    const steps = Object.values(stepsOf(customer, random))
+    for (let turn = 0; turn < 12; turn += 1) {
+      await random.pick(steps as [() => Promise<unknown>, ...(() => Promise<unknown>)[]])()
+      await addings[random.pick(['nobody', 'one', 'two at once', 'one whose answer is lost'])]?.()
+      await assertComplete()
+    }
+  })
+  for (const step of Object.values(stepsOf(await service.newCustomer(), createRandom(1)))) await step()
+  await assertComplete()
+  await addAllUp(createDatabase(losing, silentLog))
+  assert.ok(losing.lost(), 'no answer was lost')
+  await assertComplete()
+})
+
+test('the same slice is added once, however often it is asked for', async () => {
+  const { database } = service.payments
+  await service.newCustomer().then((customer) => customer.confirmedOrder('BASIC'))
+  const [{ reached } = { reached: new Date() }] = await service.database.query<{ reached: Date }>(
+    'select reached from figures_reached',
+  )
+  const before = await service.database.query('select * from hourly_figures order by hour, figure')
+  await addAllUp(database)
+  const added = await service.database.query('select * from hourly_figures order by hour, figure')
+  assert.notDeepEqual(added, before)
+  await addSlice(database, reached, new Date())
+  assert.deepEqual(await service.database.query('select * from hourly_figures order by hour, figure'), added)
+})
+
+test('a slice that takes longer than a statement may is made shorter until it fits', async () => {
+  const customer = await service.newCustomer()
+  await customer.confirmedOrder('BASIC')
+  const { pool } = service.database
+  let tooSlow = 0
+  const slow: Connections = {
+    query(query) {
+      const [from, to] = query.values as [Date, Date]
+      if (query.name !== 'payments.addSliceToFigures' || to.getTime() - from.getTime() <= 450_000)
+        return pool.query(query)
+      tooSlow += 1
+      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+    },
+  }
+  await service.database.query('delete from hourly_figures')
+  await service.database.query(
+    `update figures_reached
+     set reached = (select date_trunc('milliseconds', min(created_at)) - interval '2 hours' from customers)`,
+  )
+  await addAllUp(createDatabase(slow, silentLog))
+  assert.ok(tooSlow >= 3, `${tooSlow}`)
+  await assertComplete()
+})
+
+test('short slices of quiet days make no long ones: after a stop it goes on with an hour', async () => {
+  const hourMs = 3_600_000
+  const place = { reached: new Date(0), safeTo: new Date(10_000) }
+  const lengths: number[] = []
+  const scripted = {
+    async run({ name }: { name: string }, values: unknown[] = []) {
+      if (name !== 'payments.addSliceToFigures') return [{ ...place }]
+      const [from, to] = values as [Date, Date]
+      lengths.push(to.getTime() - from.getTime())
+      place.reached = to
+      return []
+    },
+  } as Database
+  const addUp = createAddUp(scripted)
+  for (let turn = 0; turn < 20; turn += 1) {
+    assert.deepEqual(await addUp(), { more: false })
+    place.safeTo = new Date(place.safeTo.getTime() + 10_000)
+  }
+  place.safeTo = new Date(place.reached.getTime() + 100 * hourMs)
+  assert.deepEqual(await addUp(), { more: true })
+  assert.deepEqual(await addUp(), { more: true })
+  assert.deepEqual(lengths.slice(-2), [hourMs, 2 * hourMs])
+})
+
+test('what a transaction has written and not committed is waited for, however long its commit takes', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  const slow = new pg.Client(service.database.connection)
+  await slow.connect()
+  try {
+    await slow.query('begin')
+    await slow.query(
+      `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits)
+       values ($1, 'ord_000000000000000000000000000000000000', 'BASIC', 'CARD', 1000, 1)`,
+      [customer.customerId],
+    )
+    await customer.purchase('BASIC')
+    await addAllUp(database)
+    await slow.query('commit')
+  } finally {
+    await slow.end()
+  }
+  await addAllUp(database)
+  await assertComplete()
+})
+
+test('days are those of Korea, and what was outstanding at the end of each follows from all before it', async () => {
+  const books = await createTestDatabase()
+  try {
+    const owner = new pg.Client(books.ownerConnection)
+    await owner.connect()
+    await generate(owner, 600)
+    await owner.end()
+    const database = createDatabase(books.pool, silentLog)
+    const behind = await homeOf(database)
+    assert.ok(behind.figuresUpTo, 'a month that nobody has added up is not complete')
+    assert.deepEqual(Object.values(behind.orders), [0, 0, 0, 0, 0])
+    await addAllUp(database)
+    const home = await homeOf(database, '90')
+    assert.equal(home.figuresUpTo, null)
+    const direct = await books.query<{ day: string; made: number; captured: number; outstanding: number }>(
+      `select to_char(day, 'YYYY-MM-DD') as day,
+         (select count(*) from orders where created_at >= b and created_at < e) as made,
+         (select coalesce(sum(amount), 0) from payment_operations
+          where kind = 'CONFIRM' and state = 'APPROVED' and closed_at >= b and closed_at < e)::bigint as captured,
+         (select coalesce(sum(delta), 0) from ledger_entries where created_at < e)::bigint as outstanding
+       from generate_series(date_trunc('day', now() at time zone 'Asia/Seoul') - interval '89 days',
+                            now() at time zone 'Asia/Seoul', interval '1 day') day
+       cross join lateral (select day at time zone 'Asia/Seoul' as b, (day + interval '1 day') at time zone 'Asia/Seoul' as e) s
+       order by 1`,
+    )
+    const shown = home.days.map(({ day, ordersMade: made, captured, creditsOutstanding: outstanding }) => ({
+      ...{ day, made, captured, outstanding },
+    }))
+    assert.deepEqual(shown, direct)
+    const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')
+    assert.equal(home.creditsOutstanding, total?.balance)
+    assert.equal(home.today.revenue, home.days.at(-1)?.revenue)
+    const month = home.days.filter(({ day }) => `${day}`.slice(0, 7) === `${home.days.at(-1)?.day}`.slice(0, 7))
+    assert.equal(
+      home.month.revenue,
+      month.reduce((sum, { revenue }) => sum + revenue, 0),
+    )
+  } finally {
+    await books.drop()
+  }
+})

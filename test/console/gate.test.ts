@@ -1,0 +1,82 @@
+// What the console asks for at a time: so many at once, a short line behind them, and past its end a refusal that is cheap. What
+// is looked at holds up nothing else.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createGate, lookingAtOnce, mostLooksWaiting } from '../../src/console/gate.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let viewer: Operator
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  viewer = await desk.newOperator('viewer')
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+test('so many are under way at once, those in the line follow in their order, and whoever comes past it is refused', async () => {
+  const { enter, goOn } = createGate(2, 2)
+  const ends: (() => void)[] = []
+  const begun: string[] = []
+  const work = (name: string) => () => {
+    begun.push(name)
+    return new Promise<string>((end) => ends.push(() => end(name)))
+  }
+  const inside = ['a', 'b', 'c', 'd'].map((name) => enter(work(name)))
+  await assert.rejects(
+    enter(() => assert.fail('it was let in')),
+    { code: 'SVC001' },
+  )
+  const longer = goOn(work('e'))
+  assert.deepEqual(begun, ['a', 'b'])
+  for (let ended = 0; ended < 5; ended += 1) {
+    ends[ended]?.()
+    await new Promise(setImmediate)
+    assert.ok(begun.length - ended - 1 <= 2)
+  }
+  assert.deepEqual([...(await Promise.all(inside)), await longer], begun)
+  assert.equal(await enter(async () => 'free again'), 'free again')
+})
+
+test('a place is given back by work that fails', async () => {
+  const { enter } = createGate(1, 0)
+  for (const name of ['one', 'two']) {
+    await assert.rejects(
+      enter(() => Promise.reject(new Error(name))),
+      { message: name },
+    )
+  }
+  assert.equal(await enter(async () => 'free again'), 'free again')
+})
+
+test('looks past the line are refused at once with SVC001, and an action beside them is not', async () => {
+  const finance = await desk.newOperator('finance')
+  const { orderId } = await (await service.newCustomer()).paidOrder()
+  // Nobody can be recognised for as long as the table is locked.
+  const keeper = await service.database.pool.connect()
+  await keeper.query('begin; lock table operator_sessions in access exclusive mode')
+  const { promise: allRefused, resolve } = Promise.withResolvers<void>()
+  let refused = 0
+  const looks = Array.from({ length: lookingAtOnce + mostLooksWaiting + 9 }, async () => {
+    const answer = await viewer.ask('orders')
+    if (answer.body.code === 'SVC001' && ++refused === 9) resolve()
+    return answer
+  })
+  const action = finance.get('settleOrder', { params: { orderId }, body: { reason: 'nothing to lose' } })
+  await allRefused
+  await keeper.query('rollback')
+  keeper.release()
+  const answers = await Promise.all(looks)
+  const busy = answers.filter(({ body }) => body.code === 'SVC001')
+  assert.deepEqual(
+    new Set(busy.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`)),
+    new Set(['503 1']),
+  )
+  assert.deepEqual([busy.length, answers.filter(({ status }) => status === 200).length], [9, answers.length - 9])
+  assert.equal((await action).status, 'PENDING')
+})

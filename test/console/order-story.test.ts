@@ -1,0 +1,298 @@
+// The story of an order in the console: what happened is there in the order of time, from the purchase to what each endpoint
+// was told, and what can be done now.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { Data } from '../../src/console/contract.ts'
+import { expireOrders } from '../../src/payments/expire.ts'
+import { insertNotification } from '../../src/payments/notification-sql.ts'
+import { processNotifications } from '../../src/payments/notifications.ts'
+import { recover } from '../../src/payments/recover.ts'
+import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { orderInState, spend } from '../support/orders.ts'
+import { contextOver, losingAnswerOf, makeDue, settleAll } from '../support/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let consumer: Consumer
+let endpointId: string
+let support: Operator
+let finance: Operator
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  consumer = await startConsumer()
+  endpointId = await desk.register(consumer)
+  support = await desk.newOperator('support')
+  finance = await desk.newOperator('finance')
+})
+afterEach(async () => {
+  await service.sandbox.clearFaults()
+  consumer.react = () => 200
+})
+after(async () => {
+  await desk.close()
+  await consumer.close()
+  await service.close()
+})
+
+type Story = Data<'order'>
+const body = { reason: 'the customer has called' }
+const read = (orderId: string, by: Operator = support) => by.get('order', { params: { orderId } })
+
+/** As `LEDGER GRANT`: what happened, with the one detail that says which. */
+function outline({ story }: Story): string[] {
+  const told = ({ kind, detail }: Story['story'][number]) =>
+    kind === 'OPERATION_ENDED' ? `${detail.kind} ${detail.state}` : (detail.kind ?? detail.type ?? detail.eventType)
+  return story.map((each) =>
+    [each.kind, told(each) ?? each.detail.command ?? each.detail.gatewayCode ?? []].flat().join(' '),
+  )
+}
+
+const momentOf = ({ story }: Story, outlined: string) => {
+  const found = story.find((each) => outline({ story: [each] } as Story)[0] === outlined)
+  return found ?? assert.fail(`${outlined} is not in ${outline({ story } as Story).join(', ')}`)
+}
+
+const deliveriesOf = (page: Story, type: string) =>
+  momentOf(page, `EVENT ${type}`).detail.deliveries as Record<string, unknown>[]
+
+test('an order that met a 500 after its capture, was recovered and then cancelled, tells each step in the order of time', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([
+    { on: 'confirm', kind: 'error-after', times: 1 },
+    { on: 'lookup', kind: 'error-before', times: 1 },
+  ])
+  assertRefused(await order.confirm(), 'SVC001')
+  const pending = await read(order.orderId)
+  assert.equal(pending.open?.kind, 'CONFIRM')
+  assert.equal(pending.order.paymentKey, order.paymentKey)
+  await settleAll(service)
+  assertSuccess(await customer.cancel(order.paymentKey, 'bought by mistake'), 200)
+  await desk.deliver()
+  const page = await read(order.orderId)
+  const [first, ...others] = outline(page).filter((each) => each.startsWith('ATTEMPT'))
+  assert.ok(first)
+  assert.deepEqual(
+    outline(page).filter((each) => !each.startsWith('ATTEMPT')),
+    [
+      ...['PURCHASE', 'OPERATION_BEGUN CONFIRM', 'OPERATION_ENDED CONFIRM APPROVED', 'LEDGER GRANT'],
+      ...['EVENT order.confirmed', 'OPERATION_BEGUN CANCEL', 'LEDGER HOLD', 'OPERATION_ENDED CANCEL APPROVED'],
+      ...['LEDGER ROLLBACK', 'EVENT order.cancelled'],
+    ],
+  )
+  assert.equal(others.length, 1, 'the call and the first lookup told nothing')
+  assert.equal(outline(page).indexOf(first), 2)
+  assert.deepEqual(momentOf(page, 'OPERATION_BEGUN CANCEL').detail.reason, 'bought by mistake')
+  const { delta, heldDelta, balanceAfter } = momentOf(page, 'LEDGER HOLD').detail
+  assert.deepEqual([delta, heldDelta, balanceAfter], [0, 21, 21])
+  assert.deepEqual([page.order.status, page.open], ['CANCELLED', null])
+  const times = page.story.map(({ at }) => at)
+  assert.deepEqual(times, times.toSorted())
+})
+
+test('an attempt is kept once though its statement is repeated, and of one operation there are 200 at most', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, confirm } = await customer.paidOrder()
+  const text = `select from payment_attempts join payment_operations using (operation_id) where order_id = '${orderId}'`
+  const kept = async () => (await service.database.query(text)).length
+  await service.sandbox.setFaults([
+    { on: 'confirm', kind: 'error-before', times: 1 },
+    { on: 'lookup', kind: 'error-before', times: 2 },
+  ])
+  assertRefused(await confirm(), 'SVC001')
+  assert.equal(await kept(), 1)
+  const connections = losingAnswerOf(service.database.pool, 'payments.releaseLease')
+  await makeDue(service)
+  await recover(contextOver(service.payments, connections))
+  assert.ok(connections.lost())
+  assert.equal(await kept(), 2)
+  await service.database.query(
+    `insert into payment_attempts (customer_id, operation_id, holder_id, gateway_code)
+     select customer_id, operation_id, gen_random_uuid(), 'ONE_OF_MANY'
+     from payment_operations cross join generate_series(1, 198) where order_id = $1`,
+    [orderId],
+  )
+  await makeDue(service)
+  assert.equal((await support.get('settleOrder', { params: { orderId }, body })).result, 'unknown')
+  assert.equal(await kept(), 200)
+  await settleAll(service)
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('paid and no credits: support finds why, settles, and who did it and why is part of the story', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  assert.equal(await customer.credits(), 0)
+  const settled = await support.get('settleOrder', { params: { orderId: order.orderId }, body })
+  assert.deepEqual(settled, { result: 'repaired', status: 'CONFIRMED' })
+  assert.equal(await customer.credits(), 21)
+  const page = await read(order.orderId)
+  const { actor, reason, outcome } = momentOf(page, 'OPERATOR orders settle').detail
+  assert.match(`${actor}`, new RegExp(`^${support.name} in the console`))
+  assert.deepEqual([reason, outcome], [body.reason, 'ok'])
+  assert.ok(outline(page).indexOf('OPERATOR orders settle') < outline(page).indexOf('LEDGER GRANT'))
+})
+
+test('a refund is quoted, done once by finance, and told with its shortfall; support may not', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  assert.ok(await spend(service, customer.customerId, 5))
+  const params = { orderId }
+  assertRefused(await support.ask('refundQuote', { params }), 'AUTH003')
+  assertRefused(await support.ask('refundOrder', { params, body }), 'AUTH003')
+  const quote = await finance.get('refundQuote', { params })
+  assert.deepEqual(
+    [quote.paid, quote.backToTheCard, quote.note, quote.creditsTakenBack, quote.shortfall],
+    [20_000, 20_000, null, 16, 5],
+  )
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
+  const blind = await finance.get('refundQuote', { params })
+  assert.equal(blind.backToTheCard, null)
+  assert.match(blind.note ?? '', /^not known: the gateway says /)
+  const refunded = { orderId, status: 'REFUNDED', creditsTakenBack: 16, shortfall: 5 }
+  assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
+  assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
+  const page = await read(orderId, finance)
+  assert.equal(page.order.refundShortfall, 5)
+  assert.ok(outline(page).includes('EVENT order.refunded'))
+  const again = await finance.ask('refundQuote', { params })
+  assertRefused(again, 'PAYMENT_CANCEL_FAILED')
+  assert.equal(again.body.message, 'The order is REFUNDED, not CONFIRMED.')
+  assert.equal(outline(page).filter((each) => each === 'LEDGER REFUND').length, 1)
+})
+
+test('an order that expired and one that was refused tell it, and each has its event', async () => {
+  const customer = await service.newCustomer()
+  const refused = await orderInState(service, customer, 'FAILED')
+  assert.deepEqual(outline(await read(refused.orderId)), [
+    ...['PURCHASE', 'OPERATION_BEGUN CONFIRM', 'OPERATION_ENDED CONFIRM REJECTED', 'EVENT order.failed'],
+  ])
+  const { orderId: expired } = (await customer.purchase()).body.data
+  await expireOrders(service.payments.database, 0)
+  assert.deepEqual(outline(await read(expired)), ['PURCHASE', 'OPERATION_ENDED CONFIRM EXPIRED', 'EVENT order.failed'])
+  assert.equal(
+    typeof momentOf(await read(refused.orderId), 'OPERATION_ENDED CONFIRM REJECTED').detail.gatewayCode,
+    'string',
+  )
+})
+
+test('webhooks and discrepancies are told with what came of them', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const told = { transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', status: 'PARTIAL_CANCELED' }
+  await insertNotification(service.payments.database, { ...told, orderId, paymentKey })
+  await makeDue(service)
+  await processNotifications(service.payments)
+  const doubted = await read(orderId)
+  const { status, outcome } = momentOf(doubted, 'WEBHOOK PAYMENT_STATUS_CHANGED').detail
+  assert.deepEqual([status, outcome], ['PARTIAL_CANCELED', 'disagrees'])
+  const kinds = doubted.openDiscrepancies.map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['PARTLY_CANCELLED_AT_GATEWAY'])
+  assert.equal((await support.get('settleOrder', { params: { orderId }, body })).result, 'disagrees')
+  assert.equal(momentOf(await read(orderId), 'OPERATOR orders settle').detail.outcome, 'failed')
+  await service.sandbox.cancel(paymentKey)
+  assert.equal((await support.get('settleOrder', { params: { orderId }, body })).result, 'repaired')
+  const page = await read(orderId)
+  assert.deepEqual(page.openDiscrepancies, [])
+  assert.ok(outline(page).indexOf('DISCREPANCY_FOUND PARTLY_CANCELLED_AT_GATEWAY') > 0)
+  assert.equal(
+    momentOf(page, 'DISCREPANCY_RESOLVED PARTLY_CANCELLED_AT_GATEWAY').detail.resolution,
+    'the gateway and our books agree',
+  )
+})
+
+test('each event says how far it is with each endpoint; what is sent again is taken, in order, and dead no more', async () => {
+  const customer = await service.newCustomer()
+  const order = await orderInState(service, customer, 'CANCELLED')
+  consumer.react = ({ customerId }) => (customerId === customer.customerId ? 500 : 200)
+  await desk.deliver()
+  const waiting = deliveriesOf(await read(order.orderId), 'order.confirmed')
+  assert.equal(waiting.length, 1)
+  const { host, state, error, attempts, endpointStatus, nextTryAt } = waiting[0] ?? {}
+  assert.deepEqual(
+    [host, state, error, attempts, endpointStatus],
+    [...[new URL(consumer.url).host, 'WAITING', 'HTTP 500', 1, 'ACTIVE']],
+  )
+  assert.ok(Date.parse(`${nextTryAt}`) > Date.now())
+  await service.database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     values ($1, $2, 1, 80, 'HTTP 500')`,
+    [customer.customerId, endpointId],
+  )
+  await service.database.query('update event_queues set next_event = 2 where customer_id = $1', [customer.customerId])
+  const dead = await read(order.orderId)
+  assert.deepEqual(
+    ['order.confirmed', 'order.cancelled'].map((type) => deliveriesOf(dead, type)[0]?.state),
+    ['DEAD', 'WAITING'],
+  )
+  const params = { orderId: order.orderId }
+  const failures = [
+    { endpointId, type: 'order.confirmed', error: 'HTTP 500' },
+    { endpointId, type: 'order.cancelled', error: 'not sent: the one before it was not taken' },
+  ]
+  assert.deepEqual(await support.get('resendEvents', { params, body }), { delivered: 0, failed: failures })
+  assert.equal(momentOf(await read(order.orderId), 'OPERATOR orders resend-events').detail.outcome, 'failed')
+  consumer.react = () => 200
+  assert.deepEqual(await support.get('resendEvents', { params, body }), { delivered: 2, failed: [] })
+  const came = consumer.received.filter(({ customerId }) => customerId === customer.customerId).slice(-2)
+  assert.deepEqual(
+    came.map(({ payload }) => [payload.type, payload.data.orderId]),
+    [
+      ['order.confirmed', order.orderId],
+      ['order.cancelled', order.orderId],
+    ],
+  )
+  const [queue] = await service.database.query<{ next: number }>(
+    'select next_event as next from event_queues where customer_id = $1',
+    [customer.customerId],
+  )
+  assert.equal(queue?.next, 2, 'the queue goes its own way')
+  const page = await read(order.orderId)
+  assert.deepEqual(
+    ['order.confirmed', 'order.cancelled'].map((type) => deliveriesOf(page, type)[0]?.state),
+    ['DELIVERED', 'WAITING'],
+  )
+})
+
+test('an endpoint that was added after an event was not told of it', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  const late = await startConsumer()
+  const lateId = await desk.register(late)
+  const told = deliveriesOf(await read(orderId), 'order.confirmed')
+  assert.equal(told.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
+  await service.database.query(`update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1`, [
+    lateId,
+  ])
+  await late.close()
+})
+
+test('an event is found among thousands of one customer, and the events of other orders are not told', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  const before = await customer.confirmedOrder('BASIC')
+  const order = await customer.confirmedOrder()
+  await customer.confirmedOrder('BASIC')
+  // As if thousands had come before and behind, each a second after the other.
+  await service.database.query(
+    `with shifted as (
+       update events set event_number = event_number + 5000 where customer_id = $1 returning event_number, created_at
+     ),
+     edge as (select min(created_at) as first, max(created_at) as last from shifted)
+     insert into events (customer_id, event_number, type, data, created_at)
+     select $1, case when i <= 5000 then i else i + 3 end, 'credits.low', json_build_object('customerId', $1::text),
+            case when i <= 5000 then first - (5001 - i) * interval '1 s' else last + (i - 5000) * interval '1 s' end
+     from edge cross join generate_series(1, 7000) i`,
+    [customerId],
+  )
+  await service.database.query('update accounts set last_event = 7003 where customer_id = $1', [customerId])
+  const { eventNumber } = momentOf(await read(order.orderId), 'EVENT order.confirmed').detail
+  assert.equal(eventNumber, 5_002)
+  assert.equal(momentOf(await read(before.orderId), 'EVENT order.confirmed').detail.eventNumber, 5_001)
+})

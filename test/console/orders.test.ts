@@ -1,0 +1,139 @@
+// The list of orders in the console, and which actions an order offers to whom.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Data, Query } from '../../src/console/contract.ts'
+import { scannedAtMost } from '../../src/console/order-sql.ts'
+import { newOrderId } from '../../src/core/ids.ts'
+import { startConsumer } from '../support/event-consumer.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { orderInState } from '../support/orders.ts'
+import { settleAll } from '../support/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let viewer: Operator
+let finance: Operator
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  viewer = await desk.newOperator('viewer')
+  finance = await desk.newOperator('finance')
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+/** Every page of a list, to its end. */
+async function pagesOf(query: Query<'orders'>): Promise<Data<'orders'>['orders'][]> {
+  const pages: Data<'orders'>['orders'][] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Data<'orders'> = await viewer.get('orders', { query: { ...query, ...(cursor && { cursor }) } })
+    pages.push(page.orders)
+    cursor = page.nextCursor
+  }
+  return pages
+}
+
+/** Orders that nobody has paid, at once. */
+async function insertOrders(customerId: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, () => newOrderId())
+  await service.database.query(
+    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status)
+     select $1, id, 'BASIC', 'CARD', 1000, 1, 'PENDING' from unnest($2::text[]) id`,
+    [customerId, ids],
+  )
+}
+
+test('orders of all customers come newest first, page by page, each once, with the name of the customer', async () => {
+  const [one, other] = [await service.newCustomer(), await service.newCustomer()]
+  const made: string[] = []
+  for (const customer of [one, other, one, other, one]) made.push((await customer.purchase()).body.data.orderId)
+  const pages = await pagesOf({ limit: '2' })
+  assert.ok(pages.every((page) => page.length <= 2))
+  const listed = pages.flat()
+  assert.deepEqual(
+    listed.map(({ orderId }) => orderId),
+    made.toSorted().reverse(),
+  )
+  const [name] = await service.database.query<{ name: string }>('select name from customers where customer_id = $1', [
+    one.customerId,
+  ])
+  assert.equal(listed.find(({ customerId }) => customerId === one.customerId)?.customerName, name?.name)
+  const own = (await pagesOf({ limit: '2', customerId: one.customerId })).flat()
+  assert.deepEqual([own.length, new Set(own.map(({ customerId }) => customerId)).size], [3, 1])
+})
+
+test('a rare state is looked for in stretches: no order is missed, and no page reads past its stretch', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await orderInState(service, customer, 'CONFIRMED')
+  await insertOrders(customer.customerId, scannedAtMost)
+  for (const query of [
+    { status: 'CONFIRMED' as const },
+    { status: 'CONFIRMED' as const, customerId: customer.customerId },
+  ]) {
+    const [first = [], ...others] = await pagesOf(query)
+    assert.deepEqual([first, others.flat().map((each) => each.orderId)], [[], [orderId]])
+  }
+  const pending = await viewer.get('orders', {
+    query: { status: 'PENDING', customerId: customer.customerId, limit: '3' },
+  })
+  const rest = {
+    status: 'PENDING' as const,
+    customerId: customer.customerId,
+    limit: '3',
+    cursor: pending.nextCursor ?? '',
+  }
+  const next = await viewer.get('orders', { query: rest })
+  const ids = [...pending.orders, ...next.orders].map((each) => each.orderId)
+  assert.deepEqual(ids, ids.toSorted().reverse())
+  assert.equal(new Set(ids).size, 6)
+  await service.database.query(`delete from orders where customer_id = $1 and status = 'PENDING'`, [
+    customer.customerId,
+  ])
+})
+
+test('a cursor that is no order id is refused, and what cannot be an order is not found', async () => {
+  assertRefused(await viewer.ask('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
+  for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
+    assertRefused(await viewer.ask('order', { params: { orderId } }), 'NOT000')
+    const body = { reason: 'nothing to lose' }
+    for (const name of ['settleOrder', 'refundOrder', 'resendEvents'] as const) {
+      assertRefused(await finance.ask(name, { params: { orderId }, body }), 'NOT000')
+    }
+    assertRefused(await finance.ask('refundQuote', { params: { orderId } }), 'NOT000')
+  }
+})
+
+type Action = Data<'order'>['actions'][number]
+const codesOf = async (operator: Operator, orderId: string) => {
+  const { actions } = await operator.get('order', { params: { orderId } })
+  const shown = ({ action, allowed, code }: Action) => [action, allowed ? 'allowed' : code]
+  return Object.fromEntries(actions.map(shown))
+}
+
+test('an action says whether it is allowed now, and why not: the role, the state, what is open, what is not there', async () => {
+  const customer = await service.newCustomer()
+  const confirmed = await orderInState(service, customer, 'CONFIRMED')
+  assert.deepEqual(await codesOf(viewer, confirmed.orderId), {
+    ...{ settle: 'role', refund: 'role', 'resend events': 'role' },
+  })
+  assert.deepEqual(await codesOf(finance, confirmed.orderId), {
+    ...{ settle: 'allowed', refund: 'allowed', 'resend events': 'no endpoint' },
+  })
+  const consumer = await startConsumer()
+  await desk.register(consumer)
+  assert.equal((await codesOf(finance, confirmed.orderId))['resend events'], 'allowed')
+  await consumer.close()
+  const pending = await customer.paidOrder()
+  assert.deepEqual(await codesOf(finance, pending.orderId), {
+    ...{ settle: 'allowed', refund: 'state', 'resend events': 'no events' },
+  })
+  const { actions } = await finance.get('order', { params: { orderId: pending.orderId } })
+  assert.equal(actions.find(({ action }) => action === 'refund')?.why, 'The order is PENDING, not CONFIRMED.')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await pending.confirm(), 'SVC001')
+  assert.equal((await codesOf(finance, pending.orderId)).refund, 'open')
+  await settleAll(service)
+})

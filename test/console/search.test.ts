@@ -1,0 +1,105 @@
+// The search of the console: the form of a text says what it can be, and all that fits is found.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import {
+  assertRefused,
+  startTestService,
+  type TestCustomer,
+  type TestService,
+  testPeppers,
+} from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+let viewer: Operator
+let customer: TestCustomer
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  viewer = await desk.newOperator('viewer')
+  customer = await service.newCustomer()
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+const search = async (q: string) => (await viewer.get('search', { query: { q } })).results
+const idsOf = async (q: string) => (await search(q)).map(({ kind, id }) => [kind, id])
+const named = async (name: string) => (await issueKey(service.payments.database, testPeppers, name)).customerId
+
+test('an order is found by its id, with blanks around it or not, and by its beginning, the newest first', async () => {
+  const first = await customer.confirmedOrder()
+  const second = (await customer.purchase()).body.data
+  const [found, ...others] = await search(` ${first.orderId} `)
+  assert.deepEqual(others, [])
+  assert.deepEqual(
+    [found?.kind, found?.orderId, found?.customerId, found?.status],
+    ['order', first.orderId, customer.customerId, 'CONFIRMED'],
+  )
+  const newest = [second.orderId, first.orderId].toSorted().reverse()
+  assert.deepEqual(
+    await idsOf(first.orderId.slice(0, 8)),
+    newest.map((orderId) => ['order', orderId]),
+  )
+  assert.deepEqual(await idsOf(first.orderId.slice(0, 39)), [['order', first.orderId]])
+  assert.deepEqual(await idsOf(first.orderId.slice(0, 7)), [])
+})
+
+test('a payment leads to its order, and one that only the gateway has told of too', async () => {
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const [payment] = await search(paymentKey)
+  assert.deepEqual(
+    [payment?.kind, payment?.id, payment?.orderId, payment?.customerId],
+    ['payment', paymentKey, orderId, customer.customerId],
+  )
+  await service.database.query(
+    `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+     values ('tx_1', 'pay_of_nobody', 'an order of somebody else', 'CAPTURE', 1000, now())`,
+  )
+  const [unknown] = await search('pay_of_nobody')
+  assert.deepEqual([unknown?.orderId, unknown?.customerId], ['an order of somebody else', null])
+})
+
+test('a customer is found by id and by the beginning of the name, whatever its case; % and _ mean themselves', async () => {
+  const [acme, other, percent] = [await named('Acme Corporation'), await named('acmeco'), await named('100%_sure')]
+  const korean = await named('한빛소프트')
+  assert.deepEqual(await idsOf(acme.toUpperCase()), [['customer', acme]])
+  assert.deepEqual(await idsOf('ACME C'), [['customer', acme]])
+  assert.deepEqual(await idsOf('acmE'), [
+    ['customer', acme],
+    ['customer', other],
+  ])
+  assert.deepEqual(await idsOf('100%_'), [['customer', percent]])
+  assert.deepEqual(await idsOf('1%'), [])
+  assert.deepEqual(await idsOf('한빛'), [['customer', korean]])
+  assert.equal((await search('한빛'))[0]?.customerName, '한빛소프트')
+})
+
+test('a key is found by its id, by its last four characters, and as a whole, which is neither told nor logged', async () => {
+  const { apiKey, keyId } = customer
+  assert.deepEqual(await idsOf(keyId), [['key', keyId]])
+  assert.deepEqual(await idsOf(apiKey.slice(-4)), [['key', keyId]])
+  const answer = await viewer.ask('search', { query: { q: apiKey } })
+  assert.deepEqual(
+    answer.body.data.results.map(({ id, customerId }) => [id, customerId]),
+    [[keyId, customer.customerId]],
+  )
+  assert.ok(!answer.text.includes(apiKey))
+  assert.ok(!desk.lines.join('').includes(apiKey))
+  // One that nobody has: those that end alike.
+  const unknown = `cpk_${'0'.repeat(39)}${apiKey.slice(-4)}`
+  assert.deepEqual(await idsOf(unknown), [['key', keyId]])
+  assert.deepEqual(await idsOf(`cpk_${'0'.repeat(43)}`), [])
+})
+
+test('at most 20 are shown, and what cannot be looked for is refused', async () => {
+  for (let count = 0; count < 21; count += 1) await named(`many ${count}`)
+  assert.equal((await search('many')).length, 20)
+  for (const q of ['', 'a\u0000b', 'x'.repeat(201)]) {
+    assertRefused(await viewer.ask('search', { query: { q } }), 'VAL003')
+  }
+  assert.deepEqual(await search("'; drop table customers; --"), [])
+})

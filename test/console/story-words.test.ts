@@ -1,0 +1,170 @@
+// The story of an order is told in words: whatever the service can write into it has a sentence in both languages, and
+// what nobody has words for is shown as it is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { books as booksInEnglish } from '../../console/src/words/en/books.ts'
+import { gateway as gatewayInEnglish } from '../../console/src/words/en/gateway.ts'
+import { home as homeInEnglish } from '../../console/src/words/en/home.ts'
+import { story as storyInEnglish } from '../../console/src/words/en/story.ts'
+import { books as booksInKorean } from '../../console/src/words/ko/books.ts'
+import { gateway as gatewayInKorean } from '../../console/src/words/ko/gateway.ts'
+import { home as homeInKorean } from '../../console/src/words/ko/home.ts'
+import { story as storyInKorean } from '../../console/src/words/ko/story.ts'
+import { momentKinds } from '../../src/console/order-contract.ts'
+import { storyOf } from '../../src/console/order-story.ts'
+import { cancelCodes, confirmCodes } from '../../src/gateway/toss/outcomes.ts'
+import type { OrderStory } from '../../src/payments/order-story-sql.ts'
+
+const languages = {
+  en: { books: booksInEnglish, gateway: gatewayInEnglish, story: storyInEnglish },
+  ko: { books: booksInKorean, gateway: gatewayInKorean, story: storyInKorean },
+}
+type Language = keyof typeof languages
+type Detail = Record<string, unknown>
+type Told = { text: string; notes: string[]; tone: string }
+
+// The page is compiled with settings of its own, which this program does not share.
+const page = '../../console/src/pages/order'
+const { tell } = (await import(`${page}/moment-words.ts`)) as {
+  tell(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Told
+}
+const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
+  meaningOfCode(words: object, code: string): string
+}
+
+const formats = {
+  number: (value: number) => `${value}`,
+  won: (value: number) => `₩${value}`,
+  time: (at: string) => ({ korea: at, utc: at }),
+}
+const at = '2026-11-15T21:45:21.334Z'
+const hangul = /[가-힣]/
+
+function told(kind: string, detail: Detail, language: Language): Told {
+  return tell({ at, kind, detail }, languages[language], formats)
+}
+
+const operations = ['CONFIRM', 'CANCEL', 'REFUND', 'RETURN']
+const ends = [
+  ...operations.flatMap((kind) => ['APPROVED', 'REJECTED'].map((state) => ({ kind, state, gatewayCode: null }))),
+  { kind: 'CONFIRM', state: 'EXPIRED', gatewayCode: null },
+]
+const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
+
+/** What the service writes, by the kind of the moment. */
+const written: Record<(typeof momentKinds)[number], Detail[]> = {
+  PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
+  OPERATION_BEGUN: operations.map((kind) => ({ kind, reason: null })),
+  ATTEMPT: [{ gatewayCode: 'ECONNRESET' }, { gatewayCode: 'NOT_ARRIVED_YET' }],
+  OPERATION_ENDED: ends,
+  LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
+    ...{ kind, delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21, heldDelta: 21, balanceAfter: 3_200 },
+  })),
+  EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_TOLD'].map((state) => ({
+    ...{ type: 'order.confirmed', deliveries: [{ ...delivery, state }] },
+  })),
+  WEBHOOK: [null, 'no such order', 'nothing new', 'agrees', 'repaired', 'disagrees', 'left to reconciliation'].map(
+    (outcome) => ({ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', outcome }),
+  ),
+  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).map((kind) => ({ kind })),
+  DISCREPANCY_RESOLVED: ['the gateway and our books agree', 'the operation was settled'].map((resolution) => ({
+    ...{ kind: 'OPERATION_STUCK', resolution },
+  })),
+  OPERATOR: ['ok', 'failed', null, 'SVC001: Not known yet.', 'PAYMENT_CANCEL_FAILED: Not refunded.'].map((outcome) => ({
+    ...{ actor: 'kim in the console from 127.0.0.1', command: 'orders settle', reason: 'asked', outcome },
+  })),
+}
+
+for (const kind of momentKinds) {
+  test(`every moment of kind ${kind} is told in both languages`, () => {
+    for (const detail of written[kind]) {
+      const [english, korean] = [told(kind, detail, 'en'), told(kind, detail, 'ko')]
+      assert.equal(english.notes.length, korean.notes.length)
+      for (const line of [english.text, ...english.notes]) {
+        assert.match(line, /^\S.*\S$/)
+        assert.doesNotMatch(line, /undefined|null|NaN|\[object/)
+        assert.doesNotMatch(line, hangul)
+      }
+      for (const line of [korean.text, ...korean.notes]) assert.match(line, hangul, `${kind} ${JSON.stringify(detail)}`)
+    }
+  })
+}
+
+test('every kind of operation that waits on the first page has a word in both languages', () => {
+  for (const { kinds } of [homeInEnglish, homeInKorean]) assert.deepEqual(Object.keys(kinds), operations)
+})
+
+test('the rows of an order become sentences: a confirm without an answer, settled by an operator', () => {
+  const [customerId, operationId, orderId] = ['6ce6bb10-10b3-43c8-888e-ee4fa58bdbc0', 'op', 'ord_1']
+  const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
+  const rows: OrderStory = {
+    ...{ orderId, customerId, status: 'CONFIRMED', packageType: 'STANDARD', amount: 20_000, credits: 21 },
+    ...{ createdAt: new Date(second(0)), confirmedAt: new Date(second(6)), refundShortfall: null },
+    operations: [
+      {
+        ...{ operationId, kind: 'CONFIRM', state: 'APPROVED', paymentKey: 'pay_1', gatewayCode: null },
+        ...{ transactionKey: 'txn_1', reason: null, creditsHeld: 0, attempts: 1, nextAttemptAt: null },
+        ...{ openedAt: second(1), closedAt: second(5) },
+      },
+    ],
+    attempts: [{ operationId, gatewayCode: 'ECONNRESET', happenedAt: second(2) }],
+    entries: [{ entryNumber: 9, kind: 'GRANT', delta: 21, heldDelta: 0, balanceAfter: 3_200, createdAt: second(6) }],
+    discrepancies: [],
+    notifications: [
+      {
+        ...{ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', paymentKey: 'pay_1' },
+        ...{ receivedAt: second(3), processedAt: null, outcome: null },
+      },
+    ],
+    actions: [
+      {
+        ...{ actionId: 'act', actor: 'kim in the console from ::1', command: 'orders settle', reason: 'no credits' },
+        ...{ at: second(4), outcome: 'ok', endedAt: second(7) },
+      },
+    ],
+  }
+  const event = { eventNumber: 4, eventId: 'evt', type: 'order.confirmed', data: {}, ageMs: 0 } as const
+  const deliveries = [{ ...delivery, state: 'DELIVERED', endpointStatus: 'ACTIVE', attempts: 0 } as const]
+  const moments = storyOf(rows, [{ ...event, createdAt: new Date(second(7)), deliveries }])
+  const lines = moments.map(({ kind, detail }) => told(kind, detail, 'en')).map(({ text, notes }) => [text, ...notes])
+  assert.deepEqual(lines, [
+    ['Order made: STANDARD, ₩20000 for 21 credits'],
+    ['The gateway is asked to capture the payment'],
+    ['No outcome: The gateway broke off the connection (ECONNRESET)'],
+    ['The gateway notified us: PAYMENT_STATUS_CHANGED DONE', 'Not dealt with yet'],
+    ['kim: settle with the gateway', 'Reason: no credits', 'Done'],
+    ['The gateway captured the payment'],
+    ['21 credits given, balance 3200'],
+    ['Event order.confirmed', 'Delivered to end_1'],
+  ])
+})
+
+/** What the service itself puts where a code of the gateway would stand. */
+const ourCodes = [
+  ...['NOT_ARRIVED_YET', 'ABANDONED', 'GATEWAY_HELD_BACK', 'PAYMENT_DIFFERS', 'PAYMENT_OF_ANOTHER_ORDER'],
+  ...['CANCEL_NOT_WHOLE', 'ANSWER_TOO_LARGE', 'UNSENDABLE_KEY', 'TimeoutError', 'ABORTED', 'EXPIRED', 'CANCELED'],
+]
+
+test('every code of the gateway that the service knows has a meaning in both languages', () => {
+  for (const code of [...confirmCodes.keys(), ...cancelCodes.keys(), ...ourCodes]) {
+    for (const language of ['en', 'ko'] as const) {
+      assert.match(meaningOfCode(languages[language], code), new RegExp(`^.+ \\(${code}\\)$`))
+    }
+  }
+})
+
+test('a code, a kind of entry or an outcome that nobody has words for is shown as it is', () => {
+  assert.equal(meaningOfCode(languages.ko, 'A_CODE_OF_TOMORROW'), 'A_CODE_OF_TOMORROW')
+  assert.match(meaningOfCode(languages.en, 'HTTP_418'), /418/)
+  assert.match(meaningOfCode(languages.ko, 'PAYMENT_OF_SOME_KIND'), /OF_SOME_KIND/)
+  assert.match(told('OPERATION_BEGUN', { kind: 'TOMORROW', reason: null }, 'ko').text, /TOMORROW/)
+  assert.match(told('LEDGER', { kind: 'TOMORROW', delta: 5, balanceAfter: 7 }, 'ko').text, /TOMORROW 5, 7/)
+  const outcome = 'TOMORROW001: nobody knows'
+  const [, note] = told('OPERATOR', { actor: 'kim', command: 'x', reason: 'y', outcome }, 'ko').notes
+  assert.equal(note, outcome)
+})
+
+test('who acted in the console is named without the address they came from', () => {
+  const [detail = {}] = written.OPERATOR
+  assert.equal(told('OPERATOR', detail, 'en').text, 'kim: settle with the gateway')
+})
