@@ -5,6 +5,7 @@ import { runGrowth } from './growth/run.ts'
 import { type Options, readOptions, type Takes, WrongArguments } from './options.ts'
 import { overloaded } from './overload/plan.ts'
 import { runOverload } from './overload/run.ts'
+import { runPages } from './pages/run.ts'
 import { runProfile } from './profile/run.ts'
 import { say } from './report/progress.ts'
 import { runSoak } from './soak/run.ts'
@@ -15,6 +16,7 @@ type Run = (options: Options, parts: AsyncDisposableStack) => Promise<boolean>
 
 const runs: Record<string, Run> = {
   ...{ workloads: runWorkloads, overload: runOverload, soak: runSoak, profile: runProfile, growth: runGrowth },
+  pages: runPages,
 }
 
 /** `workloads` takes all that there is but minutes. */
@@ -23,6 +25,7 @@ const takes: Record<string, Takes> = {
   soak: { options: ['minutes', 'out'] },
   profile: { options: ['seconds', 'workloads', 'out'], workloads: ['purchase', 'confirm'] },
   growth: { options: ['orders', 'linear', 'books', 'keep', 'seconds', 'rounds', 'out'] },
+  pages: { options: ['orders', 'books', 'keep', 'rounds', 'out'] },
 }
 
 async function main(args: string[]): Promise<boolean> {

@@ -14,7 +14,7 @@ export type Options = {
   rounds: number
   /** Of the soak. */
   minutes?: number
-  /** Of the growth. */
+  /** Of the growth and the pages. */
   big?: BigBooksOptions
   connections: number[]
   workloads: WorkloadName[]
@@ -126,6 +126,7 @@ function usageOf(words: string[]): string {
     `npm run bench -- [${words.join('|')}] [--seconds 3] [--rounds 3] [--connections 1,64,256] ` +
     '[--workloads "purchase,balance"] [--out bench/results] [--no-pgbench]; ' +
     'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
-    'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out'
+    'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +
+    'pages: --orders 5000000 --keep --books URL --rounds --out'
   )
 }

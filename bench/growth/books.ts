@@ -18,10 +18,17 @@ export type Sizes = { server: BooksServer; full: BigBooks; large: BigBooks; smal
 const thousands = new Intl.NumberFormat('en-US')
 
 /** Books that were found say themselves how many orders they have. */
-export async function openSizes(parts: AsyncDisposableStack, options: BigBooksOptions): Promise<Sizes> {
-  const { orders, linear, keep, books } = options
+export async function openFull(
+  parts: AsyncDisposableStack,
+  { orders, keep, books }: BigBooksOptions,
+): Promise<Pick<Sizes, 'server' | 'full'>> {
   const server = await (books === undefined ? startServer({ keep }, parts) : findServer(parts, books))
-  const full = await openBooks(parts, server.connection, books === undefined ? orders : null)
+  return { server, full: await openBooks(parts, server.connection, books === undefined ? orders : null) }
+}
+
+export async function openSizes(parts: AsyncDisposableStack, options: BigBooksOptions): Promise<Sizes> {
+  const { server, full } = await openFull(parts, options)
+  const { linear } = options
   const beside = async (size: number) => {
     const database = `books_of_${size}`
     await provideDatabase(full.client, database)

@@ -1,0 +1,159 @@
+// How long the pages of the console take on big books: each asked for many times, one after the other and sixteen at once,
+// by an operator who is signed in. The figures are added up meanwhile, as the worker does it.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { apiPath } from '../../src/console/addresses.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { insertOperator } from '../../src/operators/operator-sql.ts'
+import { hashPassword } from '../../src/operators/passwords.ts'
+import { createAddUp } from '../../src/payments/figures.ts'
+import { type BigBooks, openFull } from '../growth/books.ts'
+import type { Options } from '../options.ts'
+import { writeJson } from '../report/json.ts'
+import { createProgress, say } from '../report/progress.ts'
+import { short } from '../report/table.ts'
+import { fill } from '../stage/books.ts'
+import { machineOf } from '../stage/machine.ts'
+import { openStage } from '../stage/stage.ts'
+import { type Page, pagesOf } from './pages.ts'
+import { crowd, type PageFigures, type Results, spentOf, tablesOf } from './results.ts'
+import { addRows } from './rows.ts'
+
+const requestsPerRound = 32
+const playedCustomers = 100
+const addUpEveryMs = 10_000
+const warmRequests = 6
+
+export async function runPages(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
+  if (!options.big) throw new Error('the size of the books is not known')
+  const { server, full } = await openFull(parts, options.big)
+  say('Adding what the pages show besides ...')
+  await addRows(full.client)
+  const addedUp = await addAllUp(full)
+  const directory = join(server.directory, 'pages')
+  mkdirSync(directory, { recursive: true })
+  const books = {
+    directory,
+    client: full.client,
+    // Whoever opened it ends it.
+    server: {
+      connection: full.connection,
+      dataDirectory: server.dataDirectory,
+      adopted: true,
+      stop: async () => undefined,
+    },
+    ...(await fill(full.client, playedCustomers)),
+  }
+  // Orders that wait in generated books are older than a day: a worker would expire them meanwhile.
+  const stage = await openStage(parts, ['service'], books, { WORKER: 'off' })
+  keepAddingUp(full, parts)
+  const base = `http://127.0.0.1:${stage.contenders.service?.listening.internalPort}${apiPath}`
+  const ask = await signIn(base, full)
+  const requests = options.rounds * requestsPerRound
+  const failures: string[] = []
+  const pages = await measureAll(await pagesOf(full.client), ask, requests, failures)
+  const results: Results = {
+    machine: await machineOf(stage),
+    counts: full.counts,
+    options: { requests },
+    ...{ addedUp, pages, failures },
+  }
+  writeJson(options.out, 'pages.json', results)
+  process.stdout.write(tablesOf(results))
+  say(`Written to ${options.out}: pages.json`)
+  return failures.length === 0
+}
+
+const silent = { warn: () => undefined, error: () => undefined }
+
+/** Null when it had been done before. */
+async function addAllUp({ client }: BigBooks): Promise<Results['addedUp']> {
+  const { rowCount } = await client.query('select from figures_reached')
+  const addUp = createAddUp(createDatabase(client, silent))
+  const startedAt = performance.now()
+  let slices = 0
+  while ((await addUp()).more) slices += 1
+  const seconds = (performance.now() - startedAt) / 1_000
+  say(`Added up in ${seconds.toFixed(0)} s, ${slices} slices.`)
+  return rowCount === 0 ? { seconds, slices } : null
+}
+
+function keepAddingUp({ client }: BigBooks, parts: AsyncDisposableStack): void {
+  const ending = new AbortController()
+  const addUp = createAddUp(createDatabase(client, silent))
+  async function loop(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await addUp()
+      await sleep(addUpEveryMs, undefined, { signal: ending.signal }).catch(() => undefined)
+    }
+  }
+  const ended = loop()
+  parts.defer(async () => {
+    ending.abort()
+    await ended
+  })
+}
+
+type Ask = (path: string) => Promise<number>
+
+/** The answer is read whole, and has to be a success; how long it took. */
+async function signIn(base: string, { client }: BigBooks): Promise<Ask> {
+  const [name, password] = [`bench-${crypto.randomUUID().slice(0, 8)}`, crypto.randomUUID()]
+  const operator = {
+    operatorId: `opr_${name}`,
+    name,
+    role: 'admin' as const,
+    passwordHash: await hashPassword(password),
+  }
+  await insertOperator(createDatabase(client, silent), operator)
+  await client.query('update operators set must_change_password = false where name = $1', [name])
+  const response = await fetch(`${base}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ name, password }),
+  })
+  const [cookie = ''] = response.headers.get('set-cookie')?.split(';') ?? []
+  if (response.status !== 200)
+    throw new Error(`signing in was answered with ${response.status} ${await response.text()}`)
+  return async (path) => {
+    const startedAt = performance.now()
+    const answer = await fetch(`${base}${path}`, { headers: { cookie } })
+    const text = await answer.text()
+    if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status} ${text}`)
+    return performance.now() - startedAt
+  }
+}
+
+async function measureAll(pages: Page[], ask: Ask, requests: number, failures: string[]): Promise<PageFigures[]> {
+  const progress = createProgress(pages.length)
+  const measured: PageFigures[] = []
+  for (const page of pages) {
+    try {
+      const figures = await measure(page, ask, requests)
+      measured.push(figures)
+      say(progress(`${page.name}: ${short(figures.alone.p50Ms)} ms, 95 % within ${short(figures.alone.p95Ms)} ms`))
+    } catch (error) {
+      failures.push(`${page.name}: ${(error as Error).message}`)
+      say(progress(`${page.name} failed`))
+    }
+  }
+  return measured
+}
+
+async function measure({ name, path }: Page, ask: Ask, requests: number): Promise<PageFigures> {
+  // What planning and machine code cost is paid by the first few.
+  for (let turn = 0; turn < warmRequests; turn += 1) await ask(path(turn))
+  const alone: number[] = []
+  for (let turn = 0; turn < requests; turn += 1) alone.push(await ask(path(warmRequests + turn)))
+  const crowded: number[] = []
+  let next = 0
+  async function work(): Promise<void> {
+    while (next < requests) {
+      next += 1
+      crowded.push(await ask(path(warmRequests + requests + next)))
+    }
+  }
+  await Promise.all(Array.from({ length: crowd }, work))
+  return { page: name, alone: spentOf(alone), crowded: spentOf(crowded) }
+}
