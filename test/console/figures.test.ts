@@ -226,6 +226,8 @@ test('days are those of Korea, and what was outstanding at the end of each follo
     const owner = new pg.Client(books.ownerConnection)
     await owner.connect()
     await generate(owner, 600)
+    // Generated customers are as old as the test: here they came before their orders.
+    await owner.query(`update customers set created_at = (select min(created_at) from orders) - interval '1 minute'`)
     await owner.end()
     const database = createDatabase(books.pool, silentLog)
     const behind = await homeOf(database)
