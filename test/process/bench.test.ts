@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Results } from '../../bench/workloads/results.ts'
 import { tablesOf } from '../../bench/workloads/tables.ts'
+import { longOnly } from '../support/long.ts'
 import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
 
 function launchBench(t: TestContext, temporary: string, args: string[]) {
@@ -18,7 +19,9 @@ function launchBench(t: TestContext, temporary: string, args: string[]) {
   return launch(t, process.execPath, ['bench/main.ts', ...args], { cwd: repository, env })
 }
 
-test('a short run prints its tables, writes JSON and plots, and leaves nothing behind', async (t) => {
+test('a short run prints its tables, writes JSON and plots, and leaves nothing behind', {
+  skip: longOnly,
+}, async (t) => {
   const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
   const short = ['--seconds', '1', '--rounds', '1', '--connections', '2', '--workloads', 'purchase,packages']
   const { code, stdout, stderr } = await launchBench(t, temporary, ['workloads', ...short, '--out', out]).ended
@@ -45,7 +48,7 @@ for (const { moment, said } of [
   { moment: 'while it starts', said: 'Starting ' },
   { moment: 'while it measures', said: 'Measuring: ' },
 ]) {
-  test(`a signal ${moment} ends all that was started`, async (t) => {
+  test(`a signal ${moment} ends all that was started`, { skip: longOnly }, async (t) => {
     const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
     const bench = launchBench(t, temporary, ['--workloads', 'packages', '--out', out])
     while (!bench.said.stderr.includes(said)) await once(bench.child.stderr, 'data')

@@ -11,13 +11,14 @@ import { type CallName, type Ending, endings, type Scenario } from './crossing-s
 import { inWorlds, openWorld, type World } from './crossing-world.ts'
 import { type Mode, modes, type Strike } from './crossings.ts'
 import { silentLog, testServer } from './database.ts'
+import { isLong } from './long.ts'
 
 /** As many cells at a time: enough for the processor to have something to do while one of them pauses. */
 const worldCount = 3
 /** No call crosses as often. */
 const neverReached = 10_000
-/** Of the pairs every third is struck, so that each strike comes both first and second; PAIRS=all strikes them all. */
-const everyPair = process.env.PAIRS === 'all'
+/** Of the pairs one in so many is struck, so that each strike comes both first and second; in a long run all of them are. */
+const onePairIn = isLong ? 1 : 5
 
 // Of two strikes the first leaves something behind for whoever comes next. Dying or standing still before a crossing is
 // the same as after the one before it, and before the very first nothing has happened: so of these one of each. Reading
@@ -92,7 +93,7 @@ export function crossingTable() {
         const unstruck = await runCell(world, scenario, plan({ at: neverReached, mode: 'error' }))
         const cells = [unstruck]
         const strikes = strikesAt(unstruck.crossed[1] ?? [], isWorker ? workerModes : secondModes)
-        for (const strike of strikes.filter((_, place) => everyPair || (place + turn) % 3 === 0)) {
+        for (const strike of strikes.filter((_, place) => (place + turn) % onePairIn === 0)) {
           cells.push(await runCell(world, scenario, plan(strike)))
           const mayWake = isWorker && first.mode === 'stall-after'
           if (mayWake) cells.push(await runCell(world, scenario, { ...plan(strike), wakesEarly: true }))
