@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { longOnly } from '../support/long.ts'
 import { newDirectory, repository } from '../support/processes.ts'
 import { type SpendingService, startSpendingService } from '../support/spending.ts'
 import { installTools, toolsFolder } from '../support/tools.ts'
@@ -92,7 +93,7 @@ describe('the README', () => {
   })
 })
 
-describe('the types', () => {
+describe('the types', { skip: longOnly }, () => {
   const strict = {
     ...{ noEmit: true, strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true },
     ...{ exactOptionalPropertyTypes: true, target: 'es2022', verbatimModuleSyntax: true },
