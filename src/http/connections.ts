@@ -2,20 +2,28 @@
 // way are answered and take their connection with them, and so are those that come a moment later; connections that are
 // idle then are closed by the framework, and one that is kept alive after its answer would hold the stop up to its limit.
 import { Server, type Socket } from 'node:net'
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sleep } from '../core/clock.ts'
+import { deadlineIn, sleep } from '../core/clock.ts'
 
 /** Requests that wait for those before them; nobody sends so many before reading an answer. */
 const maxWaiting = 128
 
-/** At a stop: for requests that are on their way. Node would wait for connections that never say anything. */
-const graceMs = 1_000
+/** At a stop, for connections that never say anything: Node would wait for them. */
+const silentMs = 1_000
+
+/** At a stop, for requests that are on their way over connections that look idle. */
+const momentMs = 100
 
 /**
- * At a stop, for a request that is on its way over a connection that looks idle: closed at once, it would be lost to a caller
- * who has done nothing wrong. Whoever asks within this time is answered, and told that it was the last.
+ * At a stop, where requests came until now: who has just been answered is about to ask again, and would lose a request to a
+ * connection closed in that moment. Whoever asks is answered and told that it was the last; after so long without a
+ * request, those who were in the middle of something are through.
  */
-const idleGraceMs = 100
+const quietMs = 1_000
+
+/** At a stop: somebody who opens connection after connection before it does not hold it up for longer. */
+const graceMs = 3_000
 
 export type Connections = {
   /**
@@ -42,22 +50,39 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
   const seenOn = new Map<Socket, Seen>()
   const open = new Set<Socket>()
   let isStopping = false
+  let latestAt = -quietMs
   app.server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
   app.addHook('preClose', async () => {
     isStopping = true
+    const silence = deadlineIn(silentMs)
     for (const { reply } of seenOn.values()) if (!reply.sent) reply.header('connection', 'close')
-    setTimeout(() => {
-      for (const socket of open) if (seenOn.get(socket)?.reply.raw.writableEnded ?? true) socket.destroy()
-    }, graceMs).unref()
+    // Who has connected already is let in first: closed, the socket that listens would turn him away after he has asked.
+    await turnOfLoop()
     // Of a plain server: the one of HTTP would close idle connections in the same moment.
     if (app.server.listening) Server.prototype.close.call(app.server)
-    if (open.size > 0) await sleep(idleGraceMs)
+    await quiet()
+    setTimeout(() => {
+      for (const socket of open) if (seenOn.get(socket)?.reply.raw.writableEnded ?? true) socket.destroy()
+    }, silence.remainingMs()).unref()
   })
+
+  /** Until nobody is left, or nobody has asked for a while. */
+  async function quiet(): Promise<void> {
+    const grace = deadlineIn(graceMs)
+    while (open.size > 0 && grace.remainingMs() > 0) {
+      await sleep(momentMs)
+      // A process that stood still comes to its timers before it reads what has arrived in the meantime.
+      await turnOfLoop()
+      if (performance.now() - latestAt >= quietMs) return
+    }
+  }
+
   return {
     note({ raw: { socket } }, reply) {
+      latestAt = performance.now()
       const seen = seenOn.get(socket)
       if (seen) {
         const before = seen.reply

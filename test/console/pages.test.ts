@@ -13,6 +13,7 @@ import { pino } from 'pino'
 import { compress } from '../../console/build.ts'
 import { pageRoutes } from '../../src/console/pages.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
+import { closeNow } from '../support/closing.ts'
 import { type Cleaner, newDirectory } from '../support/processes.ts'
 
 const script = `document.title = 'the script of the page'\n`.repeat(50)
@@ -36,7 +37,7 @@ async function serve(t: Cleaner, directory: string) {
   })
   pageRoutes(app, pathToFileURL(`${directory}/`))
   await app.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => app.close())
+  t.after(() => closeNow(app))
   const { port } = app.server.address() as AddressInfo
   return (path: string, headers: Record<string, string> = {}) =>
     new Promise<Sent>((resolve, reject) => {

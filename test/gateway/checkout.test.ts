@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import Fastify from 'fastify'
 import { addCheckoutRoutes } from '../../sandbox/checkout/routes.ts'
 import { createPayments } from '../../sandbox/payments.ts'
+import { closeNow } from '../support/closing.ts'
 
 type Json = Record<string, unknown>
 
@@ -25,7 +26,7 @@ let url = ''
 before(async () => {
   url = await app.listen({ host: '127.0.0.1', port: 0 })
 })
-after(() => app.close())
+after(() => closeNow(app))
 
 let orders = 0
 function order(): Json & { orderId: string } {

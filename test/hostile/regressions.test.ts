@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
+import { closeNow } from '../support/closing.ts'
 import { assertHeaders } from '../support/hostile.ts'
 import {
   answersUntilClosed,
@@ -38,7 +39,7 @@ async function startListener(t: TestContext) {
   await app.listen({ host: '127.0.0.1', port: 0 })
   t.after(async () => {
     held.resolve()
-    await app.close()
+    await closeNow(app)
     assert.deepEqual(errors, [])
   })
   return { port: (app.server.address() as AddressInfo).port, letGo: held.resolve }

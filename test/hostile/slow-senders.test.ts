@@ -12,6 +12,7 @@ import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { watchForStalls } from '../../src/http/stall.ts'
+import { closeNow } from '../support/closing.ts'
 import { assertHeaders, type Code } from '../support/hostile.ts'
 import { message, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts'
 
@@ -46,7 +47,7 @@ before(async () => {
 })
 after(async () => {
   stalls.stop()
-  await app.close()
+  await closeNow(app)
 })
 
 const withKey = ['host: service', 'service-api-key: good']

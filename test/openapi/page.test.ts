@@ -11,6 +11,7 @@ import { buildInternalListener, type InternalListenerParts } from '../../src/int
 import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
 import { launchBrowser, takePicture } from '../support/browser.ts'
+import { closeNow } from '../support/closing.ts'
 import { bareEnvironment, launch, repository, takePort } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
@@ -26,7 +27,7 @@ const { paths } = apiDocument() as Document
 test('/docs, its script and /openapi.json are open on the internal listener, and what they load is theirs alone', async (t) => {
   const parts = { log: createLog('silent'), bodyLimitBytes: 1_000 } as Partial<InternalListenerParts>
   const listener = buildInternalListener(parts as InternalListenerParts)
-  t.after(() => listener.close())
+  t.after(() => closeNow(listener))
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`
   const page = await fetch(`${url}/docs`)
@@ -50,7 +51,7 @@ test('/docs, its script and /openapi.json are open on the internal listener, and
 
 test('a script that could not be read is read again for the next who asks', async (t) => {
   const listener = fastify()
-  t.after(() => listener.close())
+  t.after(() => closeNow(listener))
   referenceRoutes(listener)
   const ask = async () => (await listener.inject('/docs/scalar.js')).statusCode
   const hooks = registerHooks({

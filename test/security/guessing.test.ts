@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { refuse } from '../../src/core/errors.ts'
 import { newSecretText } from '../../src/core/ids.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
+import { closeNow } from '../support/closing.ts'
 import { answersUntilClosed, head, sendRaw } from '../support/raw-http.ts'
 import { startSpendingService } from '../support/spending.ts'
 
@@ -77,7 +78,7 @@ async function refuseAll(t: TestContext): Promise<number> {
     bodyLimitBytes: 1_000,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => app.close())
+  t.after(() => closeNow(app))
   return (app.server.address() as AddressInfo).port
 }
 

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { buildInternalListener, type InternalListenerParts } from '../../src/internal-listener.ts'
 import { buildPublicListener, type PublicListenerParts } from '../../src/public-listener.ts'
 import { buildWebhookListener, type WebhookListenerParts } from '../../src/webhook-listener.ts'
+import { closeNow } from '../support/closing.ts'
 import { startSpendingService } from '../support/spending.ts'
 import { notificationsOf, startTestWebhooks, webhookToken } from '../support/webhooks.ts'
 
@@ -23,7 +24,7 @@ const requestTimeout = { public: 10_000, internal: 10_000, webhook: 8_000 }
 for (const [name, build] of Object.entries(listeners)) {
   test(`the ${name} listener limits heads, requests, idle and silent connections`, async (t) => {
     const app = build()
-    t.after(() => app.close())
+    t.after(() => closeNow(app))
     await app.ready()
     const server = app.server as Server & { maxHeaderSize?: number }
     assert.deepEqual(

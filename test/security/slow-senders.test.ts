@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
+import { closeNow } from '../support/closing.ts'
 import { head, openSocket, sendRaw } from '../support/raw-http.ts'
 
 async function startListener(t: TestContext) {
@@ -15,7 +16,7 @@ async function startListener(t: TestContext) {
   })
   app.get('/read', async () => success({ did: 'it' }, null))
   await app.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => app.close())
+  t.after(() => closeNow(app))
   return (app.server.address() as AddressInfo).port
 }
 

@@ -14,6 +14,7 @@ import { type Connections, createDatabase } from '../../src/db/database.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
+import { closeNow } from './closing.ts'
 import { type OwnTestDatabase, silentLog } from './database.ts'
 import { createWatchedLog } from './leaks.ts'
 import { type Answer, assertEnvelope } from './service.ts'
@@ -123,7 +124,7 @@ export async function openDoor({ pool }: { pool: Connections }, { secureCookies 
       return cookieOf(answer)
     },
     async close(): Promise<void> {
-      await app.close()
+      await closeNow(app)
       assertNoSecret()
     },
   }

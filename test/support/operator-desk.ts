@@ -21,6 +21,7 @@ import { createOutbound } from '../../src/events/outbound.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
+import { closeNow } from './closing.ts'
 import type { Consumer } from './event-consumer.ts'
 import { deliver, slowSettings } from './event-world.ts'
 import { createWatchedLog } from './leaks.ts'
@@ -113,7 +114,7 @@ export async function openOperatorDesk(service: TestService) {
     /** Everything that is due now. */
     deliver: () => deliver(deliveries),
     async close(): Promise<void> {
-      await app.close()
+      await closeNow(app)
       await outbound.close()
       assertNoSecret()
     },

@@ -20,6 +20,7 @@ import { createPaymentContext, type PaymentContext, type PaymentSettings } from 
 import { failUrlOf } from '../../src/payments/fail-url.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { buildPublicListener } from '../../src/public-listener.ts'
+import { closeNow } from './closing.ts'
 import { countCalls } from './counted-gateway.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
 import { assertInvariants, assertNoCardNumbers, type GatewayPayment } from './invariants.ts'
@@ -258,7 +259,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
     sandboxUrl,
     async close() {
       await way.close()
-      await listener.close()
+      await closeNow(listener)
       await gateway.close()
       assertNoSecret()
       if (options.beside) return

@@ -10,6 +10,7 @@ import { createAuthenticateService, issueToken } from '../../src/customers/servi
 import { buildInternalListener } from '../../src/internal-listener.ts'
 import type { Metrics } from '../../src/metrics/metrics.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import { closeNow } from './closing.ts'
 import { createWatchedLog } from './leaks.ts'
 import { direct, openWay, type Way, type WayName } from './prism.ts'
 import {
@@ -92,7 +93,7 @@ export async function startInternal(
     as: (token: string | null) => spendingCalls(url, token, way),
     async close(): Promise<void> {
       await way.close()
-      await listener.close()
+      await closeNow(listener)
       assertNoSecret()
     },
   }

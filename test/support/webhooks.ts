@@ -5,6 +5,7 @@ import { createTallies } from '../../src/core/tallies.ts'
 import type { Database } from '../../src/db/database.ts'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { buildWebhookListener, webhookPath } from '../../src/webhook-listener.ts'
+import { closeNow } from './closing.ts'
 import { createWatchedLog } from './leaks.ts'
 import { makeDue } from './recovery.ts'
 import { type TestService, testSecrets } from './service.ts'
@@ -58,7 +59,7 @@ export async function startTestWebhooks(
       return send(address, { method: 'POST', headers: { ...json, ...headers }, body: text })
     },
     async close(): Promise<void> {
-      await listener.close()
+      await closeNow(listener)
       assertNoSecret()
     },
   }

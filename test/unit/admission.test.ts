@@ -10,6 +10,7 @@ import { refuse } from '../../src/core/errors.ts'
 import { limits } from '../../src/http/admission.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
+import { closeNow } from '../support/closing.ts'
 import { head, openSocket, parseAnswer } from '../support/raw-http.ts'
 
 /** Every path of the kinds of work; what is asked waits until it is let go. */
@@ -39,7 +40,7 @@ async function startHeld(t: TestContext) {
   t.after(async () => {
     for (const letGo of waiting) letGo()
     for (const socket of sockets) socket.destroy()
-    await app.close()
+    await closeNow(app)
   })
   async function open(): Promise<Socket> {
     const socket = await openSocket(port)

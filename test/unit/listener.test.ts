@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turnOfLoop } from 'node:timers/promises'
 import { pino } from 'pino'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
@@ -127,3 +127,38 @@ for (const [name, said] of [
     assert.ok(performance.now() - startedAt < 5_000)
   })
 }
+
+/** What another process does to this one when it takes the processor away. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+for (const [name, askedAfterMs, stillMs] of [
+  ['a third of a second after it', 300, 0],
+  ['while the process stands still', 50, 1_500],
+] as const) {
+  test(`whoever has been served before a stop and asks again ${name} is answered, and then it closes`, async (t) => {
+    const { app, open } = await start(t)
+    const { socket, closed, codes } = await open()
+    socket.write(work)
+    while (codes().length === 0) await sleep(5)
+    const stopped = app.close()
+    await sleep(askedAfterMs)
+    // Behind it are the timers.
+    await turnOfLoop()
+    socket.write(work)
+    standStill(stillMs)
+    await Promise.all([stopped, closed])
+    assert.deepEqual(codes(), ['SUCCESS', 'SUCCESS'])
+  })
+}
+
+test('whoever has connected before a stop and has not been let in yet is answered', async (t) => {
+  const { app, open } = await start(t)
+  const opening = open()
+  const stopped = app.close()
+  const { socket, closed, codes } = await opening
+  socket.write(work)
+  await Promise.all([stopped, closed])
+  assert.deepEqual(codes(), ['SUCCESS'])
+})

@@ -9,6 +9,7 @@ import { limits } from '../../src/http/admission.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { watchPace } from '../../src/http/pace.ts'
+import { closeNow } from '../support/closing.ts'
 import { head, openSocket, parseAnswer } from '../support/raw-http.ts'
 
 function work(ms: number): void {
@@ -58,7 +59,7 @@ test('while turns are long and a payment is under way, reads beyond a few are re
   t.after(async () => {
     for (const letGo of held) letGo()
     for (const socket of sockets) socket.destroy()
-    await app.close()
+    await closeNow(app)
   })
   const next = () => sockets.pop() as NonNullable<(typeof sockets)[0]>
   async function holding(count: number, kind: string): Promise<void> {

@@ -8,6 +8,7 @@ import { limits } from '../../src/http/admission.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { SuccessOf, success } from '../../src/http/envelope.ts'
 import { createRequestCounts, type RequestCounts } from '../../src/http/request-counts.ts'
+import { closeNow } from '../support/closing.ts'
 
 type Codes = { get(path: string): Promise<string> }
 
@@ -17,7 +18,7 @@ function build(t: TestContext, rateLimit: { perSecond: number; burst: number } |
     ...{ authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }), rateLimit, counts },
     ...{ log: pino({ level: 'silent' }), bodyLimitBytes: 1_000 },
   })
-  t.after(() => app.close())
+  t.after(() => closeNow(app))
   async function listen(): Promise<Codes> {
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo
