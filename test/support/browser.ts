@@ -1,13 +1,16 @@
 // A real Chromium for the browser tests, from wherever one is to be had: the npm package (x64), the machine, or, on a
 // Debian where we are root, its package. The first that really starts is taken; without any the tests are skipped and
-// say why.
+// say why. Before the whole browser comes its shell without windows: it shows pages by the same engine, and draws no toolbar
+// around each of them.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core'
 
+/** Debian's, by what is to be had first. */
+const packages = ['chromium-headless-shell', 'chromium']
 const installed = [
-  '/usr/bin/chromium',
+  ...packages.map((name) => `/usr/bin/${name}`),
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/usr/bin/google-chrome-stable',
@@ -27,21 +30,27 @@ const candidates: Candidate[] = [
     const { default: packaged } = await import('@sparticuz/chromium')
     return { executablePath: await packaged.executablePath(), args: [...packaged.args, ...quietArguments] }
   },
-  async () => {
-    const executablePath = installed.find((path) => existsSync(path))
-    return executablePath ? { executablePath, args: quietArguments } : undefined
-  },
+  ...installed.map(
+    (path): Candidate =>
+      async () =>
+        at(path),
+  ),
   async () => {
     if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return undefined
-    process.stderr.write('Installing chromium for the browser tests (once) ...\n')
+    process.stderr.write('Installing a Chromium for the browser tests (once) ...\n')
     // Under a lock: test files run side by side, and the second finds what the first has installed.
-    const install =
-      'test -x /usr/bin/chromium || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)'
+    const tries = packages.map((name) => `apt-get install -y -qq --no-install-recommends ${name}`)
+    const present = packages.map((name) => `test -x /usr/bin/${name}`)
+    const install = `${present.join(' || ')} || (apt-get update -qq && (${tries.join(' || ')}))`
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     spawnSync('flock', ['/tmp/prepaid-credits-chromium.lock', 'sh', '-c', install], { env, timeout: 300_000 })
-    return existsSync('/usr/bin/chromium') ? { executablePath: '/usr/bin/chromium', args: quietArguments } : undefined
+    return installed.map(at).find((found) => found !== undefined)
   },
 ]
+
+function at(executablePath: string) {
+  return existsSync(executablePath) ? { executablePath, args: quietArguments } : undefined
+}
 
 /** Undefined when this machine has none and none can be installed. */
 export async function launchBrowser(): Promise<Browser | undefined> {

@@ -31,12 +31,12 @@ const settings = {
   },
 }
 
-export async function startShop() {
+export async function startShop(more: Record<string, string> = {}) {
   const database = await createTestDatabase()
   const { user, password, host, database: name } = database.connection
   const query = new URLSearchParams({ host, user, password })
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
-  const environment = { ...settings, DATA_DIR: dataDir, DATABASE_URL: `postgres:///${name}?${query}` }
+  const environment = { ...settings, ...more, DATA_DIR: dataDir, DATABASE_URL: `postgres:///${name}?${query}` }
   const service = await startService(readConfig(environment), pino({ level: 'silent' }))
   const sandbox = sandboxControl(service.sandboxUrl ?? '')
   return {
