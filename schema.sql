@@ -112,6 +112,25 @@ CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE sta
 CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
+create table audits (
+  audit_id        uuid                     not null,
+  cause           text                     not null,
+  begun_at        timestamp with time zone not null,
+  ended_at        timestamp with time zone not null default now(),
+  rules           integer                  not null,
+  checked         jsonb                    not null,
+  violation_count bigint                   not null,
+  findings        jsonb                    not null,
+  constraint audits_pkey PRIMARY KEY (audit_id),
+  constraint audits_cause CHECK (cause = ANY (ARRAY['DAILY'::text, 'COMMAND'::text])),
+  constraint audits_ends_after_it_began CHECK (ended_at >= begun_at),
+  constraint audits_says_what_it_found CHECK ((violation_count = 0) = (findings = '[]'::jsonb) AND violation_count >= 0)
+);
+
+CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
+
+CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table event_endpoints (
   endpoint_id text                     not null,
   url         text                     not null,

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pino } from 'pino'
-import { actionOf } from './commands/action.ts'
+import { actionOf, subjectOf } from './commands/action.ts'
 import type { BareCall, BareCommand, Call, Command, DatabaseCommand, Words } from './commands/command.ts'
 import { ask, isAsked, type Terminal } from './commands/confirm.ts'
 import type { Look } from './commands/layout.ts'
@@ -15,9 +15,7 @@ import { createCredits } from './credits/credits.ts'
 import { readOrMakePepper, readPepper } from './customers/pepper-file.ts'
 import type { Database } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
-import { createOutbound } from './events/outbound.ts'
 import { unlessInterrupted } from './interruption.ts'
-import { openGateway } from './open-gateway.ts'
 import { recorded } from './operators/trail.ts'
 import { createPaymentContext } from './payments/context.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -109,7 +107,8 @@ async function runWith(
   parts: AsyncDisposableStack,
 ): Promise<number> {
   const { words, signal } = showing
-  const call = await openCall(bare, parts)
+  const opened = await openCall(bare, parts)
+  const call: Call = { ...opened, subject: command.about ? await command.about(opened) : subjectOf(words) }
   signal.throwIfAborted()
   if (!(await isWanted(command.confirm, call, showing))) return 1
   showing.onBegin()
@@ -121,23 +120,29 @@ async function runWith(
     return result
   }
   const trail = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
-  const result = await (command.changes ? recorded(trail, actionOf(command, words), run, command.failed) : run())
+  const action = actionOf(command, words, call.subject)
+  const result = await (command.changes ? recorded(trail, action, run, command.failed) : run())
   return result && command.failed?.(result) ? 1 : 0
 }
 
-async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Call> {
+async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Omit<Call, 'subject'>> {
   const config = readConfig()
   const peppers = () => config.keyPeppers ?? readOrMakePepper(config.dataDir)
+  // Loaded by who asks: together more than half of all there is to load, and most commands speak to nobody outside.
+  const gatewayModule = () => import('./open-gateway.ts')
+  const outboundModule = () => import('./events/outbound.ts')
   // Nobody scrapes a command.
   const tallies = createTallies()
   async function payments(database: Database) {
+    const { openGateway } = await gatewayModule()
     const { gateway, close } = await openGateway(config, { use: 'command', log })
     parts.defer(close)
     const settings = paymentSettings(config)
     const credits = createCredits(database, tallies)
     return createPaymentContext({ database, gateway, credits, settings, log, tallies })
   }
-  function deliveries(database: Database) {
+  async function deliveries(database: Database) {
+    const { createOutbound } = await outboundModule()
     const outbound = createOutbound(outboundOptions(config))
     parts.defer(() => outbound.close())
     return { database, outbound, sealing: peppers(), settings: deliverySettings(config), log, tallies }

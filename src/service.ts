@@ -99,9 +99,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     parts.defer(() => outbound.close())
     const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log, tallies }
     const deliverer = createDeliverer(deliveries)
-    // Both have requests or operations under way, and neither is to wait for the other.
+    const { serving: connection, pools } = opened
+    const metrics = openMetrics({ measures, gateway, breakerState, pools, connection, version: readVersion(), log })
+    parts.defer(() => metrics.close())
+    // All of them have requests or operations under way, and none is to wait for another.
+    let internal: FastifyInstance | undefined
     parts.defer(async () => {
-      await Promise.all([listener.close(), worker?.stop().then(deliverer.finish)])
+      await Promise.all([internal?.close(), listener.close(), worker?.stop().then(deliverer.finish)])
     })
     const publicUrl = await listen(listener, 'PORT', config.host, config.port)
     const shop = await startStorefrontOf(config, { database, peppers, publicUrl, sandboxUrl })
@@ -115,11 +119,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
-    const { serving: connection, pools } = opened
-    const metrics = openMetrics({ measures, gateway, breakerState, pools, connection, version: readVersion(), log })
-    parts.defer(() => metrics.close())
-    // Last of all: whoever is told that we are ready finds everything in its place.
-    const internal = buildInternalListener({
+    const hasOperators = (await countOperators(database)) > 0
+    // Last of all: whoever is told that we are ready finds everything in its place, and nothing is left that could fail.
+    internal = buildInternalListener({
       ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
       ...{ log: quiet, counts: counts.internal, metrics, tracing },
       console: {
@@ -129,7 +131,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
         secureCookies: config.production,
       },
     })
-    const internalUrl = await listenAt(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
+    const internalUrl = await listen(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
+    // It is shown once, so it is not made for a start that fails. Without a database in this moment the next start makes it.
+    const demoKey = shop && sandboxUrl ? await issueDemoKey(database, peppers).catch(() => undefined) : undefined
 
     return {
       publicUrl,
@@ -138,8 +142,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
       sandboxUrl,
       storefrontUrl: shop?.url,
       databasePlace: opened.place,
-      demoKey: shop && sandboxUrl ? await issueDemoKey(database, peppers) : undefined,
-      hasOperators: (await countOperators(database)) > 0,
+      demoKey,
+      hasOperators,
       close: () => parts.disposeAsync(),
     }
   } catch (error) {

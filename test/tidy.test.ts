@@ -71,6 +71,7 @@ const writers: Record<string, string[]> = {
   webhook_notifications: ['src/payments/notification-sql.ts'],
   gateway_movements: ['src/payments/reconcile-sql.ts'],
   reconciliations: ['src/payments/reconcile-sql.ts'],
+  audits: ['src/payments/audit-record-sql.ts'],
   schema_migrations: ['src/db/migrate.ts'],
   operator_actions: ['src/operators/action-sql.ts'],
   operators: ['src/operators/operator-sql.ts'],

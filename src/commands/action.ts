@@ -1,5 +1,6 @@
 // What the trail says of a command: who called it, with which words, about what and why.
 import { userInfo } from 'node:os'
+import { uuidPattern } from '../core/ids.ts'
 import type { Action } from '../operators/trail.ts'
 import type { Command, Values, Words } from './command.ts'
 
@@ -32,10 +33,12 @@ function userName(): string {
   }
 }
 
-export function actionOf({ name }: Pick<Command, 'name'>, words: Words): Action {
-  const { positionals, values } = words
-  return {
-    ...{ actor: actorOf(values), command: name, arguments: argumentsOf(words) },
-    ...{ subject: positionals[0] ?? null, reason: values.reason?.trim() ?? null },
-  }
+/** The first argument, as ids are kept. */
+export function subjectOf({ positionals: [first] }: Words): string | null {
+  return (first && uuidPattern.test(first) ? first.toLowerCase() : first) ?? null
+}
+
+export function actionOf({ name }: Pick<Command, 'name'>, words: Words, subject = subjectOf(words)): Action {
+  const reason = words.values.reason?.trim() ?? null
+  return { actor: actorOf(words.values), command: name, arguments: argumentsOf(words), subject, reason }
 }

@@ -1,11 +1,12 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
 import { uuidPattern } from '../core/ids.ts'
-import { audit } from '../payments/audit.ts'
+import { recordedAudit } from '../payments/audit.ts'
 import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../payments/reconcile.ts'
 import type { Command, Values } from './command.ts'
 import { dateOption, reasonOption } from './options.ts'
 import { readTime } from './times.ts'
+import { tellUnwritten } from './unwritten.ts'
 
 const listLimit = 1_000
 
@@ -18,6 +19,7 @@ export const bookCommands: Command[] = [
     more: [
       'Reads everything in small pieces: it slows nobody down and needs little memory, however large the books are. What ' +
         'is broken is listed with the rule, the row and what is wrong.',
+      'Its result is kept beside those of the nightly audits, for the console and the metrics, where the role may write.',
     ],
     examples: [
       { line: 'audit', does: 'ok: true, or the violations' },
@@ -26,7 +28,9 @@ export const bookCommands: Command[] = [
     failsWhen: 'a rule is broken',
     changes: false,
     run: ({ database, onProgress, signal }) =>
-      audit(database, { signal, onProgress: (done, total) => onProgress('rows', done, total) }),
+      recordedAudit(database, 'COMMAND', {
+        ...{ signal, onProgress: (done, total) => onProgress('rows', done, total), onUnwritten: tellUnwritten },
+      }),
     failed: (result) => !(result as { ok: boolean }).ok,
   },
   {

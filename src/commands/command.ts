@@ -88,10 +88,12 @@ export type BareCall = Words & {
 }
 
 export type Call = BareCall & {
+  /** The id of what the trail has it about. */
+  subject: string | null
   database: Database
   peppers(): Peppers
   payments(): Promise<PaymentContext>
-  deliveries(): DeliveryContext
+  deliveries(): Promise<DeliveryContext>
 }
 
 type Described = {
@@ -124,6 +126,8 @@ export type DatabaseCommand = Described & {
   stream?(call: Call): AsyncIterable<string>
   /** For what cannot be taken back: what it will do, read without changing anything. Nothing is asked when undefined. */
   confirm?(call: Call): Promise<Confirmation | undefined>
+  /** On whose trail it is, where that is not its first argument: one looks for it there. Null: on nobody's. */
+  about?(call: Omit<Call, 'subject'>): Promise<string | null>
   alone?: never
 }
 

@@ -19,9 +19,10 @@ import { compareSchema } from '../db/migrate.ts'
 import { connectTo, type OpenOptions, openDatabase, placeOf, type Reached, reach } from '../db/open.ts'
 import { prepare, withClient } from '../db/prepare.ts'
 import { recorded } from '../operators/trail.ts'
-import { type AuditResult, audit } from '../payments/audit.ts'
+import { recordedAudit } from '../payments/audit.ts'
 import { actionOf } from './action.ts'
 import type { BareCall, Words } from './command.ts'
+import { tellUnwritten } from './unwritten.ts'
 
 const secretText = 'the secrets of this service'
 const secretAbout = 'backup'
@@ -195,11 +196,9 @@ async function fill(
   })
   const { database, close } = await connectTo(options, places, leave, { isCopy: true })
   try {
-    const audited: AuditResult = await audit(database, {
-      onProgress: (done, total) => onProgress('audit', done, total),
-      signal,
+    const { ok, violations } = await recordedAudit(database, 'COMMAND', {
+      ...{ signal, onProgress: (done, total) => onProgress('audit', done, total), onUnwritten: tellUnwritten },
     })
-    const { ok, violations } = audited
     const result = { ok, place, ...(!ok && { next: violatedText }), tables: shown(sums), violations }
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
     await recorded(

@@ -4,7 +4,7 @@ import { balancesAt } from '../credits/statement.ts'
 import { statementCsv } from '../credits/statement-csv.ts'
 import { type EntryKind, entryKinds } from '../credits/statement-sql.ts'
 import type { Command } from './command.ts'
-import { customerOf } from './customer.ts'
+import { customerAbout, customerOf } from './customer.ts'
 import { customerOption, dateOption, timeOption } from './options.ts'
 import { readTime } from './times.ts'
 
@@ -79,6 +79,7 @@ export const customerCommands: Command[] = [
       { line: 'customers low-credits --customer acme --credits off', does: 'tells no more' },
     ],
     changes: true,
+    about: customerAbout,
     async run(call) {
       const customerId = await customerOf(call)
       const lowCredits = call.values.credits === 'off' ? null : Number(call.values.credits)

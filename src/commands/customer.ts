@@ -7,3 +7,8 @@ export async function customerOf({ database, values }: Pick<Call, 'database' | '
   if (!customerId) throw new Error(`There is no customer ${values.customer}.`)
   return customerId
 }
+
+/** On whose trail it is; whom nobody knows, the command itself refuses. */
+export async function customerAbout({ database, values }: Pick<Call, 'database' | 'values'>): Promise<string | null> {
+  return (values.customer && (await findCustomer(database, values.customer.trim()))) || null
+}

@@ -6,7 +6,7 @@ import { listLatestEvents } from '../events/event-sql.ts'
 import { eventTypes } from '../events/outbox.ts'
 import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
-import { customerOf } from './customer.ts'
+import { customerAbout, customerOf } from './customer.ts'
 import { customerOption } from './options.ts'
 
 const listLimit = 1_000
@@ -99,7 +99,8 @@ export const eventCommands: Command[] = [
     check: ({ values }) => checkUrl(values),
     async run({ database, peppers, deliveries, values }) {
       const wanted = { url: values.url ?? '', types: readTypes(values.types) }
-      const fault = deliveries().outbound.faultOf(wanted.url)
+      const { outbound } = await deliveries()
+      const fault = outbound.faultOf(wanted.url)
       if (fault) throw new Error(`Events cannot go there: ${fault}. For development: EVENT_PRIVATE_ADDRESSES=allow.`)
       const { endpointId, url, types, secret } = await addEndpoint(database, peppers()[0], wanted)
       return { endpointId, url, types: namesOf(types), secret }
@@ -187,9 +188,10 @@ export const eventCommands: Command[] = [
     ],
     failsWhen: 'one is not taken',
     changes: true,
+    about: customerAbout,
     async run(call) {
       const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
-      return resendDeadEvents(call.deliveries(), await deadOf(call), onProgress)
+      return resendDeadEvents(await call.deliveries(), await deadOf(call), onProgress)
     },
     failed: (result) => isPartlyResent(result as Resent),
   },

@@ -1,11 +1,18 @@
 // Commands about API keys.
+import { newCustomerId, uuidPattern } from '../core/ids.ts'
 import { issueKey } from '../customers/api-keys.ts'
-import { listKeys, updateKeyStatus } from '../customers/sql.ts'
+import { findKey, listKeys, updateKeyStatus } from '../customers/sql.ts'
 import type { Command } from './command.ts'
+import { customerAbout } from './customer.ts'
 import { customerOption, isName } from './options.ts'
 import { suspensionCommands } from './suspension.ts'
 
 const listLimit = 1_000
+
+/** Whom nobody knows yet is made with it: the trail has it before. */
+function idOfNew(customer = ''): string {
+  return uuidPattern.test(customer.trim()) ? customer.trim().toLowerCase() : newCustomerId()
+}
 
 export const keyCommands: Command[] = [
   {
@@ -28,10 +35,14 @@ export const keyCommands: Command[] = [
       { line: 'keys issue --customer "Acme Corporation" --json', does: 'the same, for a script' },
     ],
     changes: true,
-    run: ({ database, peppers, values }) => issueKey(database, peppers(), values.customer?.trim() ?? ''),
+    about: async (call) => (await customerAbout(call)) ?? idOfNew(call.values.customer),
+    run: ({ database, peppers, values, subject }) =>
+      issueKey(database, peppers(), values.customer?.trim() ?? '', subject ?? undefined),
   },
   ...suspensionCommands({
     ...{ noun: 'keys', what: 'key', idName: 'keyId', sampleId: 'key_4fTq0ZB7yWc2LxVhN8sD' },
+    // The trail of its customer, as of what is done to a key in the console.
+    about: async ({ database, positionals: [keyId = ''] }) => (await findKey(database, keyId))?.customerId ?? keyId,
     update: updateKeyStatus,
   }),
   {

@@ -9,8 +9,11 @@ import { orderArgument, reasonOption } from './options.ts'
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 
 async function confirmRefund({ payments, positionals: [orderId = ''] }: Call): Promise<Confirmation | undefined> {
-  const will = await quoteRefund(await payments(), orderId)
-  return will && { will, question: 'Give the money back and take the credits? This cannot be undone.' }
+  const quote = await quoteRefund(await payments(), orderId)
+  if (!quote) return undefined
+  const { gatewayCode, ...rest } = quote
+  const will = { ...rest, backToTheCard: quote.backToTheCard ?? `not known: the gateway says ${gatewayCode}` }
+  return { will, question: 'Give the money back and take the credits? This cannot be undone.' }
 }
 
 export const orderCommands: Command[] = [

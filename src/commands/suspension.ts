@@ -1,7 +1,7 @@
 // API keys and tokens of services are suspended and made to work again by the same two commands.
 import type { KeyStatus } from '../customers/sql.ts'
 import type { Database } from '../db/database.ts'
-import type { Argument, Call, Command } from './command.ts'
+import type { Argument, Call, Command, DatabaseCommand } from './command.ts'
 
 type Suspended = {
   noun: string
@@ -10,11 +10,12 @@ type Suspended = {
   idName: 'keyId' | 'serviceId'
   /** For the examples. */
   sampleId: string
+  about?: DatabaseCommand['about']
   /** Whether there is such a one. */
   update: (database: Database, id: string, status: KeyStatus) => Promise<boolean>
 }
 
-export function suspensionCommands({ noun, what, idName, sampleId, update }: Suspended): Command[] {
+export function suspensionCommands({ noun, what, idName, sampleId, about, update }: Suspended): Command[] {
   const argument: Argument = { name: idName.toUpperCase(), about: `the id of the ${what}`, listedBy: `${noun} list` }
   const setTo = (status: KeyStatus) =>
     async function run({ database, positionals: [id = ''] }: Call): Promise<object> {
@@ -28,7 +29,7 @@ export function suspensionCommands({ noun, what, idName, sampleId, update }: Sus
       more: [`It can be taken back: ${noun} activate.`],
       arguments: [argument],
       examples: [{ line: `${noun} suspend ${sampleId}`, does: `the ${what} is refused from now on` }],
-      changes: true,
+      ...{ changes: true, ...(about && { about }) },
       run: setTo('SUSPENDED'),
     },
     {
@@ -36,7 +37,7 @@ export function suspensionCommands({ noun, what, idName, sampleId, update }: Sus
       does: `Makes a suspended ${what} work again.`,
       arguments: [argument],
       examples: [{ line: `${noun} activate ${sampleId}`, does: `the ${what} works again` }],
-      changes: true,
+      ...{ changes: true, ...(about && { about }) },
       run: setTo('ACTIVE'),
     },
   ]

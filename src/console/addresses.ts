@@ -32,7 +32,10 @@ export const endpoints = {
   runs: 'GET /books/runs',
   run: 'GET /books/runs/:reconciliationId',
   reconcile: 'POST /books/runs',
+  audits: 'GET /books/audits',
+  audit: 'GET /books/audits/:auditId',
   discrepancies: 'GET /books/discrepancies',
+  discrepancy: 'GET /books/discrepancies/:discrepancyId',
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
 
   trail: 'GET /trail',

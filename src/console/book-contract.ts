@@ -1,6 +1,20 @@
 // What the pages of the books show, and what their actions take and give.
 import Type from 'typebox'
-import { Day, Detail, Moment, MomentOrNull, paging, Reason, Text, TextOrNull, Uuid, Whole } from './schema-words.ts'
+import { StoryMoments } from './order-contract.ts'
+import {
+  Day,
+  Detail,
+  Flag,
+  Moment,
+  MomentOrNull,
+  OrderStatus,
+  paging,
+  Reason,
+  Text,
+  TextOrNull,
+  Uuid,
+  Whole,
+} from './schema-words.ts'
 
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) })
 
@@ -46,14 +60,35 @@ export const DiscrepanciesQuery = Type.Object({
   /** Only those that were there when this run ended: found by then, and seen since it began. */
   reconciliationId: Type.Optional(Uuid),
 })
-export const DiscrepancyData = Type.Object({
+const discrepancy = {
   ...{ discrepancyId: Text, kind: Text, subject: Text, customerId: TextOrNull, orderId: TextOrNull, detail: Detail },
   ...{ foundAt: Moment, lastSeenAt: Moment, resolvedAt: MomentOrNull, resolution: TextOrNull },
-})
+}
+export const DiscrepancyData = Type.Object(discrepancy)
 /** The open ones oldest first, the resolved ones newest first. */
 export const DiscrepanciesData = Type.Object({
   discrepancies: Type.Array(DiscrepancyData),
   nextCursor: TextOrNull,
 })
 export const DiscrepancyParams = Type.Object({ discrepancyId: Uuid })
+export const discrepancyActions = ['settle', 'resolve'] as const
+export const DiscrepancyPageData = Type.Object({
+  discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
+  /** As it is now; null: it is about no order of ours. */
+  order: Type.Union([
+    Type.Object({ ...{ orderId: Text, status: OrderStatus, amount: Whole, credits: Whole } }),
+    Type.Null(),
+  ]),
+  /** In the order of time, as in the story of an order: found, what operators did about it or its order meanwhile, resolved. */
+  history: StoryMoments,
+  /** About the same order, newest first. */
+  others: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, resolvedAt: MomentOrNull })),
+  /** Whether it can be done now by this operator, and if not, why. */
+  actions: Type.Array(
+    Type.Object({
+      ...{ action: Type.Enum([...discrepancyActions]), allowed: Flag },
+      code: Type.Union([Type.Enum(['role', 'resolved', 'no order']), Type.Null()]),
+    }),
+  ),
+})
 export const ResolvedData = Type.Object({ discrepancyId: Text, kind: Text, resolution: Text })

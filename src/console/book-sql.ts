@@ -86,10 +86,9 @@ export type DiscrepancyRow = {
   resolution: string | null
 }
 
-const discrepancyColumns = `d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
+export const discrepancyColumns = `d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
     d.order_id as "orderId", d.detail, d.found_at as "foundAt", d.last_seen_at as "lastSeenAt",
-    d.resolved_at as "resolvedAt", d.resolution
-  from discrepancies d`
+    d.resolved_at as "resolvedAt", d.resolution`
 
 export type DiscrepancyState = 'open' | 'resolved'
 
@@ -103,11 +102,13 @@ const listDiscrepanciesStatements = {
     first: statement(
       'console.listOpenDiscrepancies',
       `select ${discrepancyColumns}
+      from discrepancies d
       where d.resolved_at is null and ${inSight} order by d.found_at, d.discrepancy_id limit $1`,
     ),
     behind: statement(
       'console.listOpenDiscrepanciesBehind',
       `select ${discrepancyColumns}
+      from discrepancies d
       where d.resolved_at is null and ${inSight} and (d.found_at, d.discrepancy_id) > (
         select c.found_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
       order by d.found_at, d.discrepancy_id
@@ -118,11 +119,13 @@ const listDiscrepanciesStatements = {
     first: statement(
       'console.listResolvedDiscrepancies',
       `select ${discrepancyColumns}
+      from discrepancies d
       where d.resolved_at is not null and ${inSight} order by d.resolved_at desc, d.discrepancy_id desc limit $1`,
     ),
     behind: statement(
       'console.listResolvedDiscrepanciesBehind',
       `select ${discrepancyColumns}
+      from discrepancies d
       where d.resolved_at is not null and ${inSight} and (d.resolved_at, d.discrepancy_id) < (
         select c.resolved_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
       order by d.resolved_at desc, d.discrepancy_id desc

@@ -10,8 +10,11 @@ import { beginRun, carryOut, isDoubtful, letGo, type Reconciliation } from '../p
 import type { Run, Span } from '../payments/reconcile-sql.ts'
 import type { dayStates } from './book-contract.ts'
 import { type DayRun, findRun, listDiscrepancies, listRuns, listRunsOfDays, type Sight } from './book-sql.ts'
+import { noSuchDiscrepancy } from './discrepancy.ts'
+import { findDiscrepancy } from './discrepancy-sql.ts'
 import { cursorOf, limitOf, pageOf } from './keyset.ts'
 import type { ConsoleParts } from './parts.ts'
+import { refuseBecause } from './refusals.ts'
 import { actorOf, type Handlers } from './routes.ts'
 
 const defaultDays = 31
@@ -69,8 +72,9 @@ export function bookHandlers(parts: BookParts, trail: Trail, app: FastifyInstanc
     async resolveDiscrepancy({ params: { discrepancyId }, body }) {
       const resolution = body.reason.trim()
       const kind = await resolveDiscrepancy(database, discrepancyId, resolution)
-      if (!kind) throw refuse('NOT000', { message: 'There is no such discrepancy, or it is resolved already.' })
-      return { discrepancyId, kind, resolution }
+      if (kind) return { discrepancyId, kind, resolution }
+      if (!(await findDiscrepancy(database, discrepancyId))) throw noSuchDiscrepancy()
+      throw refuseBecause('NOT000', 'resolved', 'The discrepancy is resolved already.')
     },
   }
 }
@@ -117,7 +121,8 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
   return async (days: Span, request: FastifyRequest, reason: string): Promise<string> => {
     const span = `${days.from.toISOString()} ${days.to.toISOString()}`
     if (current && current.span !== span) {
-      throw refuse('SVC001', { message: 'A reconciliation of other days is under way. Try again when it has ended.' })
+      const message = 'A reconciliation of other days is under way. Try again when it has ended.'
+      throw refuseBecause('SVC001', 'other days', message)
     }
     current ??= begin(days, span, request, reason)
     return (await current.begun).reconciliationId

@@ -1,7 +1,9 @@
 // The operator console: puts its API, its files to save and its pages on a listener.
 import type { FastifyInstance } from 'fastify'
+import { auditHandlers } from './audits.ts'
 import { bookHandlers } from './books.ts'
 import { customerHandlers } from './customers.ts'
+import { discrepancyHandlers } from './discrepancy.ts'
 import { exportRoutes } from './exports.ts'
 import { createGuard } from './guard.ts'
 import { homeHandlers } from './home.ts'
@@ -23,6 +25,8 @@ export function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     ...orderHandlers(parts),
     ...customerHandlers(parts),
     ...bookHandlers(parts, trail, app),
+    ...auditHandlers(parts),
+    ...discrepancyHandlers(parts),
   }
   apiRoutes(app, { guard, trail, handlers })
   exportRoutes(app, { ...parts, guard, trail })

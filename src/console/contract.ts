@@ -6,11 +6,13 @@ import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
 import { isUnsettled } from '../payments/settle.ts'
 import type { EndpointName } from './addresses.ts'
+import { AuditData, AuditParams, AuditsData, AuditsQuery } from './audit-contract.ts'
 import {
   DaysData,
   DaysQuery,
   DiscrepanciesData,
   DiscrepanciesQuery,
+  DiscrepancyPageData,
   DiscrepancyParams,
   ReconcileBody,
   ReconcileData,
@@ -124,7 +126,10 @@ export const contract = {
   runs: { for: 'read', query: RunsQuery, data: RunsData },
   run: { for: 'read', params: RunParams, data: RunData },
   reconcile: { for: 'reconcile', trail: 'reconcile', body: ReconcileBody, data: ReconcileData },
+  audits: { for: 'read', query: AuditsQuery, data: AuditsData },
+  audit: { for: 'read', params: AuditParams, data: AuditData },
   discrepancies: { for: 'read', query: DiscrepanciesQuery, data: DiscrepanciesData },
+  discrepancy: { for: 'read', params: DiscrepancyParams, data: DiscrepancyPageData },
   resolveDiscrepancy: {
     ...{ for: 'resolve discrepancies', trail: 'discrepancies resolve', params: DiscrepancyParams },
     ...{ body: ReasonBody, data: ResolvedData },

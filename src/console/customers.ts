@@ -10,6 +10,7 @@ import { findCustomer, findKey, type KeyStatus, updateKeyStatus } from '../custo
 import { findCustomerPage, listCustomers, listHolds } from './customer-sql.ts'
 import { cursorOf, limitOf, pageOf } from './keyset.ts'
 import type { ConsoleParts } from './parts.ts'
+import { refuseBecause } from './refusals.ts'
 import type { Handlers } from './routes.ts'
 
 type Names =
@@ -87,7 +88,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
       const old = keyIdPattern.test(keyId) ? await findKey(database, keyId) : undefined
       if (!old) throw noSuchKey()
       const issued = await rotateKey(database, peppers, keyId)
-      if (!issued) throw refuse('VAL003', { message: 'The key is suspended already. Issue a new one.' })
+      if (!issued) throw refuseBecause('VAL003', 'suspended key', 'The key is suspended already. Issue a new one.')
       return { ...issued, suspendedKeyId: keyId }
     },
   }

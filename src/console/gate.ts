@@ -1,6 +1,6 @@
 // How much of the console is under way at a time: its pages read from the connections that payments need too. A short line
 // waits for a place, and whoever comes past its end is told to come again.
-import { refuse } from '../core/errors.ts'
+import { refuseBecause } from './refusals.ts'
 
 export type Gate = {
   /** Refuses with SVC001 when the line is full. */
@@ -31,7 +31,11 @@ export function createGate(atOnce: number, mostWaiting: number): Gate {
     goOn,
     async enter(work) {
       if (underWay === atOnce && waiting.length >= mostWaiting) {
-        throw refuse('SVC001', { message: 'Too much is asked of the console at once. Try again in a moment.' })
+        throw refuseBecause(
+          'SVC001',
+          'console busy',
+          'Too much is asked of the console at once. Try again in a moment.',
+        )
       }
       return goOn(work)
     },

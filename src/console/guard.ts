@@ -1,16 +1,17 @@
 // Who is let in, for every route of the console: what changes something has to come from the console's own page, whoever asks
 // has to be signed in, and their role has to allow it. The database is asked each time, so that a suspension, a new role or a
 // sign-out elsewhere holds at once in every process.
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { type Refusal, refuse } from '../core/errors.ts'
-import { newSecretText } from '../core/ids.ts'
+import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import { valuesOf } from '../http/headers.ts'
 import { may, type Permission, permissions } from '../operators/permissions.ts'
 import { apiPath } from './addresses.ts'
 import { createGates, type Gates, gateOf } from './gate.ts'
+import { refuseBecause } from './refusals.ts'
 import { findSession, type SessionRow } from './session-sql.ts'
+import { createTokens, type NewToken } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,23 +30,29 @@ export type Guard = {
   onRequest(access: Access): onRequestAsyncHookHandler
   /** Of what the browser holds; undefined: nothing, or nothing that is to be trusted. */
   sessionHashOf(request: FastifyRequest): Buffer | undefined
+  newToken(): NewToken
   giveCookie(reply: FastifyReply, token: string): void
   takeCookie(reply: FastifyReply): void
 }
 
-type GuardParts = { database: Database; secureCookies: boolean }
+type GuardParts = { database: Database; peppers: Peppers; secureCookies: boolean }
 
 const cookieName = 'credits_console'
-const tokenPattern = /^[0-9A-Za-z]{43}$/
 
-export function createGuard(app: FastifyInstance, { database, secureCookies }: GuardParts): Guard {
+export function createGuard(app: FastifyInstance, { database, peppers, secureCookies }: GuardParts): Guard {
   app.decorateRequest('operator', null)
+  const tokens = createTokens(peppers)
   const cookies = cookiesOf(secureCookies)
   const gates = createGates()
 
-  /** Whoever brings nothing costs no statement, and is answered like whoever brings something unknown. */
+  function sessionHashOf(request: FastifyRequest): Buffer | undefined {
+    const token = cookies.tokenOf(request)
+    return token === undefined ? undefined : tokens.hashOf(token)
+  }
+
+  /** Whoever brings nothing, or something made up, costs no statement, and is answered like whoever brings an ended one. */
   async function signedIn(request: FastifyRequest, isUse: boolean): Promise<SignedIn> {
-    const sessionHash = cookies.sessionHashOf(request)
+    const sessionHash = sessionHashOf(request)
     const find = (hash: Buffer) => gateOf(gates, request.method).enter(() => findSession(database, hash, isUse))
     const session = sessionHash && (await find(sessionHash))
     if (!session) throw refuse('AUTH001', { message: 'You are not signed in.' })
@@ -53,7 +60,8 @@ export function createGuard(app: FastifyInstance, { database, secureCookies }: G
   }
 
   return {
-    ...{ gates, ...cookies },
+    ...{ gates, sessionHashOf, newToken: tokens.newToken },
+    ...{ giveCookie: cookies.give, takeCookie: cookies.take },
     onRequest: (access) =>
       async function guard(request) {
         if (request.method !== 'GET' && !isFromOwnPage(request)) throw notFromOwnPage()
@@ -70,7 +78,7 @@ export function createGuard(app: FastifyInstance, { database, secureCookies }: G
  * send it first. Where there are two, neither is believed, and whoever signs in is rid of the other. Over encrypted connections
  * the name has a prefix by which browsers take no cookie for a longer path.
  */
-function cookiesOf(isSecure: boolean): Pick<Guard, 'sessionHashOf' | 'giveCookie' | 'takeCookie'> {
+function cookiesOf(isSecure: boolean) {
   const name = isSecure ? `__Host-${cookieName}` : cookieName
   const flags = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   const gone = `${name}=; Max-Age=0`
@@ -79,36 +87,25 @@ function cookiesOf(isSecure: boolean): Pick<Guard, 'sessionHashOf' | 'giveCookie
     reply.header('set-cookie', isSecure ? own : [own, `${gone}; Path=${apiPath}; ${flags}`])
   }
   return {
-    sessionHashOf({ raw }) {
+    tokenOf({ raw }: FastifyRequest): string | undefined {
       const all = valuesOf(raw, 'cookie').flatMap((value) => value.split(';').map((each) => each.trim()))
       const own = all.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1))
-      const [token = ''] = own
-      return own.length === 1 && tokenPattern.test(token) ? hashOf(token) : undefined
+      return own.length === 1 ? own[0] : undefined
     },
-    giveCookie: (reply, token) => set(reply, `${name}=${token}`),
-    takeCookie: (reply) => set(reply, gone),
+    give: (reply: FastifyReply, token: string) => set(reply, `${name}=${token}`),
+    take: (reply: FastifyReply) => set(reply, gone),
   }
-}
-
-function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
-
-/** Of a new session: what the browser gets, and what is kept. */
-export function newToken(): { token: string; sessionHash: Buffer } {
-  const token = newSecretText('')
-  return { token, sessionHash: hashOf(token) }
 }
 
 function requirePermission({ role, mustChangePassword }: SignedIn, permission: Permission): void {
   if (mustChangePassword) {
     const message = 'Change your first password before anything else.'
-    throw refuse('AUTH003', { message, metadata: { reason: 'password' } })
+    throw refuseBecause('AUTH003', 'password', message)
   }
   if (may(role, permission)) return
   const roles = permissions[permission]
   const message = `Your role is ${role}. This is for ${roles.join(' and ')}.`
-  throw refuse('AUTH003', { message, metadata: { reason: 'role', roles } })
+  throw refuseBecause('AUTH003', 'role', message, { metadata: { roles } })
 }
 
 /**
@@ -123,5 +120,5 @@ function isFromOwnPage({ headers }: FastifyRequest): boolean {
 
 function notFromOwnPage(): Refusal {
   const message = 'This can only be asked for by a page of the console itself.'
-  return refuse('AUTH003', { message, metadata: { reason: 'origin' } })
+  return refuseBecause('AUTH003', 'origin', message)
 }

@@ -1,5 +1,6 @@
 // What the first page shows, and what a search finds.
 import Type from 'typebox'
+import { LastAudit } from './audit-contract.ts'
 import {
   Flag,
   lineOf,
@@ -61,6 +62,10 @@ export const HomeData = Type.Object({
   figuresUpTo: MomentOrNull,
   operations: Type.Object({ count: Whole, oldest: Type.Array(Pending) }),
   discrepancies: Type.Object({ count: Whole, oldest: Type.Array(OpenDiscrepancy) }),
+  /** The last whole one. */
+  audit: LastAudit,
+  /** The nights since it, or since the first that could have been, should have brought another. */
+  isAuditOverdue: Flag,
   events: Type.Object({ undelivered: Whole, dead: Whole, oldestSeconds: WholeOrNull }),
   waitingNotifications: Whole,
   gateway: Type.Object({

@@ -4,6 +4,8 @@ import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../core/kore
 import { readBacklog } from '../payments/backlog-sql.ts'
 import { listOpenDiscrepancies } from '../payments/discrepancy-sql.ts'
 import { type FigureName, type FigureRow, readFigures } from '../payments/figures-sql.ts'
+import { listAudits } from './audit-sql.ts'
+import { isAuditOverdue } from './audits.ts'
 import { listOldestOperations } from './home-sql.ts'
 import type { ConsoleParts } from './parts.ts'
 import type { Handlers } from './routes.ts'
@@ -34,17 +36,20 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeParts): Han
   return {
     async home({ query }) {
       const days = query.days === undefined ? defaultDays : Number(query.days)
-      const [figures, backlog, operations, discrepancies] = await Promise.all([
+      const [figures, backlog, operations, discrepancies, [audit = null]] = await Promise.all([
         readFigureDays(database, days),
         readBacklog(database),
         listOldestOperations(database, oldestShown),
         listOpenDiscrepancies(database, oldestShown),
+        listAudits(database, null, 1),
       ])
       const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
       return {
         ...figures,
         operations: { count: open.reduce((sum, { count }) => sum + count, 0), oldest: operations },
         discrepancies: { count: backlog.openDiscrepancies, oldest: discrepancies },
+        audit,
+        isAuditOverdue: isAuditOverdue(backlog),
         events: {
           undelivered,
           dead,

@@ -46,6 +46,7 @@ export const momentKinds = [
   ...(['PURCHASE', 'OPERATION_BEGUN', 'ATTEMPT', 'OPERATION_ENDED', 'LEDGER', 'EVENT', 'WEBHOOK'] as const),
   ...(['DISCREPANCY_FOUND', 'DISCREPANCY_RESOLVED', 'OPERATOR'] as const),
 ] as const
+export const StoryMoments = Type.Array(Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: Detail }))
 
 export const orderActions = ['settle', 'refund', 'resend events'] as const
 /** `open`: something is under way at the gateway. */
@@ -53,7 +54,7 @@ export const refusalCodes = ['role', 'state', 'open', 'no events', 'no endpoint'
 
 export const OrderData = Type.Object({
   order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull }),
-  story: Type.Array(Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: Detail })),
+  story: StoryMoments,
   /** What is under way at the gateway; null: nothing. */
   open: Type.Union([
     Type.Object({
@@ -82,8 +83,8 @@ export const SettleData = Type.Object({
 
 export const RefundQuoteData = Type.Object({
   ...{ orderId: Text, customerId: Text, packageType: Text, paid: Whole },
-  /** KRW; null: not known, and the note says why. */
-  ...{ backToTheCard: WholeOrNull, note: TextOrNull },
+  /** KRW; null: not known, and the gateway says why. */
+  ...{ backToTheCard: WholeOrNull, gatewayCode: TextOrNull },
   ...{ creditsOfTheOrder: Whole, creditsTakenBack: Whole, shortfall: Whole },
 })
 export const RefundData = Type.Object({

@@ -3,7 +3,13 @@
 
 import type { StoredEvent } from '../events/event-sql.ts'
 import type { Delivery, EndOfOrder } from '../events/order-event-sql.ts'
-import type { OrderStory, StoryEntry, StoryOperation } from '../payments/order-story-sql.ts'
+import type {
+  OrderStory,
+  StoryAction,
+  StoryDiscrepancy,
+  StoryEntry,
+  StoryOperation,
+} from '../payments/order-story-sql.ts'
 import type { momentKinds } from './order-contract.ts'
 
 type MomentKind = (typeof momentKinds)[number]
@@ -43,13 +49,30 @@ export function storyOf(story: OrderStory, events: OrderEvent[]): StoryMoment[] 
     ...entries.map(momentOfEntry),
     ...events.map(momentOfEvent),
     ...notifications.map((each) => moment(each.receivedAt, 'WEBHOOK', each)),
-    ...discrepancies.flatMap(({ foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt }) => [
-      moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
-      ...(resolvedAt ? [moment(resolvedAt, 'DISCREPANCY_RESOLVED', { discrepancyId, kind, resolution })] : []),
-    ]),
-    ...actions.map(({ at, ...detail }) => moment(at, 'OPERATOR', detail)),
+    ...discrepancies.flatMap(momentsOfDiscrepancy),
+    ...actions.map(momentOfAction),
   ]
+  return inTime(moments)
+}
+
+export function historyOf(discrepancy: StoryDiscrepancy, actions: StoryAction[]): StoryMoment[] {
+  return inTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
+}
+
+function inTime(moments: StoryMoment[]): StoryMoment[] {
   return moments.sort((one, other) => compare(one.at, other.at) || rankOf[one.kind] - rankOf[other.kind])
+}
+
+function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): StoryMoment[] {
+  const { foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt } = discrepancy
+  return [
+    moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
+    ...(resolvedAt ? [moment(resolvedAt, 'DISCREPANCY_RESOLVED', { discrepancyId, kind, resolution })] : []),
+  ]
+}
+
+function momentOfAction({ at, ...detail }: StoryAction): StoryMoment {
+  return moment(at, 'OPERATOR', detail)
 }
 
 /** Times in one form are in the order of their letters. */

@@ -16,6 +16,7 @@ import { cursorOf, limitOf, pageOf } from './keyset.ts'
 import { findStretchEnd, listOrders } from './order-sql.ts'
 import { endsOf, type OrderEvent, storyOf } from './order-story.ts'
 import type { ConsoleParts } from './parts.ts'
+import { refuseBecause } from './refusals.ts'
 import type { Handlers } from './routes.ts'
 
 type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
@@ -85,13 +86,9 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
     async refundQuote({ params }) {
       const story = await storyFor(params.orderId)
       const quote = await quoteRefund(payments, params.orderId)
-      if (!quote) {
-        const why = refundRefusal(story)?.why ?? 'The order has changed meanwhile.'
-        throw refuse('PAYMENT_CANCEL_FAILED', { message: why })
-      }
-      const { backToTheCard: back, ...rest } = quote
-      const isKnown = typeof back === 'number'
-      return { ...rest, backToTheCard: isKnown ? back : null, note: isKnown ? null : back }
+      if (quote) return quote
+      const { code, why } = refundRefusal(story) ?? { code: 'changed', why: 'The order has changed meanwhile.' }
+      throw refuseBecause('PAYMENT_CANCEL_FAILED', code === 'state' ? 'not confirmed' : code, why)
     },
 
     async refundOrder({ params, body }) {
@@ -123,7 +120,7 @@ function paymentKeyOf({ operations }: OrderStory): string | null {
 
 type Refusal = { code: Code; why: string }
 
-function refundRefusal({ status, operations }: OrderStory): Refusal | undefined {
+function refundRefusal({ status, operations }: OrderStory): (Refusal & { code: 'open' | 'state' }) | undefined {
   const open = operations.find(({ state }) => state === 'OPEN')
   if (open) return { code: 'open', why: `A ${open.kind} of the order is under way at the gateway.` }
   if (status !== 'CONFIRMED') return { code: 'state', why: `The order is ${status}, not CONFIRMED.` }

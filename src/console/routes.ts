@@ -85,7 +85,7 @@ async function nothingThere(): Promise<never> {
 /** Of the names of a path. */
 const idPatterns: Record<string, RegExp> = {
   ...{ orderId: orderIdPattern, customerId: uuidPattern, keyId: keyIdPattern },
-  ...{ discrepancyId: uuidPattern, reconciliationId: uuidPattern },
+  ...{ discrepancyId: uuidPattern, reconciliationId: uuidPattern, auditId: uuidPattern },
 }
 
 /** What cannot be an id is the id of nothing: it is not looked for, and not on the trail. */

@@ -14,8 +14,9 @@ import { hashPassword, isOutdated, isPassword } from '../operators/passwords.ts'
 import { may, type Permission, permissions } from '../operators/permissions.ts'
 import { noted, recorded, type Trail } from '../operators/trail.ts'
 import { createPlaces, createTurns } from '../operators/turns.ts'
-import { type Guard, newToken, type SignedIn } from './guard.ts'
+import type { Guard, SignedIn } from './guard.ts'
 import type { ConsoleParts } from './parts.ts'
+import { refuseBecause } from './refusals.ts'
 import { actorOf, type Handlers } from './routes.ts'
 import { countTry, endSession, findSession, startSession, takeBackTry, uncountTry } from './session-sql.ts'
 import { listTrail } from './trail-sql.ts'
@@ -83,7 +84,7 @@ export function sessionHandlers(
         const held = guard.sessionHashOf(request)
         if (held) await endSession(database, held)
         const { operatorId, passwordHash } = operator
-        const { token, sessionHash } = newToken()
+        const { token, sessionHash } = guard.newToken()
         await startSession(database, { sessionHash, operatorId, passwordHash })
         const session = await findSession(database, sessionHash)
         if (!session) throw refuse('AUTH001', { message: 'The password was changed a moment ago.' })
@@ -150,13 +151,11 @@ function wrongPassword() {
 }
 
 function noPlace() {
-  return refuse('SVC001', { message: 'Too many are signing in. Try again in a moment.' })
+  return refuseBecause('SVC001', 'signing in', 'Too many are signing in. Try again in a moment.')
 }
 
 function tooMany(waitSeconds: number) {
   const message = `Too many wrong passwords. Try again in ${waitSeconds} seconds.`
-  return refuse('SVC001', {
-    ...{ message, retryAfterSeconds: waitSeconds },
-    metadata: { reason: 'wrong passwords', retryAfterSeconds: waitSeconds },
-  })
+  const metadata = { retryAfterSeconds: waitSeconds }
+  return refuseBecause('SVC001', 'wrong passwords', message, { retryAfterSeconds: waitSeconds, metadata })
 }

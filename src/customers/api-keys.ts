@@ -23,9 +23,14 @@ export function hashKey(apiKey: string, { version, secret }: Pepper): KeyHash {
 }
 
 /** A key for a customer, by id or by name; a customer who is not known yet is made. A second key rotates the first. */
-export async function issueKey(database: Database, peppers: Peppers, customer: string): Promise<IssuedKey> {
+export async function issueKey(
+  database: Database,
+  peppers: Peppers,
+  customer: string,
+  newId = newCustomerId(),
+): Promise<IssuedKey> {
   const isId = uuidPattern.test(customer)
-  const [wantedId, name] = isId ? [customer.toLowerCase(), null] : [newCustomerId(), customer]
+  const [wantedId, name] = isId ? [customer.toLowerCase(), null] : [newId, customer]
   const customerId = await findOrCreateCustomer(database, wantedId, name)
   return issueKeyTo(database, peppers, customerId)
 }

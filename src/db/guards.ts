@@ -1,7 +1,7 @@
 // The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits, their
-// events, the keys, the operators and their trail are kept in. Somebody may have dropped or disabled one by hand, to get
-// something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so that a
-// new guard cannot be left out.
+// events, the keys, the operators, their trail and the audits are kept in. Somebody may have dropped or disabled one by hand,
+// to get something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so
+// that a new guard cannot be left out.
 import { type Database, statement } from './database.ts'
 
 type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; name: string }
@@ -31,6 +31,7 @@ const constraints: Record<string, string[]> = {
     ...['expired_without_payment', 'attempts_counted'],
   ],
   events: ['pkey', 'customer_id_fkey', 'type'],
+  audits: ['pkey', 'cause', 'ends_after_it_began', 'says_what_it_found'],
 }
 
 const uniqueIndexes: Record<string, string[]> = {
@@ -47,6 +48,7 @@ const triggers: Record<string, string[]> = {
   accounts: ['move_by_entry'],
   ledger_entries: ['append_only'],
   orders: ['transitions'],
+  audits: ['append_only'],
 }
 
 const named = (kind: Guard['kind'], names: Record<string, string[]>): Guard[] =>

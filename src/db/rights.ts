@@ -1,7 +1,7 @@
 // What the role that serves may do, as a table: read everything, and write what the statements of the service write, column
-// by column. It owns nothing, so it can neither change the schema nor get a trigger out of the way; ledger entries, events
-// and the trail of the operators it can only add. Given by the owner of the tables after the migrations. A right that no
-// statement needs any more leaves the table one version later: until then instances of the version before may be running.
+// by column. It owns nothing, so it can neither change the schema nor get a trigger out of the way; ledger entries, events,
+// audits and the trail of the operators it can only add. Given by the owner of the tables after the migrations. A right that
+// no statement needs any more leaves the table one version later: instances of the version before may run until then.
 import pg from 'pg'
 import { type Database, statement } from './database.ts'
 import { inLockedTransaction, isAhead } from './migrate.ts'
@@ -12,7 +12,7 @@ type Rights = { insert?: true; delete?: true; update?: string[] }
  * One more with every change of the table below; a test holds the two together. What an older version does not know of it
  * does not take away.
  */
-export const rightsVersion = 2
+export const rightsVersion = 3
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -65,6 +65,7 @@ export const rights: Record<string, Rights> = {
   sign_in_failures: { insert: true, delete: true, update: ['failures', 'last_failed_at'] },
   hourly_figures: { insert: true, update: ['count', 'total'] },
   figures_reached: { insert: true, update: ['reached'] },
+  audits: { insert: true },
 }
 
 type Right = { table: string; privilege: string; column: string | null }

@@ -28,6 +28,14 @@ export function isPartlyResent({ failed }: { failed: object[] }): boolean {
   return failed.length > 0
 }
 
+/** Why an event was not even sent. */
+export const notSent = {
+  removed: 'the endpoint has been removed',
+  disabled: 'the endpoint is disabled',
+  noTimeLeft: 'not sent: there was no time left',
+  behindAnother: 'not sent: the one before it was not taken',
+}
+
 const batchSize = 500
 
 export async function resendDeadEvents(
@@ -71,8 +79,8 @@ async function resendDeadEvent(
   const { customerId, eventNumber } = dead
   const endpoint = await findEndpoint(database, dead.endpointId)
   const [event] = await listEvents(database, { customerId, nextEvent: eventNumber, lastEvent: eventNumber }, [], 1)
-  if (!endpoint || !event) return { error: 'the endpoint has been removed' }
-  if (endpoint.status === 'DISABLED') return { error: 'the endpoint is disabled' }
+  if (!endpoint || !event) return { error: notSent.removed }
+  if (endpoint.status === 'DISABLED') return { error: notSent.disabled }
   const failure = await send(context, endpoint, event, performance.now())
   if (!failure) await deleteDeadEvent(database, dead)
   return failure
@@ -102,11 +110,11 @@ export async function resendEvents(
     const { endpointId, types } = endpoint
     let stopped: string | undefined
     for (const event of events.filter(({ type }) => types.length === 0 || types.includes(type))) {
-      if (deadline.remainingMs() === 0) stopped ??= 'not sent: there was no time left'
+      if (deadline.remainingMs() === 0) stopped ??= notSent.noTimeLeft
       const error = stopped ?? (await send(context, endpoint, event, readAtMs))?.error
       if (error !== undefined) {
         result.failed.push({ endpointId, type: event.type, error })
-        stopped ??= 'not sent: the one before it was not taken'
+        stopped ??= notSent.behindAnother
         continue
       }
       result.delivered += 1

@@ -1,6 +1,7 @@
 // What is known of each connection: the request that came last on it and how many there were. At a stop, requests under
 // way are answered and take their connection with them, and so are those that come a moment later; connections that are
 // idle then are closed by the framework, and one that is kept alive after its answer would hold the stop up to its limit.
+import type { ServerResponse } from 'node:http'
 import { Server, type Socket } from 'node:net'
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -64,9 +65,21 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
     // Of a plain server: the one of HTTP would close idle connections in the same moment.
     if (app.server.listening) Server.prototype.close.call(app.server)
     await quiet()
-    setTimeout(() => {
-      for (const socket of open) if (seenOn.get(socket)?.reply.raw.writableEnded ?? true) socket.destroy()
-    }, silence.remainingMs()).unref()
+    const endIf = (isThrough: (answer: ServerResponse) => boolean) => () => {
+      for (const socket of open) {
+        const seen = seenOn.get(socket)
+        if (!seen || isThrough(seen.reply.raw)) socket.destroy()
+      }
+    }
+    setTimeout(
+      endIf((answer) => answer.writableFinished),
+      silence.remainingMs(),
+    ).unref()
+    // Those who do not read what they asked for.
+    setTimeout(
+      endIf((answer) => answer.writableEnded),
+      silence.remainingMs() + silentMs,
+    ).unref()
   })
 
   /** Until nobody is left, or nobody has asked for a while. */

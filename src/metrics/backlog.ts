@@ -100,6 +100,20 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
     'Where the gateway and the books disagree and a person has to look.',
     ({ openDiscrepancies }) => openDiscrepancies,
   )
+  addGauge(
+    registry,
+    'credits_audit_violations',
+    'What the last whole audit of the books found against their rules; missing before the first.',
+    async () => {
+      const violations = (await read().backlog)?.auditViolations ?? null
+      return violations === null ? [] : [[{}, violations]]
+    },
+  )
+  gauge(
+    'credits_audit_age_seconds',
+    'Time since the end of the last whole audit; before the first, since audits are kept.',
+    ({ auditAgeSeconds }) => auditAgeSeconds,
+  )
   gauge(
     'credits_webhooks_waiting',
     'Notifications of the gateway that are stored and not yet dealt with.',

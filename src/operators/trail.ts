@@ -53,7 +53,7 @@ async function begin({ database }: Trail, action: Action): Promise<string> {
 
 async function end({ database, onUnwritten }: Trail, actionId: string, ending: Ending): Promise<void> {
   await endAction(database, actionId, ending).catch((error) =>
-    onUnwritten(`How it ended is not in the trail: ${errorText(error)}`),
+    onUnwritten(`How the action ${actionId} ended is not in the trail: ${errorText(error)}`),
   )
 }
 

@@ -1,10 +1,12 @@
 // The audit: judges every row of the books by the rules of src/payments/audit-rules.ts while the service goes on working.
 // It reads, in short statements one after the other, so it locks nothing, holds no snapshot that keeps old row versions
-// alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond.
+// alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond. One that has come to
+// its end leaves a row, for those who do not read the log.
 import type { Database } from '../db/database.ts'
 import { findBrokenGuards, isSwitchedOff } from '../db/guards.ts'
 import { compareSchema } from '../db/migrate.ts'
-import { type Rule, rules } from './audit-rules.ts'
+import { type AuditCause, type Finding, insertAudit } from './audit-record-sql.ts'
+import { rules } from './audit-rules.ts'
 import type { ScanName } from './audit-scans.ts'
 import {
   type Chunk,
@@ -56,12 +58,36 @@ const nobody = {
   ...{ holdId: null, eventNumber: null },
 }
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
-const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
+/** Broken by rows that were too slow to be judged: of them nothing is known. */
+export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
+/** All that are judged by, as they are named in what is found. */
+export const ruleTexts = [...new Set([...rules, guardRule, readableRule].map(({ rule }) => rule))]
+const ruleCount = rules.length + 2
 
 /** Fewer rows than that in one statement's time would be no progress. */
 const leastChunkRows = 100
 
 export async function audit(database: Database, options: AuditOptions = {}): Promise<AuditResult> {
+  return (await judge(database, options)).result
+}
+
+/**
+ * The same, and a row of it. What cannot be written, on a replica or without the right to, does not undo what was found: it
+ * is told.
+ */
+export async function recordedAudit(
+  database: Database,
+  cause: AuditCause,
+  { onUnwritten, ...options }: AuditOptions & { onUnwritten(error: unknown): void },
+): Promise<AuditResult> {
+  const { result, findings } = await judge(database, options)
+  const { checked, violationCount, tookMs } = result
+  const record = { auditId: crypto.randomUUID(), cause, rules: ruleCount, checked, violationCount, tookMs, findings }
+  await insertAudit(database, record).catch(onUnwritten)
+  return result
+}
+
+async function judge(database: Database, options: AuditOptions): Promise<{ result: AuditResult; findings: Finding[] }> {
   const { onProgress = () => undefined, signal, chunkRows = maxChunkRows } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
@@ -72,7 +98,7 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
 
   const { isAhead } = await compareSchema(database)
   for (const guard of await findBrokenGuards(database)) {
-    if (!isAhead || isSwitchedOff(guard)) findings.add({ ...guardRule, ...nobody, detail: guard })
+    if (!isAhead || isSwitchedOff(guard)) findings.add(guardRule, guard)
   }
   for (const scan of Object.keys(checked) as ScanName[]) {
     for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
@@ -84,44 +110,58 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
     }
   }
   const { open, oldestSeconds } = await countDiscrepancies(database)
-  const { violations, count } = findings
-  return {
-    ok: count() === 0,
+  const { violations, byRule } = findings
+  const violationCount = byRule().reduce((sum, { count }) => sum + count, 0)
+  const result = {
+    ok: violationCount === 0,
     checked,
     violations,
-    violationCount: count(),
+    violationCount,
     openDiscrepancies: open,
     oldestDiscrepancySeconds: oldestSeconds,
     tookMs: Math.round(performance.now() - startedAt),
   }
+  return { result, findings: byRule() }
 }
 
 type Findings = ReturnType<typeof createFindings>
+type RuleName = Pick<Violation, 'invariant' | 'rule'>
+
+/** Of a rule, in the row that an audit leaves: enough to go and look. */
+const subjectsKept = 5
 
 function createFindings({ maxListed = 1_000, maxListedPerRule = 100 }: AuditOptions) {
   const violations: Violation[] = []
-  const listedOf = new Map<Rule, number>()
-  let count = 0
+  const found = new Map<RuleName, Finding & { listed: number }>()
 
-  function list(violation: Violation): void {
+  function findingOf(rule: RuleName) {
+    const { invariant, rule: text } = rule
+    const finding = found.get(rule) ?? { invariant, rule: text, count: 0, subjects: [], listed: 0 }
+    found.set(rule, finding)
+    return finding
+  }
+  function list(finding: Finding, subject: Record<string, unknown>, violation: Violation): void {
+    if (finding.subjects.length < subjectsKept) finding.subjects.push(subject)
     if (violations.length < maxListed) violations.push(violation)
   }
   return {
     violations,
     maxListedPerRule,
-    count: () => count,
-    add(violation: Violation): void {
-      count += 1
-      list(violation)
+    byRule: () => [...found.values()].map(({ listed: _, ...finding }) => finding),
+    /** What is not about a row; then the detail says what it is about. */
+    add(rule: RuleName, detail: Record<string, unknown>): void {
+      const finding = findingOf(rule)
+      finding.count += 1
+      list(finding, detail, { ...rule, ...nobody, detail })
     },
     addChunk({ counts, listed }: Chunk): void {
-      for (const more of Object.values(counts)) count += more
-      for (const { ruleIndex, ...subject } of listed) {
-        const rule = rules[ruleIndex] as Rule
-        const already = listedOf.get(rule) ?? 0
-        if (already === maxListedPerRule) continue
-        listedOf.set(rule, already + 1)
-        list({ invariant: rule.invariant, rule: rule.rule, ...nobody, ...subject })
+      for (const [index, more] of Object.entries(counts)) findingOf(rules[Number(index)] as RuleName).count += more
+      for (const { ruleIndex, detail, ...subject } of listed) {
+        const { invariant, rule } = rules[ruleIndex] as RuleName
+        const finding = findingOf(rules[ruleIndex] as RuleName)
+        if (finding.listed === maxListedPerRule) continue
+        finding.listed += 1
+        list(finding, subject, { invariant, rule, ...nobody, ...subject, detail })
       }
     },
   }
@@ -146,7 +186,7 @@ async function* chunksOf(
     } else if (rows > leastChunkRows) {
       rows = Math.max(leastChunkRows, Math.floor(rows / 4))
     } else {
-      return findings.add({ ...readableRule, ...nobody, detail: { scan, from, rows } })
+      return findings.add(readableRule, { scan, from, rows })
     }
   }
 }

@@ -1,6 +1,7 @@
 // What is left to do, counted in one statement, for the metrics and for the console. Each part walks an index that holds
 // nothing but what is open, whatever the size of the table: open operations, queues that are not empty, discrepancies
-// nobody has resolved. The dead letters are counted up to a limit, since they have no such index and may be many.
+// nobody has resolved. Of the audits it takes the last, by its time. The dead letters are counted up to a limit, since they
+// have no such index and may be many.
 import { type Database, statement } from '../db/database.ts'
 
 export type Backlog = {
@@ -11,6 +12,10 @@ export type Backlog = {
   deadEvents: number
   openDiscrepancies: number
   waitingNotifications: number
+  /** Of the last whole audit; null: there has been none that is on record. */
+  auditViolations: number | null
+  /** Since that audit ended; where there has been none, since they are on record. */
+  auditAgeSeconds: number
 }
 
 /** Past it one number says as much as another. */
@@ -47,7 +52,11 @@ const readBacklogStatement = statement(
     (select extract(epoch from now() - min(created_at))::float8 from head) as "oldestEventSeconds",
     (select count(*) from (select from dead_events limit $1) d) as "deadEvents",
     (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",
-    (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications"`,
+    (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications",
+    (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
+    extract(epoch from now() - coalesce(
+      (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
+      (select applied_at from schema_migrations where version = 17)))::float8 as "auditAgeSeconds"`,
 )
 
 export async function readBacklog(database: Database): Promise<Backlog> {

@@ -75,7 +75,7 @@ export type OrderStory = {
   entries: StoryEntry[]
   discrepancies: StoryDiscrepancy[]
   notifications: StoryNotification[]
-  /** What operators did about it. */
+  /** What operators did about it, and about its discrepancies. */
   actions: StoryAction[]
 }
 
@@ -123,7 +123,11 @@ const findOrderStoryStatement = statement(
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
        'outcome', ended.outcome, 'endedAt', ${iso('ended.happened_at')}) order by b.happened_at), '[]')
-     from (select * from operator_actions where subject = o.order_id and step = 'BEGUN' limit 1000) b
+     from (select * from operator_actions
+           where step = 'BEGUN' and subject = any (o.order_id || array(
+             select d.discrepancy_id::text from discrepancies d
+             where d.customer_id = o.customer_id and d.order_id = o.order_id))
+           limit 1000) b
      left join lateral (
        select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"
   from orders o

@@ -11,8 +11,10 @@ export type RefundQuote = {
   packageType: string
   /** KRW. */
   paid: number
-  /** KRW, or why it is not known. */
-  backToTheCard: number | string
+  /** KRW; null: not known. */
+  backToTheCard: number | null
+  /** What the gateway says instead. */
+  gatewayCode: string | null
   creditsOfTheOrder: number
   creditsTakenBack: number
   /** What the customer keeps, because it is spent or set aside. */
@@ -34,11 +36,13 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   const creditsTakenBack = Math.min(order.credits, books?.available ?? 0)
   return {
     ...{ orderId, customerId, packageType: order.packageType, paid: order.amount },
-    backToTheCard: sighting.kind === 'payment' ? sighting.balance : `not known: the gateway says ${codeOf(sighting)}`,
+    backToTheCard: sighting.kind === 'payment' ? sighting.balance : null,
+    gatewayCode: sighting.kind === 'payment' ? null : codeOf(sighting),
     ...{ creditsOfTheOrder: order.credits, creditsTakenBack, shortfall: order.credits - creditsTakenBack },
   }
 }
 
+/** Of a payment that it does not have: as it says so itself. */
 function codeOf(sighting: { kind: 'absent' } | { kind: 'unknown'; code: string }): string {
-  return sighting.kind === 'absent' ? 'it has no such payment' : sighting.code
+  return sighting.kind === 'absent' ? 'NOT_FOUND_PAYMENT' : sighting.code
 }

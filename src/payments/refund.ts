@@ -34,11 +34,10 @@ export async function refund(context: PaymentContext, { orderId, reason }: Refun
     // A refund does not capture what it would have to give back; the caller of a cancel it finishes is yet to be told.
     const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'in the background'
     const conclusion = await proceed(context, met, errand)
-    const isOurs = met.operation?.kind === 'REFUND'
-    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code, isOurs)
+    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code, met)
     if (conclusion?.kind === 'rejected' && met.operation?.kind === 'REFUND')
-      throw refuseRefund('the gateway refused it')
-    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it', isOurs)
+      throw refuseRefund('the gateway refused it', 'refused by the gateway')
+    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it', met)
   }
 }
 
@@ -64,16 +63,23 @@ function answerOf({ order, open }: ReviewSubject): RefundAnswer | undefined {
     return { orderId, status, creditsTakenBack: credits - shortfall, shortfall }
   }
   if (status === 'CONFIRMED' || open) return undefined
-  throw refuseRefund(`the order is ${status}, not CONFIRMED`)
+  throw refuseRefund(`the order is ${status}, not CONFIRMED`, 'not confirmed')
 }
 
-function refuseRefund(why: string): Refusal {
-  return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.` })
+/** `open`: something else is, and no refund was begun. */
+export type RefundRefusal = 'refused by the gateway' | 'not confirmed' | 'open'
+
+function refuseRefund(why: string, reason: RefundRefusal): Refusal {
+  return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason } })
 }
 
-function stillOpen(why: string, isBegun: boolean): Refusal {
-  const then = isBegun
-    ? 'The credits are set aside, and the refund goes on in the background.'
-    : 'No refund was begun: something else on the order is open. Try again in a moment.'
-  return refuse('SVC001', { message: `Not known yet (${why}). ${then}` })
+function stillOpen(why: string, { operation }: Opening): Refusal {
+  const told = (then: string) => `Not known yet (${why}). ${then}`
+  // A claim whose answer was lost is told apart from one that came too late by looking once more.
+  if (!operation) return refuse('SVC001', { message: told('Look at the order before you try again.') })
+  if (operation.kind === 'REFUND')
+    return refuse('SVC001', { message: told('The credits are set aside, and the refund goes on in the background.') })
+  const reason: RefundRefusal = 'open'
+  const message = told('No refund was begun: something else on the order is open. Try again in a moment.')
+  return refuse('SVC001', { message, metadata: { reason } })
 }

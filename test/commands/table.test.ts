@@ -111,7 +111,7 @@ async function run<Result>(line: string): Promise<Result> {
   try {
     return await callCommand<Result>(commands, command.name, words, {
       ...{ database, peppers: () => testPeppers, payments: async () => payments },
-      deliveries: () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
+      deliveries: async () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
     })
   } finally {
     await outbound.close()

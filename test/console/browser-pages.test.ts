@@ -36,7 +36,7 @@ const windows = { wide: { width: 1280, height: 900 }, narrow: { width: 390, heig
 type Size = keyof typeof windows
 
 /** The paths of all pages by name. */
-function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, days }: Filled) {
+function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, discrepancyId, auditId, days }: Filled) {
   return {
     home: '/',
     orders: '/orders',
@@ -49,10 +49,14 @@ function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, days
     'customer keys': `/customers/${customerId}?tab=keys`,
     'customer holds': `/customers/${customerId}?tab=holds`,
     'customer limits': `/customers/${customerId}?tab=limits`,
+    'customer trail': `/customers/${customerId}?tab=trail`,
     'books days': `/books?from=${days.from}&to=${days.to}`,
     'books runs': '/books?tab=runs',
     'books run': `/books/runs/${reconciliationId}`,
     'books discrepancies': '/books?tab=discrepancies',
+    discrepancy: `/books/discrepancies/${discrepancyId}`,
+    'books audits': '/books?tab=audits',
+    'books audit': `/books/audits/${auditId}`,
     'books exports': '/books?tab=exports',
     trail: '/trail',
     operators: '/operators',
@@ -62,8 +66,9 @@ function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, days
 }
 
 /** The same pages with something else on them. */
-function variantsOf({ refunded }: Filled) {
+function variantsOf({ refunded, resolvedId }: Filled) {
   return {
+    'discrepancy resolved': `/books/discrepancies/${resolvedId}`,
     'orders of a status': '/orders?status=PENDING',
     'order refunded': `/orders/${refunded}`,
     'search without results': '/search?q=nobody-has-this',
@@ -131,6 +136,7 @@ const powers: Record<string, (string | RegExp)[]> = {
   'customer limits': ['Change'],
   'books days': [/^Compare (now|again): /, 'Save as CSV'],
   'books discrepancies': ['Resolve', 'Save as CSV'],
+  discrepancy: ['Settle with the gateway', 'Resolve'],
   'books exports': ['Save as CSV'],
 }
 

@@ -181,7 +181,7 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await today.getByText(`-${won(givenBack)}`, { exact: true }).waitFor()
   await takePicture(page, 'story-4-differs', { fullPage: true })
   await finance.follow('What was found')
-  await finance.sees(`Our books did not account for -${won(givenBack)}`)
+  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
   await finance.sees('Partly cancelled at the gateway')
   await takePicture(page, 'story-4-run', { fullPage: true })
   const run = new URL(page.url()).pathname.replace('/console', '')
@@ -195,7 +195,7 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await finance.sees('Nothing is open. The gateway and our books agree.')
   await page.getByRole('group', { name: 'Open discrepancies, oldest first' }).and(page.locator(':focus')).waitFor()
   await finance.open(run)
-  await finance.sees(`Our books did not account for -${won(givenBack)}`)
+  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
   await finance.sees('Nothing that this comparison found is open any more.')
   await finance.open('/books?tab=discrepancies')
   await page.getByRole('radiogroup', { name: 'Which' }).getByText('Resolved', { exact: true }).click()
@@ -213,7 +213,37 @@ test('a day is compared with the gateway, differs by what somebody gave back the
     newest.split(',').slice(1, 10),
     ['differs', movements + 1, ...gateway, ...books, -givenBack].map(String),
   )
+
+  const first = await openOnItsPage()
+  await finance.press('Resolve')
+  await finance.giveReason('seen once more, and still agreed', 'Resolve')
+  await finance.sees('It is resolved. If the two sides still differ')
+  await page.getByRole('region', { name: 'Actions' }).and(page.locator(':focus')).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Resolve', exact: true }).count(), 0)
+
+  const second = await openOnItsPage()
+  assert.notEqual(second.discrepancyId, first.discrepancyId)
+  await finance.press('Resolve')
+  const body = { reason: 'another was faster' }
+  await (await world.operator('admin')).get('resolveDiscrepancy', { params: second, body })
+  await finance.write('Reason', 'seen a third time', finance.dialog())
+  await finance.press('Resolve', finance.dialog())
+  await finance.sees('It is resolved already.', finance.dialog())
+  await finance.press('Cancel', finance.dialog())
+  await finance.sees('It is resolved. If the two sides still differ')
+  await finance.sees('another was faster')
+  assert.match(finance.problems.splice(0).join(), /^Failed to load resource: [^,]* 404[^,]*$/)
   await finance.leave()
+
+  /** What still differs is found again by settling. */
+  async function openOnItsPage(): Promise<{ discrepancyId: string }> {
+    const admin = await world.operator('admin')
+    await admin.get('settleOrder', { params: { orderId }, body: { reason: 'to see whether it still differs' } })
+    const { openDiscrepancies } = await admin.get('order', { params: { orderId } })
+    const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+    await finance.open(`/books/discrepancies/${discrepancyId}`)
+    return { discrepancyId }
+  }
 
   async function savedBy(path: string): Promise<string> {
     await finance.open(path)

@@ -184,7 +184,8 @@ test('a key is issued, suspended, made to work again, and rotated: the new one w
   assert.equal(await ask(second.apiKey), 'SUCCESS')
   const params = { keyId: second.keyId }
   assert.deepEqual(await support.get('suspendKey', { params, body }), { keyId: second.keyId, status: 'SUSPENDED' })
-  assertRefused(await support.ask('rotateKey', { params, body }), 'VAL003')
+  const refused = await support.ask('rotateKey', { params, body })
+  assert.deepEqual([refused.body.code, refused.body.metadata?.reason], ['VAL003', 'suspended key'])
   assert.deepEqual(await support.get('activateKey', { params, body }), { keyId: second.keyId, status: 'ACTIVE' })
   const third = await support.get('rotateKey', { params, body })
   assert.deepEqual([third.customerId, third.suspendedKeyId], [customer.customerId, second.keyId])

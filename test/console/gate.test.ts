@@ -30,7 +30,7 @@ test('so many are under way at once, those in the line follow in their order, an
   const inside = ['a', 'b', 'c', 'd'].map((name) => enter(work(name)))
   await assert.rejects(
     enter(() => assert.fail('it was let in')),
-    { code: 'SVC001' },
+    { code: 'SVC001', metadata: { reason: 'console busy' } },
   )
   const longer = goOn(work('e'))
   assert.deepEqual(begun, ['a', 'b'])
@@ -74,8 +74,10 @@ test('looks past the line are refused at once with SVC001, and an action beside 
   const answers = await Promise.all(looks)
   const busy = answers.filter(({ body }) => body.code === 'SVC001')
   assert.deepEqual(
-    new Set(busy.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`)),
-    new Set(['503 1']),
+    new Set(
+      busy.map(({ status, headers, body }) => `${status} ${headers.get('retry-after')} ${body.metadata?.reason}`),
+    ),
+    new Set(['503 1 console busy']),
   )
   assert.deepEqual([busy.length, answers.filter(({ status }) => status === 200).length], [9, answers.length - 9])
   assert.equal((await action).status, 'PENDING')

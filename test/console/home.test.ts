@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
+import { readableRule, recordedAudit } from '../../src/payments/audit.ts'
+import { insertAudit } from '../../src/payments/audit-record-sql.ts'
 import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { settleAll } from '../support/recovery.ts'
@@ -27,7 +29,7 @@ test('before anything has happened everything is zero and nothing is missing', a
   assert.deepEqual([home.creditsOutstanding, home.today.revenue, home.today.conversion], [0, 0, null])
   assert.deepEqual([home.figuresUpTo, home.operations.count, home.discrepancies.count], [null, 0, 0])
   assert.deepEqual(home.gateway, { state: 'untried', since: null, heldBack: false })
-  assert.equal(home.days.length, 30)
+  assert.deepEqual([home.days.length, home.audit], [30, null])
 })
 
 test('revenue is what was captured less what was given back; conversion is of the orders that were made', async () => {
@@ -73,6 +75,68 @@ test('what is open is there with its age and what the gateway said, and gone whe
   await settleAll(service)
   const settled = await viewer.get('home')
   assert.deepEqual([settled.operations, settled.gateway.state], [{ count: 0, oldest: [] }, 'answering'])
+})
+
+test('books that were never audited are overdue two days after audits could be on record', async () => {
+  const overdue = async () => {
+    const { audit, isAuditOverdue } = await viewer.get('home')
+    return [audit, isAuditOverdue]
+  }
+  const move = (by: string) =>
+    service.database.query(`update schema_migrations set applied_at = applied_at + interval '${by}' where version = 17`)
+  assert.deepEqual(await overdue(), [null, false])
+  await move('-49 hours')
+  assert.deepEqual(await overdue(), [null, true])
+  await move('49 hours')
+})
+
+test('the last audit is on the first page; one that found something says what, and one of three days ago is old', async () => {
+  const { database } = service.payments
+  const { checked } = await recordedAudit(database, 'DAILY', { onUnwritten: assert.fail })
+  const { audit, isAuditOverdue } = await viewer.get('home')
+  assert.deepEqual([audit?.cause, audit?.violationCount, isAuditOverdue], ['DAILY', 0, false])
+  assert.equal(
+    audit?.rows,
+    Object.values(checked).reduce((sum, rows) => sum + rows, 0),
+  )
+  const customer = await service.newCustomer()
+  const byHand = (balance: number) => `set session_replication_role = replica;
+    update accounts set balance = ${balance} where customer_id = '${customer.customerId}'; reset session_replication_role`
+  await service.database.query(byHand(5))
+  await recordedAudit(database, 'COMMAND', { onUnwritten: assert.fail })
+  await service.database.query(byHand(0))
+  const broken = (await viewer.get('home')).audit
+  assert.deepEqual([broken?.cause, broken?.violationCount, broken?.isOnlyUnread], ['COMMAND', 1, false])
+  const first = await viewer.get('audits', { query: { limit: '1' } })
+  const next = await viewer.get('audits', { query: { limit: '1', cursor: first.nextCursor ?? '' } })
+  assert.deepEqual(
+    [...first.audits, ...next.audits].map(({ auditId }) => auditId),
+    [broken?.auditId, audit?.auditId],
+  )
+  assert.equal(next.nextCursor, null)
+  const found = await viewer.get('audit', { params: { auditId: broken?.auditId ?? '' } })
+  assert.deepEqual(found.findings, [
+    {
+      ...{ invariant: 'I-1', rule: 'the balance is what the last entry of the ledger left', count: 1 },
+      subjects: [{ customerId: customer.customerId }],
+    },
+  ])
+  assert.equal(found.checked.accounts, checked.accounts + 1)
+  assertRefused(await viewer.ask('audit', { params: { auditId: crypto.randomUUID() } }), 'NOT000')
+  const slow = { ...readableRule, count: 1, subjects: [{ scan: 'entries', from: null, rows: 100 }] }
+  const wrong = { invariant: 'I-1', rule: 'no balance has ever been negative', count: 1, subjects: [] }
+  for (const findings of [[slow, wrong], [slow]]) {
+    const record = { auditId: crypto.randomUUID(), cause: 'DAILY', tookMs: 1, rules: 2, checked } as const
+    await insertAudit(database, { ...record, violationCount: findings.length, findings })
+    const last = (await viewer.get('home')).audit
+    assert.deepEqual([last?.auditId, last?.isOnlyUnread], [record.auditId, findings.length === 1])
+  }
+  await service.database.query(
+    `alter table audits disable trigger user;
+     update audits set begun_at = begun_at - interval '3 days', ended_at = ended_at - interval '3 days';
+     alter table audits enable trigger user`,
+  )
+  assert.equal((await viewer.get('home')).isAuditOverdue, true)
 })
 
 test('a span of days that the page does not offer is refused', async () => {

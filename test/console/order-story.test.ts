@@ -147,13 +147,13 @@ test('a refund is quoted, done once by finance, and told with its shortfall; sup
   assertRefused(await support.ask('refundOrder', { params, body }), 'AUTH003')
   const quote = await finance.get('refundQuote', { params })
   assert.deepEqual(
-    [quote.paid, quote.backToTheCard, quote.note, quote.creditsTakenBack, quote.shortfall],
+    [quote.paid, quote.backToTheCard, quote.gatewayCode, quote.creditsTakenBack, quote.shortfall],
     [20_000, 20_000, null, 16, 5],
   )
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
   const blind = await finance.get('refundQuote', { params })
   assert.equal(blind.backToTheCard, null)
-  assert.match(blind.note ?? '', /^not known: the gateway says /)
+  assert.match(blind.gatewayCode ?? '', /^[A-Z][A-Z0-9_]+$/)
   const refunded = { orderId, status: 'REFUNDED', creditsTakenBack: 16, shortfall: 5 }
   assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
   assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
@@ -163,6 +163,7 @@ test('a refund is quoted, done once by finance, and told with its shortfall; sup
   const again = await finance.ask('refundQuote', { params })
   assertRefused(again, 'PAYMENT_CANCEL_FAILED')
   assert.equal(again.body.message, 'The order is REFUNDED, not CONFIRMED.')
+  assert.deepEqual(again.body.metadata, { reason: 'not confirmed' })
   assert.equal(outline(page).filter((each) => each === 'LEDGER REFUND').length, 1)
 })
 

@@ -1,9 +1,13 @@
-// The list of orders in the console, and which actions an order offers to whom.
+// The list of orders in the console, which actions an order offers to whom, and the page of what is doubtful about one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Data, Query } from '../../src/console/contract.ts'
 import { scannedAtMost } from '../../src/console/order-sql.ts'
+import { orderHandlers } from '../../src/console/orders.ts'
+import type { ConsoleParts } from '../../src/console/parts.ts'
 import { newOrderId } from '../../src/core/ids.ts'
+import type { Database } from '../../src/db/database.ts'
+import { refund } from '../../src/payments/refund.ts'
 import { startConsumer } from '../support/event-consumer.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { orderInState } from '../support/orders.ts'
@@ -135,5 +139,103 @@ test('an action says whether it is allowed now, and why not: the role, the state
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
   assertRefused(await pending.confirm(), 'SVC001')
   assert.equal((await codesOf(finance, pending.orderId)).refund, 'open')
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'reset-before', times: 9 }])
+  const params = { orderId: pending.orderId }
+  const quoted = await finance.ask('refundQuote', { params })
+  const refunded = await finance.ask('refundOrder', { params, body: { reason: 'the buyer called' } })
+  assert.deepEqual(
+    [quoted, refunded].map(({ body: { code, metadata } }) => [code, metadata]),
+    [
+      ['PAYMENT_CANCEL_FAILED', { reason: 'open' }],
+      ['SVC001', { reason: 'open' }],
+    ],
+    'neither has begun a refund',
+  )
+  await service.sandbox.clearFaults()
   await settleAll(service)
+})
+
+test('a quote of a refund during which the order is refunded by another says that the order has changed', async () => {
+  const { payments } = service
+  const { orderId } = await (await service.newCustomer()).confirmedOrder('STANDARD')
+  let faster: Promise<unknown> | undefined
+  const database: Database = {
+    async run(statement, values) {
+      faster ??= refund(payments, { orderId, reason: 'agreed with the buyer' })
+      await faster
+      return payments.database.run(statement, values)
+    },
+  }
+  const parts = { database: payments.database, payments: { ...payments, database } } as ConsoleParts
+  const { refundQuote } = orderHandlers(parts)
+  await assert.rejects(refundQuote({ params: { orderId } } as Parameters<typeof refundQuote>[0]), {
+    ...{ code: 'PAYMENT_CANCEL_FAILED', metadata: { reason: 'changed' } },
+  })
+})
+
+test('a discrepancy has a page: what both sides said, who did what about it, who resolved it with which note, and what else there was', async () => {
+  const support = await desk.newOperator('support')
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const settle = () => support.get('settleOrder', { params: { orderId }, body: { reason: 'the buyer called' } })
+  const idOfOpen = async () => (await viewer.get('order', { params: { orderId } })).openDiscrepancies[0]?.discrepancyId
+  const read = (who: Operator, discrepancyId: string) => who.get('discrepancy', { params: { discrepancyId } })
+  const codes = ({ actions }: Data<'discrepancy'>) => actions.map(({ action, code }) => [action, code ?? 'allowed'])
+  const told = ({ history }: Data<'discrepancy'>) =>
+    history.map(({ kind, detail }) => [kind, detail.actor && `${detail.actor}`.split(' ')[0], detail.reason])
+
+  await settle()
+  const first = (await idOfOpen()) ?? assert.fail('nothing was found')
+  await settle()
+  const page = await read(finance, first)
+  const { detail, customerId, orderId: about, kind } = page.discrepancy
+  assert.deepEqual([customerId, about, kind], [customer.customerId, orderId, 'PARTLY_CANCELLED_AT_GATEWAY'])
+  const gateway = { status: 'PARTIAL_CANCELED', amount: 20_000, balance: 15_000 }
+  assert.deepEqual(detail, { paymentKey, orderStatus: 'CONFIRMED', orderAmount: 20_000, gateway })
+  assert.deepEqual(page.order, { orderId, status: 'CONFIRMED', amount: 20_000, credits: 21 })
+  assert.deepEqual(told(page), [
+    ['DISCREPANCY_FOUND', undefined, undefined],
+    ['OPERATOR', support.name, 'the buyer called'],
+  ])
+  assert.deepEqual(
+    codes(page).map(([, code]) => code),
+    ['allowed', 'allowed'],
+  )
+  assert.deepEqual(codes(await read(support, first)).at(1), ['resolve', 'role'])
+  assert.deepEqual(codes(await read(viewer, first)).at(0), ['settle', 'role'])
+
+  const body = { reason: 'the shop gave it back' }
+  await finance.get('resolveDiscrepancy', { params: { discrepancyId: first }, body })
+  await settle()
+  const closed = await read(finance, first.toUpperCase())
+  assert.equal(closed.discrepancy.resolution, body.reason)
+  assert.deepEqual(told(closed).slice(2), [
+    ['OPERATOR', finance.name, body.reason],
+    ['DISCREPANCY_RESOLVED', undefined, undefined],
+  ])
+  assert.deepEqual(
+    codes(closed).map(([, code]) => code),
+    ['resolved', 'resolved'],
+  )
+  const { story } = await viewer.get('order', { params: { orderId } })
+  const resolved = story.filter(({ detail }) => detail.command === 'discrepancies resolve')
+  assert.deepEqual(
+    resolved.map(({ detail }) => detail.reason),
+    [body.reason],
+  )
+  const again = await read(finance, (await idOfOpen()) ?? '')
+  assert.deepEqual(
+    again.others.map(({ discrepancyId }) => discrepancyId),
+    [first],
+  )
+  assert.deepEqual(told(again), [['DISCREPANCY_FOUND', undefined, undefined]])
+
+  const [{ stray } = { stray: '' }] = await service.database.query<{ stray: string }>(
+    `insert into discrepancies (subject, kind, detail) values ('pay_stray', 'UNKNOWN_ORDER', '{}')
+     returning discrepancy_id as stray`,
+  )
+  const strange = await read(finance, stray)
+  assert.deepEqual([strange.order, strange.others, codes(strange)[0]], [null, [], ['settle', 'no order']])
+  assertRefused(await viewer.ask('discrepancy', { params: { discrepancyId: crypto.randomUUID() } }), 'NOT000')
 })

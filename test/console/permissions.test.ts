@@ -36,7 +36,7 @@ async function things() {
   const [{ discrepancyId } = { discrepancyId: '' }] = await service.database.query<{ discrepancyId: string }>(
     'select discrepancy_id as "discrepancyId" from discrepancies',
   )
-  return { ...order, keyId, discrepancyId, reconciliationId: crypto.randomUUID() }
+  return { ...order, keyId, discrepancyId, reconciliationId: crypto.randomUUID(), auditId: crypto.randomUUID() }
 }
 
 /** What would be done, with what is there. Of those about signing in, what is refused for another reason than who asks. */
@@ -66,7 +66,10 @@ const sent: Record<EndpointName, () => Sent> = {
   runs: () => ({}),
   run: () => ({ params: { reconciliationId: ids.reconciliationId } }),
   reconcile: () => ({ body: { from: today, to: today, reason } }),
+  audits: () => ({}),
+  audit: () => ({ params: { auditId: ids.auditId } }),
   discrepancies: () => ({}),
+  discrepancy: () => ({ params: { discrepancyId: ids.discrepancyId } }),
   resolveDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { reason } }),
   trail: () => ({}),
   operators: () => ({}),

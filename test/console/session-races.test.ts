@@ -1,16 +1,24 @@
 // What is done to an operator at the moment in which somebody else is at it, in two transactions: sessions that are being
-// started while the way in is taken, two sign-ins of one person, and statements that are repeated while their first try is
-// being committed.
+// started while the way in is taken, two sign-ins of one person, statements that are repeated while their first try is being
+// committed, and sessions over which the peppers are exchanged.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { newToken } from '../../src/console/guard.ts'
 import { findSession, startSession } from '../../src/console/session-sql.ts'
+import { createTokens } from '../../src/console/tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { changePassword, insertOperator, updateStatus } from '../../src/operators/operator-sql.ts'
 import { resetOperator } from '../../src/operators/operators.ts'
-import { cheapHash, type Door, newOperator, nextPassword, openDoor, password } from '../support/console-door.ts'
+import {
+  cheapHash,
+  type Door,
+  newOperator,
+  newSession,
+  nextPassword,
+  openDoor,
+  password,
+} from '../support/console-door.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database.ts'
-import { assertRefused } from '../support/service.ts'
+import { assertRefused, testPeppers } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 let database: OwnTestDatabase
@@ -67,7 +75,7 @@ for (const [what, take] of takings) {
       'select operator_id as "operatorId" from operators where name = $1',
       [name],
     )
-    const { sessionHash } = newToken()
+    const { sessionHash } = createTokens(testPeppers).newToken()
     const session = { sessionHash, operatorId, passwordHash: cheapHash(password) }
     await during(
       (open) => startSession(open, session),
@@ -113,4 +121,18 @@ test('whoever is suspended while they sign in gets no cookie', async () => {
   await slow.close()
   assertRefused(refused, 'AUTH001')
   assert.equal(refused.headers.get('set-cookie'), null)
+})
+
+test('a session goes on under a new pepper, and ends with the one that it was given under', async () => {
+  const cookie = await newSession(database, await newOperator(database, {}))
+  const next = { version: 2, secret: 'another pepper for the tests' }
+  for (const [peppers, status] of [
+    [[next, ...testPeppers], 200],
+    [[next], 401],
+  ] as const) {
+    const renewed = await openDoor(database, { peppers })
+    const answer = await renewed.ask('session', { cookie })
+    await renewed.close()
+    assert.equal(answer.status, status)
+  }
 })

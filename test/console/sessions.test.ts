@@ -282,7 +282,8 @@ test('whoever brings no session costs no statement', async () => {
     // Whoever asks for a session waits until the end of the test.
     await owner.query('begin')
     await owner.query('lock table operator_sessions in access exclusive mode')
-    for (const cookie of [undefined, 'credits_console=x']) {
+    const forged = `credits_console=${'a'.repeat(43)}.${'b'.repeat(43)}`
+    for (const cookie of [undefined, 'credits_console=x', forged]) {
       assertRefused(await door.ask('session', cookie ? { cookie } : {}), 'AUTH001')
     }
   } finally {

@@ -1,23 +1,27 @@
-// The story of an order is told in words: whatever the service can write into it has a sentence in both languages, and
-// what nobody has words for is shown as it is.
+// The story of an order and what is refused are told in words: whatever the service can write has a sentence in both languages,
+// and what nobody has words for is shown as it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { books as booksInEnglish } from '../../console/src/words/en/books.ts'
 import { gateway as gatewayInEnglish } from '../../console/src/words/en/gateway.ts'
 import { home as homeInEnglish } from '../../console/src/words/en/home.ts'
+import { problems as problemsInEnglish } from '../../console/src/words/en/problems.ts'
 import { story as storyInEnglish } from '../../console/src/words/en/story.ts'
 import { books as booksInKorean } from '../../console/src/words/ko/books.ts'
 import { gateway as gatewayInKorean } from '../../console/src/words/ko/gateway.ts'
 import { home as homeInKorean } from '../../console/src/words/ko/home.ts'
+import { problems as problemsInKorean } from '../../console/src/words/ko/problems.ts'
 import { story as storyInKorean } from '../../console/src/words/ko/story.ts'
+import { contract, type Endpoint } from '../../src/console/contract.ts'
 import { momentKinds } from '../../src/console/order-contract.ts'
 import { storyOf } from '../../src/console/order-story.ts'
+import { catalogue } from '../../src/core/errors.ts'
 import { cancelCodes, confirmCodes } from '../../src/gateway/toss/outcomes.ts'
 import type { OrderStory } from '../../src/payments/order-story-sql.ts'
 
 const languages = {
-  en: { books: booksInEnglish, gateway: gatewayInEnglish, story: storyInEnglish },
-  ko: { books: booksInKorean, gateway: gatewayInKorean, story: storyInKorean },
+  en: { books: booksInEnglish, gateway: gatewayInEnglish, story: storyInEnglish, problems: problemsInEnglish },
+  ko: { books: booksInKorean, gateway: gatewayInKorean, story: storyInKorean, problems: problemsInKorean },
 }
 type Language = keyof typeof languages
 type Detail = Record<string, unknown>
@@ -30,6 +34,13 @@ const { tell } = (await import(`${page}/moment-words.ts`)) as {
 }
 const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
   meaningOfCode(words: object, code: string): string
+}
+
+const { toldOf } = (await import('../../console/src/parts/told.ts' as string)) as {
+  toldOf(error: Error, words: object): { title: string; hint: string | null }
+}
+const { ApiError } = (await import('../../console/src/api/client.ts' as string)) as {
+  ApiError: new (status: number, code: string, message: string, metadata?: object) => Error
 }
 
 const formats = {
@@ -167,4 +178,49 @@ test('a code, a kind of entry or an outcome that nobody has words for is shown a
 test('who acted in the console is named without the address they came from', () => {
   const [detail = {}] = written.OPERATOR
   assert.equal(told('OPERATOR', detail, 'en').text, 'kim: settle with the gateway')
+})
+
+test('a refusal is told by its reason or its code in the language of the reader, and never by the sentence of the service', () => {
+  const sentence = 'The key is suspended already.'
+  const { codes, reasons } = problemsInEnglish
+  const refusals = [
+    ...Object.entries(catalogue).map(([code, { status }]) => new ApiError(status, code, sentence)),
+    ...Object.keys(reasons).map((reason) => new ApiError(400, 'VAL003', sentence, { reason })),
+    ...[new ApiError(0, 'NO_ANSWER', sentence), new ApiError(502, 'HTTP 502', sentence), new Error(sentence)],
+    new ApiError(418, 'HTTP 418', sentence),
+  ]
+  for (const refusal of refusals) {
+    const { title, hint } = toldOf(refusal, languages.ko)
+    assert.match(title, hangul, JSON.stringify(refusal))
+    assert.doesNotMatch(`${title} ${hint ?? ''}`, /[a-z]{4}/, JSON.stringify(refusal))
+    assert.doesNotMatch(toldOf(refusal, languages.en).title, hangul)
+  }
+  const [reasoned, strange] = ['suspended key', 'of tomorrow'].map((reason) => {
+    return toldOf(new ApiError(400, 'VAL003', sentence, { reason }), languages.en)
+  })
+  assert.deepEqual([reasoned, strange], [reasons['suspended key'], codes.VAL003])
+  const proxied = [401, 403, 404, 500, 502, 503, 504].map((status) => {
+    return toldOf(new ApiError(status, `HTTP ${status}`, ''), languages.en)
+  })
+  const { AUTH001, AUTH003, NOT000, INT001, NO_ANSWER } = codes
+  assert.deepEqual(proxied, [AUTH001, AUTH003, NOT000, INT001, NO_ANSWER, NO_ANSWER, NO_ANSWER])
+})
+
+test('what is told of a field holds wherever it is asked for: each number is in each of its rules', () => {
+  const rules = Object.values<Endpoint>(contract)
+    .flatMap(({ query, body }) => [query, body])
+    .flatMap((schema) => Object.entries((schema as { properties?: object } | undefined)?.properties ?? {}))
+  const numbersIn = (text: string): string[] => text.match(/\d+/g) ?? []
+  let compared = 0
+  for (const { fields } of [problemsInEnglish, problemsInKorean]) {
+    const told: Record<string, string> = fields
+    for (const [field, rule] of rules) {
+      const known = numbersIn(JSON.stringify(rule))
+      const numbers = numbersIn(told[field] ?? '')
+      const unknown = numbers.filter((number) => !known.includes(number))
+      assert.deepEqual(unknown, [], `${field} ${JSON.stringify(rule)}`)
+      compared += numbers.length
+    }
+  }
+  assert.ok(compared > 0)
 })

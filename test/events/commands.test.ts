@@ -50,7 +50,7 @@ function run<Result = Record<string, unknown>>(
     { positionals, values },
     {
       ...{ database: world.database, peppers: () => testPeppers },
-      deliveries: () => world.context(slowSettings, { outbound }),
+      deliveries: async () => world.context(slowSettings, { outbound }),
     },
   )
 }

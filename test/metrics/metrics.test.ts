@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
-import type { Statement } from '../../src/db/database.ts'
+import { createDatabase, type Statement } from '../../src/db/database.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createBacklogReader } from '../../src/metrics/backlog.ts'
 import { countedGateway, createGatewayCounts } from '../../src/metrics/gateway.ts'
+import { recordedAudit } from '../../src/payments/audit.ts'
 import { readBacklog } from '../../src/payments/backlog-sql.ts'
-import { testServer } from '../support/database.ts'
+import { silentLog, testServer } from '../support/database.ts'
 import { readExposition, samplesOf, sumOf } from '../support/exposition.ts'
 import { callerOf } from '../support/processes.ts'
 import { spendingCalls } from '../support/spending.ts'
@@ -62,10 +63,19 @@ async function work(): Promise<string> {
      values ($1, 'ep_1', 1, 10, 'HTTP 500')`,
     [customerId],
   )
+  const database = createDatabase(service.database.pool, silentLog)
+  const { auditViolations, auditAgeSeconds } = await readBacklog(database)
+  assert.deepEqual([auditViolations, auditAgeSeconds >= 0 && auditAgeSeconds < 3_600], [null, true])
+  violations = (await recordedAudit(database, 'DAILY', { onUnwritten: assert.fail })).violationCount
+  await service.database.query(
+    `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
+     select gen_random_uuid(), 'COMMAND', t, t, 1, '{}', 7, '[{}]' from (select now() - interval '1 day' as t) yesterday`,
+  )
   return service.scrape()
 }
 
 let text = ''
+let violations: number | undefined
 
 test('orders, credits and calls of the gateway are counted as they happened, a repetition once', async () => {
   text = await work()
@@ -101,6 +111,13 @@ test('what is left to do is told: open operations and the oldest, events, dead l
   assert.ok((sumOf(text, 'credits_events_oldest_undelivered_seconds') ?? 0) > 0)
   assert.equal(sumOf(text, 'credits_events_dead'), 1)
   assert.equal(sumOf(text, 'credits_discrepancies_open'), 1)
+})
+
+test('of the audits the last whole one is told, whoever made it: what it found, and how long ago', () => {
+  assert.ok(violations !== undefined)
+  assert.equal(sumOf(text, 'credits_audit_violations'), violations)
+  const age = sumOf(text, 'credits_audit_age_seconds') ?? -1
+  assert.ok(age >= 0 && age < 3_600, `${age}`)
 })
 
 test('a batch is counted with its size, by the name of its statement', () => {

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { createDatabase } from '../../src/db/database.ts'
+import { recordedAudit } from '../../src/payments/audit.ts'
+import { silentLog } from '../support/database.ts'
 import { type Family, readExposition } from '../support/exposition.ts'
 import { repository } from '../support/processes.ts'
 import { namesIn } from '../support/promql.ts'
@@ -12,6 +15,7 @@ import { startWholeService } from '../support/whole-service.ts'
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const service = await startWholeService({ after })
+await recordedAudit(createDatabase(service.database.pool, silentLog), 'DAILY', { onUnwritten: assert.fail })
 await until('every job of the worker has run', async () => /task="forget_notifications"/.test(await service.scrape()))
 const families = readExposition(await service.scrape())
 /** Of Prometheus itself, which tells of every target whether it was scraped: a dead instance cannot say so. */

@@ -12,7 +12,7 @@ import { withSnapshot } from '../../src/db/copy/source.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { audit } from '../../src/payments/audit.ts'
+import { audit, recordedAudit } from '../../src/payments/audit.ts'
 import { bookkeeper, writeBooks } from '../support/books.ts'
 import { bareCall, emptyDatabase, rewritten } from '../support/copying.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
@@ -27,6 +27,7 @@ before(async () => {
   books = await createTestDatabase()
   defer(wholeFile, () => books.drop())
   await writeBooks(bookkeeper(books.pool))
+  await recordedAudit(createDatabase(books.pool, silentLog), 'DAILY', { onUnwritten: assert.fail })
   await books.query(`update api_keys set status = 'SUSPENDED' where key_id in (select key_id from api_keys limit 1)`)
   await books.query(`insert into customers (customer_id, name) values (gen_random_uuid(), $1)`, ['\\. \t\n\\N 한글'])
   await backup(bareCall({ to: books.connection, dataDir: directory, values: { to: file } }))
@@ -35,7 +36,7 @@ before(async () => {
 /** Every row of every table as text, and whether every trigger is on. */
 async function contentOf(database: TestDatabase) {
   const content: Record<string, unknown> = {}
-  for (const table of copiedTables.filter((name) => name !== 'operator_actions')) {
+  for (const table of copiedTables.filter((name) => name !== 'operator_actions' && name !== 'audits')) {
     const rows = await database.query<{ row: string }>(`select t::text as row from ${table} t order by 1`)
     content[table] = rows.map(({ row }) => row)
   }
@@ -70,6 +71,13 @@ test('a restored database has every row as it was, and the audit finds nothing',
   assert.deepEqual(await target.query(`select command, outcome from operator_actions order by step`), [
     { command: 'restore', outcome: null },
     { command: null, outcome: 'ok' },
+  ])
+  // Those that were, and the one of the restore.
+  const audits = `select t::text as row from audits t where cause = 'DAILY'`
+  assert.deepEqual(await target.query(audits), await books.query(audits))
+  assert.deepEqual(await target.query('select cause, violation_count as count from audits order by ended_at'), [
+    { cause: 'DAILY', count: 0 },
+    { cause: 'COMMAND', count: 0 },
   ])
 })
 

@@ -132,6 +132,8 @@ test('the embedded database moves to a server with one command; the original is 
   assert.equal(await caller.credits(), 21)
   await bought(caller)
   assert.equal((await credits(dataDir, ['audit'], { DATABASE_URL: to })).ok, true)
+  // One of the move, one of the command.
+  assert.equal((await target.query(`select from audits where cause = 'COMMAND' and violation_count = 0`)).length, 2)
   await service.stop()
   const trail = await target.query<{ arguments: string[] }>(
     `select arguments from operator_actions where command = 'move'`,

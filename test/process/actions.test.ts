@@ -43,8 +43,11 @@ test('a command that changes something is written down with the user of this mac
   const { keyId, customerId } = issued
   assert.deepEqual(await newest(), {
     ...{ actor: osUser, command: 'keys issue', arguments: ['--customer', 'Acme Inc'], outcome: 'ok' },
-    ...{ about: { keyId, customerId }, subject: null, reason: null },
+    ...{ about: { keyId, customerId }, subject: customerId, reason: null },
   })
+  await run(t, 'keys', 'suspend', keyId)
+  const { subject, arguments: words, about } = await newest()
+  assert.deepEqual([subject, words, about], [customerId, [keyId], { keyId }], 'on the trail of the customer')
 })
 
 test('--by names who it was, beside the user of this machine', async (t) => {
@@ -60,7 +63,7 @@ test('--by names who it was, beside the user of this machine', async (t) => {
       outcome: 'ok',
       about: { customerId },
     },
-    ...{ arguments: ['--customer', 'Acme Inc', '--credits', '5'], subject: null, reason: null },
+    ...{ arguments: ['--customer', 'Acme Inc', '--credits', '5'], subject: customerId, reason: null },
   })
 })
 
@@ -145,6 +148,7 @@ test('commands that only look work where nothing can be written, and are not in 
     looks.map(() => [0, '']),
   )
   assert.equal((await database.query('select from operator_actions')).length, before.length)
+  assert.deepEqual(await database.query('select from audits'), [])
 })
 
 test('a command that cannot be written down does nothing', async (t) => {

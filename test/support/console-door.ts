@@ -1,7 +1,7 @@
 // The door of the console: its listener with all that is about signing in, any number of them on one database as separate
 // processes would be, and requests as browsers make them, from any address of this machine.
 import assert from 'node:assert/strict'
-import { createHash, scryptSync } from 'node:crypto'
+import { scryptSync } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -9,7 +9,8 @@ import { apiPath, type EndpointName, endpoints } from '../../src/console/address
 import { createGuard } from '../../src/console/guard.ts'
 import { apiRoutes, type Handlers } from '../../src/console/routes.ts'
 import { sessionHandlers } from '../../src/console/session.ts'
-import { newSecretText } from '../../src/core/ids.ts'
+import { createTokens } from '../../src/console/tokens.ts'
+import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
@@ -17,7 +18,7 @@ import type { Role } from '../../src/operators/permissions.ts'
 import { closeNow } from './closing.ts'
 import { type OwnTestDatabase, silentLog } from './database.ts'
 import { createWatchedLog } from './leaks.ts'
-import { type Answer, assertEnvelope } from './service.ts'
+import { type Answer, assertEnvelope, testPeppers } from './service.ts'
 
 export type Ask = {
   body?: object
@@ -58,20 +59,26 @@ export async function newOperator(
 }
 
 /** The cookie of a session that nobody has signed in for: to hash a password takes its time. */
-export async function newSession({ query }: OwnTestDatabase, name: string): Promise<string> {
-  const token = newSecretText('')
-  const hash = createHash('sha256').update(token).digest()
+export async function newSession(
+  { query }: OwnTestDatabase,
+  name: string,
+  peppers: Peppers = testPeppers,
+): Promise<string> {
+  const { token, sessionHash } = createTokens(peppers).newToken()
   const rows = await query(
     `insert into operator_sessions (session_hash, operator_id, access_version)
      select $1, operator_id, access_version from operators where name = $2
      returning operator_id`,
-    [hash, name],
+    [sessionHash, name],
   )
   assert.equal(rows.length, 1)
   return `credits_console=${token}`
 }
 
-export async function openDoor({ pool }: { pool: Connections }, { secureCookies = false } = {}) {
+export async function openDoor(
+  { pool }: { pool: Connections },
+  { secureCookies = false, peppers = testPeppers as Peppers } = {},
+) {
   const lines: string[] = []
   const { log, assertNoSecret } = createWatchedLog({ PASSWORD: password, NEXT_PASSWORD: nextPassword }, (line) =>
     lines.push(line),
@@ -81,7 +88,7 @@ export async function openDoor({ pool }: { pool: Connections }, { secureCookies 
     authenticate: () => assert.fail('the routes of the console have a guard of their own'),
     ...{ log, bodyLimitBytes: 16_384 },
   })
-  const guard = createGuard(app, { database, secureCookies })
+  const guard = createGuard(app, { database, peppers, secureCookies })
   const trail = { database, onUnwritten: (text: string) => assert.fail(text) }
   apiRoutes(app, { guard, trail, handlers: sessionHandlers({ database }, guard, trail) as Handlers })
   await app.listen({ host: '127.0.0.1', port: 0 })

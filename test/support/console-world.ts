@@ -8,6 +8,7 @@ import { createDatabase } from '../../src/db/database.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { addOperator } from '../../src/operators/operators.ts'
 import type { Role } from '../../src/operators/permissions.ts'
+import { insertAudit } from '../../src/payments/audit-record-sql.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import { type Client, clientOf, codeOf } from './clients.ts'
 import { type Operator, signedIn } from './console.ts'
@@ -104,8 +105,10 @@ export async function fillWorld(world: ConsoleWorld) {
   const stateOf = async () => (await admin.get('run', { params: { reconciliationId } })).state
   await until('the run has ended', async () => (await stateOf()) === 'finished')
   const { discrepancies } = await admin.get('discrepancies')
-  const { discrepancyId = '' } = discrepancies.find(({ orderId }) => orderId === resolved) ?? {}
-  await admin.get('resolveDiscrepancy', { params: { discrepancyId }, body: { reason: 'agreed with the customer' } })
+  const idOf = (of: string) => discrepancies.find(({ orderId }) => orderId === of)?.discrepancyId ?? ''
+  const [discrepancyId, resolvedId] = [idOf(open), idOf(resolved)]
+  const body = { reason: 'agreed with the customer' }
+  await admin.get('resolveDiscrepancy', { params: { discrepancyId: resolvedId }, body })
   const refunded = await doubtful.client.buy('STANDARD')
   await spending.spend(doubtful.customerId, 50)
   await admin.get('refundOrder', { params: { orderId: refunded }, body: { reason: 'the service was down' } })
@@ -113,5 +116,27 @@ export async function fillWorld(world: ConsoleWorld) {
   const waiting = await newCustomer('Weather reports')
   const inVain = await world.paidInVain(waiting.client)
   const days = { from: addDays(day, -3), to: day }
-  return { spender, open, refunded, reconciliationId, inVain: inVain.orderId, days }
+  const auditId = await foundBroken(world, { customerId: doubtful.customerId, orderId: open })
+  const ids = { reconciliationId, discrepancyId, resolvedId, auditId }
+  return { ...ids, spender, open, refunded, inVain: inVain.orderId, days }
+}
+
+/** An audit that has found something, of books that are as they should be. */
+async function foundBroken({ database }: ConsoleWorld, subject: object): Promise<string> {
+  const auditId = crypto.randomUUID()
+  const guard = { kind: 'trigger', table: 'orders', name: 'orders_transitions', fault: 'is disabled' }
+  await insertAudit(createDatabase(database.pool, silentLog), {
+    ...{ auditId, cause: 'DAILY', tookMs: 2_300, rules: 49, violationCount: 1_201 },
+    checked: { accounts: 3, entries: 20, holds: 1, orders: 8, operations: 9, events: 9 },
+    findings: [
+      { invariant: 'SCHEMA', rule: `the schema's guards are in place`, count: 1, subjects: [guard] },
+      {
+        invariant: 'I-9',
+        rule: 'amount and credits are those of the catalogue',
+        count: 1_200,
+        subjects: [{ ...subject }],
+      },
+    ],
+  })
+  return auditId
 }

@@ -1,15 +1,14 @@
 // Operators of a whole service: one of each role with a session of its own, and the API of the console as its page calls it,
 // by the names of the contract. Signing in by password is a test of its own; here a session is begun without one.
-import { createHash } from 'node:crypto'
 import { apiPath, type EndpointName, endpoints } from '../../src/console/addresses.ts'
 import type { Body, Data, Params, Query } from '../../src/console/contract.ts'
 import { startSession } from '../../src/console/session-sql.ts'
-import { newSecretText } from '../../src/core/ids.ts'
+import { createTokens } from '../../src/console/tokens.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
 import { type OwnTestDatabase, silentLog } from './database.ts'
-import { type Answer, assertEnvelope, assertSuccess } from './service.ts'
+import { type Answer, assertEnvelope, assertSuccess, testPeppers } from './service.ts'
 
 export type ConsoleService = { internalUrl: string; database: OwnTestDatabase }
 export type Operator = Awaited<ReturnType<typeof signedIn>>
@@ -23,8 +22,7 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
   const [operatorId, passwordHash] = [`opr_${name}`, '$scrypt$nobody knows it']
   await insertOperator(direct, { operatorId, name, role, passwordHash })
   await database.query('update operators set must_change_password = false where operator_id = $1', [operatorId])
-  const token = newSecretText('')
-  const sessionHash = createHash('sha256').update(token).digest()
+  const { token, sessionHash } = createTokens(testPeppers).newToken()
   await startSession(direct, { sessionHash, operatorId, passwordHash })
   const headers = { cookie: `${cookieName}=${token}`, 'sec-fetch-site': 'same-origin' }
 

@@ -1,7 +1,7 @@
 // What the schema makes impossible with operators, their sessions and their trail, and with what the console shows: a row that
 // cannot be inserted, and the end of the name of what refuses it.
 import type { Case } from './constraint-credit-cases.ts'
-import { action, actionEnd, figure, gatewayAttempt, operator, session, uuid, wrongPasswords } from './rows.ts'
+import { action, actionEnd, auditRow, figure, gatewayAttempt, operator, session, uuid, wrongPasswords } from './rows.ts'
 
 export const operatorCases: Record<string, Case[]> = {
   operator_actions: [
@@ -45,5 +45,12 @@ export const operatorCases: Record<string, Case[]> = {
   figures_reached: [
     ['a second place to have come to', 'pkey', { reached: 'now' }],
     ['a place to have come to beside the one', 'only_one', { only_one: false, reached: 'now' }],
+  ],
+  audits: [
+    ['an audit that is noted twice', 'pkey', auditRow({ audit_id: uuid(1) })],
+    ['an audit for a reason that nobody knows', 'cause', auditRow({ cause: 'WHIM' })],
+    ['an audit that ends before it begins', 'ends_after_it_began', auditRow({ begun_at: 'tomorrow' })],
+    ['a violation without what it is', 'says_what_it_found', auditRow({ violation_count: 1 })],
+    ['a finding that is not counted', 'says_what_it_found', auditRow({ findings: '[{}]' })],
   ],
 }

@@ -12,7 +12,7 @@ import { cardNumbersIn } from './card-numbers.ts'
  * sandbox has when nobody gives it another, and tells everybody.
  */
 const secretShapes =
-  /\bc(?:pk|st)_[0-9A-Za-z]{43}\b|\bwhsec_[0-9A-Za-z+/]{32,}|\bcredits_console=\w+|\$scrypt\$n=|\b(?!test_sk_sandbox\b)(?:test|live)_g?sk_\w+/g
+  /\bc(?:pk|st)_[0-9A-Za-z]{43}\b|\bwhsec_[0-9A-Za-z+/]{32,}|\bcredits_console=[\w.-]+|\$scrypt\$n=|\b(?!test_sk_sandbox\b)(?:test|live)_g?sk_\w+/g
 
 export type Settings = Record<string, string | undefined>
 

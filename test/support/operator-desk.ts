@@ -1,12 +1,13 @@
 // The console's API beside a test service, over real HTTP, but for signing in and the pages: an operator of any role asks, as the
 // page does. Deliveries of events are made when a test says so.
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { apiPath, type EndpointName, endpoints } from '../../src/console/addresses.ts'
+import { auditHandlers } from '../../src/console/audits.ts'
 import { bookHandlers } from '../../src/console/books.ts'
 import type { Body, Data, Params, Query } from '../../src/console/contract.ts'
 import { customerHandlers } from '../../src/console/customers.ts'
+import { discrepancyHandlers } from '../../src/console/discrepancy.ts'
 import { exportRoutes } from '../../src/console/exports.ts'
 import { createGuard } from '../../src/console/guard.ts'
 import { homeHandlers } from '../../src/console/home.ts'
@@ -15,7 +16,6 @@ import type { ConsoleParts } from '../../src/console/parts.ts'
 import { apiRoutes, type Handlers } from '../../src/console/routes.ts'
 import { searchHandlers } from '../../src/console/search.ts'
 import { startSession } from '../../src/console/session-sql.ts'
-import { newSecretText } from '../../src/core/ids.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
@@ -59,7 +59,7 @@ export async function openOperatorDesk(service: TestService) {
   const guard = createGuard(app, parts)
   const handlers = {
     ...{ ...orderHandlers(parts), ...customerHandlers(parts), ...searchHandlers(parts), ...homeHandlers(parts) },
-    ...bookHandlers(parts, trail, app),
+    ...{ ...bookHandlers(parts, trail, app), ...auditHandlers(parts), ...discrepancyHandlers(parts) },
   }
   apiRoutes(app, { guard, trail, handlers: handlers as Handlers })
   exportRoutes(app, { ...parts, guard, trail })
@@ -71,8 +71,7 @@ export async function openOperatorDesk(service: TestService) {
     const operatorId = `opr_${name}`
     await insertOperator(books, { operatorId, name, role, passwordHash })
     await database.query('update operators set must_change_password = false where operator_id = $1', [operatorId])
-    const token = newSecretText('')
-    const sessionHash = createHash('sha256').update(token).digest()
+    const { token, sessionHash } = guard.newToken()
     await startSession(books, { sessionHash, operatorId, passwordHash })
     const headers = { cookie: `credits_console=${token}`, 'sec-fetch-site': 'same-origin' }
 

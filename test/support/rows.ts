@@ -108,6 +108,10 @@ export const gatewayAttempt = (members: Row): Row => ({
 export const figure = (members: Row): Row => ({
   ...{ hour: '2026-01-02T03:00:00Z', figure: 'orders made', count: 1, total: 1, ...members },
 })
+export const auditRow = (members: Row): Row => ({
+  ...{ audit_id: uuid(9), cause: 'DAILY', begun_at: 'now', rules: 1, checked: {}, violation_count: 0, findings: '[]' },
+  ...members,
+})
 export const discrepancy = (members: Row): Row => ({
   ...{ customer_id: customer, order_id: 'pending', subject: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
   ...members,
@@ -155,4 +159,5 @@ export const books: [table: string, row: Row][] = [
   ['payment_attempts', gatewayAttempt({ holder_id: uuid(1) })],
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],
+  ['audits', auditRow({ audit_id: uuid(1) })],
 ]

@@ -6,7 +6,8 @@ import type pg from 'pg'
 import { refuse } from '../../src/core/errors.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { guards } from '../../src/db/guards.ts'
-import { type AuditOptions, type AuditResult, audit } from '../../src/payments/audit.ts'
+import { type AuditOptions, type AuditResult, audit, recordedAudit } from '../../src/payments/audit.ts'
+import type { Finding } from '../../src/payments/audit-record-sql.ts'
 import { rules } from '../../src/payments/audit-rules.ts'
 import { brokenRules } from '../support/audit-cases.ts'
 import { brokenGuards } from '../support/audit-guard-cases.ts'
@@ -117,7 +118,7 @@ test('the list of guards has every constraint, unique index and trigger of the t
     `with money as (
        select relation::regclass::oid as oid, relation
        from unnest(array['accounts', 'ledger_entries', 'holds', 'orders', 'payment_operations', 'events', 'api_keys',
-                         'service_tokens', 'operator_actions', 'operators', 'operator_sessions']) as relation)
+                         'service_tokens', 'operator_actions', 'operators', 'operator_sessions', 'audits']) as relation)
      select 'constraint' as kind, relation as table, conname as name
      from money join pg_constraint on conrelid = money.oid where contype <> 'n'
      union all
@@ -194,6 +195,41 @@ test('open discrepancies are counted and do not make the books wrong', async () 
     { ok, openDiscrepancies, oldestDiscrepancySeconds },
     { ok: true, openDiscrepancies: 2, oldestDiscrepancySeconds: 3_600 },
   )
+})
+
+test('an audit leaves a row: who, when, what it looked at, and by rule how often it is broken and the first of whom', async () => {
+  await operator.query('begin; set local session_replication_role = replica')
+  try {
+    await operator.query(`update orders set amount = amount + 1; alter table orders drop constraint orders_status;
+      set local session_replication_role = origin`)
+    const onUnwritten = assert.fail
+    const { checked, violationCount, tookMs } = await recordedAudit(underOperator, 'COMMAND', {
+      onUnwritten,
+      maxListed: 0,
+    })
+    const [row] = (
+      await operator.query(`select cause, rules, checked, violation_count, findings, ended_at, begun_at from audits`)
+    ).rows
+    assert.deepEqual(
+      [row.cause, row.rules, row.checked, row.violation_count],
+      ['COMMAND', rules.length + 2, checked, violationCount],
+    )
+    assert.equal(row.ended_at - row.begun_at, tookMs)
+    const [schema, ...others] = row.findings as Finding[]
+    assert.deepEqual(
+      [schema?.rule, schema?.count, schema?.subjects[0]?.name],
+      [`the schema's guards are in place`, 1, 'orders_status'],
+    )
+    const catalogue = others.find(({ invariant }) => invariant === 'I-9')
+    assert.equal(catalogue?.count, checked.orders)
+    // Enough to go and look, and ids alone.
+    assert.deepEqual(
+      catalogue?.subjects.map((subject) => Object.keys(subject).toSorted()),
+      Array.from({ length: 5 }, () => ['customerId', 'orderId']),
+    )
+  } finally {
+    await operator.query('rollback')
+  }
 })
 
 test('progress goes up to the number of rows', async () => {

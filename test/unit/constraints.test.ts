@@ -10,6 +10,7 @@ import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts
 import {
   action,
   actionEnd,
+  auditRow,
   books,
   cancel,
   capture,
@@ -78,6 +79,14 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   }).map(([operation, sql]): (typeof triggers)[number] => {
     const what = `${operation.toLowerCase()} of the attempts at the gateway`
     return [what, 'payment_attempts_append_only', sql, appendOnly(operation, 'payment_attempts')]
+  }),
+  ...Object.entries({
+    UPDATE: 'update audits set violation_count = 0',
+    DELETE: 'delete from audits',
+    TRUNCATE: 'truncate audits',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the audits`
+    return [what, 'audits_append_only', sql, appendOnly(operation, 'audits')]
   }),
   ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
@@ -176,6 +185,7 @@ test('what differs in the one thing that a constraint is about is accepted', asy
     await insert('sign_in_failures', wrongPasswords({}))
     await insert('payment_attempts', gatewayAttempt({}))
     await insert('hourly_figures', figure({ hour: '2026-01-01T00:00:00Z', figure: 'another' }))
+    await insert('audits', auditRow({ violation_count: 2, findings: '[{}]' }))
   })
 })
 

@@ -133,9 +133,10 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-for (const [name, askedAfterMs, stillMs] of [
-  ['a third of a second after it', 300, 0],
-  ['while the process stands still', 50, 1_500],
+for (const [name, pause, stillMs] of [
+  ['a third of a second after it', () => sleep(300), 0],
+  // Behind a turn of the loop are the timers.
+  ['while the process stands still', () => sleep(50).then(() => turnOfLoop()), 1_500],
 ] as const) {
   test(`whoever has been served before a stop and asks again ${name} is answered, and then it closes`, async (t) => {
     const { app, open } = await start(t)
@@ -143,9 +144,7 @@ for (const [name, askedAfterMs, stillMs] of [
     socket.write(work)
     while (codes().length === 0) await sleep(5)
     const stopped = app.close()
-    await sleep(askedAfterMs)
-    // Behind it are the timers.
-    await turnOfLoop()
+    await pause()
     socket.write(work)
     standStill(stillMs)
     await Promise.all([stopped, closed])

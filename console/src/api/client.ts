@@ -23,7 +23,11 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
   readonly code: string
+  /** Which refusal of its code it is, where there are several. */
+  readonly reason: string | null
   readonly fields: FieldFault[]
+  /** By which the log has it. */
+  readonly requestId: string | null
   /** Of somebody who has typed too many wrong passwords: until when they wait. */
   readonly pauseSeconds: number | null
 
@@ -31,12 +35,14 @@ export class ApiError extends Error {
     super(message)
     this.status = status
     this.code = code
+    this.reason = metadata?.reason ?? null
     this.fields = metadata?.fields ?? []
+    this.requestId = metadata?.requestId ?? null
     this.pauseSeconds = (metadata?.reason === 'wrong passwords' && metadata.retryAfterSeconds) || null
   }
 }
 
-type Metadata = { fields?: FieldFault[]; reason?: string; retryAfterSeconds?: number }
+type Metadata = { fields?: FieldFault[]; reason?: string; requestId?: string; retryAfterSeconds?: number }
 
 type Envelope = { success: boolean; data: unknown; message: string | null; code: string; metadata: Metadata | null }
 export type Asked = { params?: Record<string, string>; query?: Record<string, string | undefined> }
@@ -95,7 +101,7 @@ function refusalOf(response: Response, envelope: Envelope | null, isOfSession = 
   if (response.status === 403) onRefused()
   return new ApiError(
     response.status,
-    envelope?.code ?? 'NO_ANSWER',
+    envelope?.code ?? `HTTP ${response.status}`,
     envelope?.message ?? response.statusText,
     envelope?.metadata,
   )

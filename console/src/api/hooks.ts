@@ -3,6 +3,7 @@
 import { useIdle } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, use, useRef } from 'react'
+import type { RefusalReason } from '../../../src/console/refusals.ts'
 import { may, type Permission } from '../../../src/operators/permissions.ts'
 import { ApiError, call, type Data, type EndpointName, type Input } from './client.ts'
 
@@ -117,7 +118,7 @@ export function useAction<Name extends EndpointName>(
       done?.(data)
     },
     // What is there is seen by looking.
-    onError: (error) => (mayHaveHappened(error) ? refresh() : undefined),
+    onError: (error) => (mayHaveHappened(error) || isOfAnotherState(error) ? refresh() : undefined),
   })
   async function run(input: Input<Name>): Promise<Data<Name> | undefined> {
     if (isUnderWay.current) return undefined
@@ -144,14 +145,26 @@ export function useRefresh(): (names: EndpointName[]) => Promise<void> {
   }
 }
 
+/** Refusals of what is busy that come before anything is begun. */
+const beforeAll: (string | null)[] = ['console busy', 'other days', 'open'] satisfies RefusalReason[]
+/** Refusals that tell of a state which the page does not show yet. */
+const ofAnotherState: (string | null)[] = [
+  ...(['resolved', 'open', 'not confirmed', 'suspended key', 'refused by the gateway'] as const),
+] satisfies RefusalReason[]
+
 /** Nobody has told how it ended: neither that it is done nor that it was refused. */
-export function mayHaveHappened({ status }: ApiError): boolean {
-  return status === 0 || status >= 500
+export function mayHaveHappened({ status, reason }: ApiError): boolean {
+  return status === 0 || (status >= 500 && !beforeAll.includes(reason))
+}
+
+/** Somebody else was faster, or the gateway said no: what is shown is from before. */
+export function isOfAnotherState({ reason }: ApiError): boolean {
+  return ofAnotherState.includes(reason)
 }
 
 /** Whether asking again may help: what was refused stays refused. */
 export function isWorthRetrying(failures: number, error: unknown): boolean {
-  return failures < 2 && error instanceof ApiError && mayHaveHappened(error)
+  return failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500)
 }
 
 export type Session = Data<'session'>

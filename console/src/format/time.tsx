@@ -23,6 +23,11 @@ export function Day({ day }: { day: string }) {
   )
 }
 
+/** How long ago it was, by the clock of this device. */
+export function AgeSince({ at }: { at: string }) {
+  return <Age seconds={(Date.now() - Date.parse(at)) / 1_000} />
+}
+
 export function Age({ seconds }: { seconds: number }) {
   return (
     <Text span inherit className={classes.day}>

@@ -4,6 +4,7 @@ import { Alert, Anchor, SimpleGrid, Stack, Table, Text, Title } from '@mantine/c
 import { Link, useParams } from 'wouter'
 import { Won } from '../format/amounts.tsx'
 import { useFormats } from '../format/formats.ts'
+import { Id } from '../format/id.tsx'
 import { Time } from '../format/time.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Figure } from '../parts/figure.tsx'
@@ -20,11 +21,16 @@ export function RunPage() {
   const { data: run, error, isLoading, refetch } = useRun(reconciliationId)
   return (
     <>
-      <PageHeader title={books.run.title} />
+      <PageHeader
+        title={books.run.title}
+        detail={<Id value={reconciliationId} />}
+        actions={
+          <Anchor component={Link} href="/books?tab=runs" size="sm">
+            {books.run.back}
+          </Anchor>
+        }
+      />
       <Stack gap="lg">
-        <Anchor component={Link} href="/books?tab=runs">
-          {books.run.back}
-        </Anchor>
         {isLoading && <Waiting />}
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {run && <Findings run={run} />}

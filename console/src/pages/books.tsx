@@ -1,15 +1,16 @@
-// The books: what the gateway moved beside what our books say, day by day, the comparisons that were made, and what a
-// person has to decide. Which tab is open is in the address.
+// The books: what the gateway moved beside what our books say, day by day, the comparisons that were made, what a person has
+// to decide, and the audits. Which tab is open is in the address.
 import { Tabs } from '@mantine/core'
 import { PageHeader } from '../parts/page-header.tsx'
 import { useQueryState } from '../parts/query-state.ts'
 import { useWords } from '../words/words.tsx'
+import { Audits } from './books/audits.tsx'
 import { Days } from './books/days.tsx'
 import { Discrepancies } from './books/discrepancies.tsx'
 import { Exports } from './books/exports.tsx'
 import { Runs } from './books/runs.tsx'
 
-const tabs = { days: Days, runs: Runs, discrepancies: Discrepancies, exports: Exports }
+const tabs = { days: Days, runs: Runs, discrepancies: Discrepancies, audits: Audits, exports: Exports }
 type Tab = keyof typeof tabs
 const names = Object.keys(tabs) as Tab[]
 

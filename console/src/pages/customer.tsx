@@ -1,5 +1,5 @@
-// One customer: what there is to spend, why it is so, the orders, the keys, what is held, and the limits. The open tab is
-// in the address.
+// One customer: what there is to spend, why it is so, the orders, the keys, what is held, the limits, and what operators
+// did about them. The open tab is in the address.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -19,6 +19,7 @@ import { Keys } from './customer/keys.tsx'
 import { Limits } from './customer/limits.tsx'
 import { OrdersOfCustomer } from './customer/orders-of-customer.tsx'
 import { Statement } from './customer/statement.tsx'
+import { ActionsTable } from './trail/actions-table.tsx'
 
 type Customer = Data<'customer'>
 
@@ -28,6 +29,7 @@ const panels = {
   keys: (customer: Customer) => <Keys customer={customer} />,
   holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
   limits: (customer: Customer) => <Limits customer={customer} />,
+  trail: ({ customerId }: Customer) => <ActionsTable subject={customerId} isOnItsPage />,
 } satisfies Record<string, (customer: Customer) => ReactNode>
 
 type Tab = keyof typeof panels

@@ -4,7 +4,7 @@ import { Time } from '../format/time.tsx'
 
 export function LabelledTime({ label, at }: { label: string; at: string }) {
   return (
-    <Group gap="xs">
+    <Group gap="xs" style={{ rowGap: 0 }}>
       <Text size="sm" c="dimmed">
         {label}
       </Text>

@@ -66,8 +66,13 @@ export function SearchBox() {
           maxLength={200}
           autoComplete="off"
           leftSection={<SearchIcon />}
-          rightSection={<Kbd size="xs">/</Kbd>}
+          rightSection={
+            <Kbd size="xs" visibleFrom="sm">
+              /
+            </Kbd>
+          }
           rightSectionPointerEvents="none"
+          classNames={{ input: classes.searchField }}
         />
       </form>
     </search>

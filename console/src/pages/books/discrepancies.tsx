@@ -11,6 +11,7 @@ import { useQueryState } from '../../parts/query-state.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { SaveCsv } from '../../parts/save-csv.tsx'
 import { useWords } from '../../words/words.tsx'
+import { showingDiscrepancies } from '../discrepancy/showing-discrepancies.ts'
 import { About, Found, Resolved, What } from './discrepancy-cells.tsx'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
@@ -89,7 +90,7 @@ function List({ state, reconciliationId, empty }: ListProps) {
         rows={pages.rows}
         pages={pages}
         keyOf={(row) => row.discrepancyId}
-        linkOf={(row) => (row.orderId ? `/orders/${row.orderId}` : null)}
+        linkOf={({ discrepancyId }) => `/books/discrepancies/${discrepancyId}`}
         empty={empty ?? (isOpen ? words.emptyOpen : words.emptyResolved)}
       />
       <ReasonDialog
@@ -99,7 +100,7 @@ function List({ state, reconciliationId, empty }: ListProps) {
         action={words.resolve}
         endpoint="resolveDiscrepancy"
         inputOf={(reason) => ({ params: { discrepancyId: asked.discrepancyId }, body: { reason } })}
-        refreshes={['discrepancies', 'days', 'home', 'order']}
+        refreshes={showingDiscrepancies}
         onDone={() => {
           announce(words.resolvedNow)
           keepFocus()

@@ -2,9 +2,10 @@
 import { Box, Text } from '@mantine/core'
 import type { Data } from '../../../../src/console/contract.ts'
 import { Id } from '../../format/id.tsx'
-import { Age, Time } from '../../format/time.tsx'
+import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from '../order/detail-list.tsx'
+import { resolutionWords } from '../order/moment-words.ts'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 
@@ -47,13 +48,12 @@ export function About({ row: { orderId, subject } }: { row: Row }) {
 
 export function Found({ row: { foundAt, resolvedAt } }: { row: Row }) {
   const { books } = useWords()
-  const ageSeconds = Math.max(0, Math.floor((Date.now() - Date.parse(foundAt)) / 1_000))
   return (
     <div>
       <Time at={foundAt} />
       {!resolvedAt && (
         <Text size="sm">
-          {books.discrepancies.age}: <Age seconds={ageSeconds} />
+          {books.discrepancies.age}: <AgeSince at={foundAt} />
         </Text>
       )}
     </div>
@@ -61,9 +61,10 @@ export function Found({ row: { foundAt, resolvedAt } }: { row: Row }) {
 }
 
 export function Resolved({ row: { resolution, resolvedAt } }: { row: Row }) {
+  const words = useWords()
   return (
     <div>
-      <Text size="sm">{resolution}</Text>
+      <Text size="sm">{resolution && resolutionWords(words, resolution)}</Text>
       {resolvedAt && <Time at={resolvedAt} />}
     </div>
   )

@@ -6,7 +6,7 @@ import type { Data } from '../../api/client.ts'
 import { useEndpoint, usePages } from '../../api/hooks.ts'
 import { Credits } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
-import { Id } from '../../format/id.tsx'
+import { Id, InsideLink } from '../../format/id.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Figure } from '../../parts/figure.tsx'
@@ -153,8 +153,10 @@ function Cause({ entry: { orderId, reference, holdId, service } }: { entry: Entr
   const { statement: words } = useWords().customers
   if (orderId) {
     return (
-      <Anchor component={Link} href={`/orders/${encodeURIComponent(orderId)}`} size="sm">
-        {orderId}
+      <Anchor component={Link} href={`/orders/${encodeURIComponent(orderId)}`} inherit>
+        <InsideLink value={true}>
+          <Id value={orderId} />
+        </InsideLink>
       </Anchor>
     )
   }

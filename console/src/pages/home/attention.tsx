@@ -1,5 +1,5 @@
 // What waits for somebody: operations at the gateway whose end is not known, discrepancies, events that did not get out,
-// and whether the gateway answers. Each leads to where it is dealt with.
+// an audit that found something or is overdue, and whether the gateway answers. Each leads to where it is dealt with.
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -9,6 +9,7 @@ import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
 import { Age, Time } from '../../format/time.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { useWords } from '../../words/words.tsx'
+import { AuditResult } from '../books/audit-parts.tsx'
 import { meaningOfCode } from '../order/gateway-code.ts'
 import classes from './home.module.css'
 
@@ -18,8 +19,10 @@ type Discrepancy = Home['discrepancies']['oldest'][number]
 
 export function Attention({ data }: { data: Home }) {
   const { home } = useWords()
-  const { operations, discrepancies, events, waitingNotifications } = data
-  const isQuiet = operations.count + discrepancies.count + events.undelivered + events.dead + waitingNotifications === 0
+  const { operations, discrepancies, audit, isAuditOverdue, events, waitingNotifications } = data
+  const isSound = !isAuditOverdue && (audit === null || audit.violationCount === 0)
+  const waiting = operations.count + discrepancies.count + events.undelivered + events.dead + waitingNotifications
+  const isQuiet = isSound && waiting === 0
   return (
     <section aria-labelledby="attention">
       <Title order={2} size="h4" mb="sm" id="attention">
@@ -46,13 +49,14 @@ const gatewayTones: Record<Home['gateway']['state'], Tone> = {
   'refusing our credentials': 'bad',
 }
 
-function Health({ data: { gateway, events, operations, discrepancies, waitingNotifications } }: { data: Home }) {
+function Health({ data }: { data: Home }) {
+  const { gateway, events, operations, discrepancies, audit, isAuditOverdue, waitingNotifications } = data
   const { home } = useWords()
   const { number, age } = useFormats()
   const { state, since, heldBack } = gateway
   return (
     <div className={classes.health}>
-      <Paper withBorder p="sm" className={classes.gateway}>
+      <Paper withBorder p="sm" className={classes.wide}>
         <Group justify="space-between" mb={4}>
           <Text size="sm" fw={600}>
             {home.gateway}
@@ -78,6 +82,7 @@ function Health({ data: { gateway, events, operations, discrepancies, waitingNot
         count={discrepancies.count}
         told={discrepancies.count === 0 ? home.noDiscrepancies : home.discrepanciesHint(number(discrepancies.count))}
       />
+      <LastAudit audit={audit} isOverdue={isAuditOverdue} />
       <Waits
         name={home.events}
         count={events.undelivered + events.dead}
@@ -93,6 +98,44 @@ function Health({ data: { gateway, events, operations, discrepancies, waitingNot
         told={waitingNotifications === 0 ? home.noneWaiting : home.waiting(number(waitingNotifications))}
       />
     </div>
+  )
+}
+
+/** What was found comes before how old it is. */
+function LastAudit({ audit, isOverdue }: { audit: Home['audit']; isOverdue: boolean }) {
+  const { audits } = useWords()
+  const { number, age } = useFormats()
+  return (
+    <Paper withBorder p="sm" className={classes.wide}>
+      <Group justify="space-between" mb={4} gap={4}>
+        <Text size="sm" fw={600}>
+          {audits.home}
+        </Text>
+        {audit === null && !isOverdue && <StatusBadge status="none" label={audits.none} tone="over" />}
+        {audit && !(isOverdue && audit.violationCount === 0) && <AuditResult {...audit} />}
+        {isOverdue && <StatusBadge status="old" label={audits.old} tone="waiting" />}
+      </Group>
+      <Text size="xs" c="dimmed">
+        {audit === null && (isOverdue ? audits.homeNever : audits.homeNone)}
+        {audit?.violationCount === 0 && audits.homeClean(number(audit.rules), age(audit.ageSeconds))}
+        {audit &&
+          audit.violationCount > 0 &&
+          (audit.isOnlyUnread
+            ? audits.homeUnread(age(audit.ageSeconds))
+            : audits.homeBroken(number(audit.violationCount), number(audit.rules), age(audit.ageSeconds)))}
+        {audit && isOverdue && ` ${audits.homeOld}`}
+      </Text>
+      {audit && (
+        <Text size="xs" c="dimmed" component="div">
+          <Time at={audit.endedAt} inline />
+        </Text>
+      )}
+      {audit && (
+        <Anchor component={Link} href={`/books/audits/${audit.auditId}`} size="xs">
+          {audits.see}
+        </Anchor>
+      )}
+    </Paper>
   )
 }
 
@@ -156,7 +199,7 @@ function Discrepancies({ oldest }: Home['discrepancies']) {
         caption={home.discrepancies}
         rows={oldest}
         keyOf={({ discrepancyId }) => discrepancyId}
-        linkOf={({ orderId }) => (orderId ? `/orders/${encodeURIComponent(orderId)}` : '/books?tab=discrepancies')}
+        linkOf={({ discrepancyId }) => `/books/discrepancies/${discrepancyId}`}
         columns={[
           { header: home.subject, cell: ({ orderId, subject }) => <Id value={orderId ?? subject} /> },
           { header: home.kind, cell: ({ kind }) => kinds[kind]?.name ?? kind },

@@ -1,9 +1,10 @@
 // What can be done with an order now, and for what cannot, why. What came of it is told here and stays until it is closed.
-import { Box, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { type ReactNode, useId, useState } from 'react'
+import { Box, Group, Paper, Title } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
-import { useWords } from '../../words/words.tsx'
+import { useWords, type Words } from '../../words/words.tsx'
 import type { Order } from './headline.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
 import { RefundedResult, RefundUnknownResult, ResendResult, SettleResult } from './results.tsx'
@@ -16,7 +17,8 @@ export type OrderAction = Given['action']
 const names = ['settle', 'refund', 'resend events'] as const satisfies OrderAction[]
 
 export function Actions({ order, actions }: { order: Order; actions: Given[] }) {
-  const { orders } = useWords()
+  const words = useWords()
+  const { orders } = words
   const [asking, setAsking] = useState<OrderAction | null>(null)
   const [result, setResult] = useState<ReactNode>(null)
   const labels: Record<OrderAction, string> = {
@@ -37,7 +39,14 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
           const given = actions.find(({ action }) => action === name)
           return (
             given && (
-              <ActionButton key={name} given={given} label={labels[name]} order={order} onAsk={() => setAsking(name)} />
+              <ActionButton
+                key={name}
+                label={labels[name]}
+                isMain={name === 'settle'}
+                isTheirs={given.code !== 'role'}
+                why={whyNot(given, order.status, words)}
+                onAsk={() => setAsking(name)}
+              />
             )
           )
         })}
@@ -76,33 +85,10 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
   )
 }
 
-type ButtonProps = { given: Given; label: string; order: Order; onAsk(): void }
-
-/** No button for what the role would be refused; one that cannot be used now for the rest. */
-function ActionButton({ given: { action, allowed, code, why }, label, order, onAsk }: ButtonProps) {
-  const { orders, common } = useWords()
-  const whyId = useId()
-  const told = orders.actions.why as Record<string, string>
-  const reason = code === 'state' ? orders.actions.whyState(common.statuses[order.status]) : (told[code ?? ''] ?? why)
-  return (
-    <Stack gap={4} maw={260} align="flex-start">
-      {code === 'role' ? (
-        <Text fw={500}>{label}</Text>
-      ) : (
-        <Button
-          variant={action === 'settle' ? 'filled' : 'default'}
-          onClick={onAsk}
-          disabled={!allowed}
-          aria-describedby={allowed ? undefined : whyId}
-        >
-          {label}
-        </Button>
-      )}
-      {!allowed && (
-        <Text id={whyId} size="xs" c="dimmed">
-          {reason}
-        </Text>
-      )}
-    </Stack>
-  )
+/** Undefined when it can be done. The service's own sentence is for what has no words here. */
+function whyNot({ allowed, code, why }: Given, status: Order['status'], { orders, common }: Words): string | undefined {
+  if (allowed) return undefined
+  if (code === 'state') return orders.actions.whyState(common.statuses[status])
+  const told: Record<string, string> = orders.actions.why
+  return told[code ?? ''] ?? why ?? ''
 }

@@ -2,6 +2,7 @@
 // is shown as one.
 import type { ReactNode } from 'react'
 import { useFormats } from '../../format/formats.ts'
+import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import classes from './detail-list.module.css'
@@ -17,7 +18,7 @@ export function DetailList({ detail }: { detail: object }) {
         <div key={name} className={classes.pair}>
           <dt>{labels[name] ?? name}</dt>
           <dd>
-            <Value value={value} />
+            <Value name={name} value={value} />
           </dd>
         </div>
       ))}
@@ -25,14 +26,22 @@ export function DetailList({ detail }: { detail: object }) {
   )
 }
 
-function Value({ value }: { value: unknown }): ReactNode {
-  const { number } = useFormats()
-  const { common } = useWords()
+/** KRW by their name; credits have others. */
+const money = ['amount', 'orderAmount', 'totalAmount', 'balance', 'balanceAmount']
+/** States of an order, which have words; those of the gateway are shown as it writes them. */
+const ofOrder = ['orderStatus']
+
+function Value({ name, value }: { name: string; value: unknown }): ReactNode {
+  const { number, won } = useFormats()
+  const { common, story } = useWords()
+  if (typeof value === 'number' && money.includes(name)) return won(value)
+  if (typeof value === 'string' && ofOrder.includes(name)) return <StatusBadge status={value} />
   if (typeof value === 'boolean') return value ? common.yes : common.no
   if (typeof value === 'number') return number(value)
-  if (typeof value === 'string') return isoTime.test(value) ? <Time at={value} inline /> : value
+  if (typeof value === 'string' && isoTime.test(value)) return <Time at={value} inline />
+  if (typeof value === 'string') return (story.values as Record<string, string>)[value] ?? value
   // biome-ignore lint/suspicious/noArrayIndexKey: equal ones are told apart by nothing else
-  if (Array.isArray(value)) return value.map((each, place) => <Value key={place} value={each} />)
+  if (Array.isArray(value)) return value.map((each, place) => <Value key={place} name={name} value={each} />)
   if (typeof value === 'object' && value !== null) return <DetailList detail={value} />
   return String(value)
 }

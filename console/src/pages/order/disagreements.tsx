@@ -24,7 +24,9 @@ export function Disagreements({ found }: { found: Found }) {
           const { name, meaning, next } = discrepancyWords(words, kind)
           return (
             <div key={discrepancyId}>
-              <Text fw={600}>{name}</Text>
+              <Anchor component={Link} href={`/books/discrepancies/${discrepancyId}`} fw={600}>
+                {name}
+              </Anchor>
               <Text size="sm">{meaning}</Text>
               <Text size="sm">{next}</Text>
               <LabelledTime label={disagreement.found} at={foundAt} />
@@ -35,9 +37,6 @@ export function Disagreements({ found }: { found: Found }) {
             </div>
           )
         })}
-        <Anchor component={Link} href="/books?tab=discrepancies" size="sm">
-          {disagreement.toBooks}
-        </Anchor>
       </Stack>
     </Notice>
   )

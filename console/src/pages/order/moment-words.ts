@@ -3,7 +3,9 @@
 import type { Data } from '../../api/client.ts'
 import type { Formats } from '../../format/formats.ts'
 import type { Tone } from '../../format/status-badge.tsx'
+import { refusalIn } from '../../parts/told.ts'
 import type { Words } from '../../words/words.tsx'
+import { deliveryError } from './delivery-error.ts'
 import { meaningOfCode } from './gateway-code.ts'
 
 export type Moment = Data<'order'>['story'][number]
@@ -95,21 +97,21 @@ const speakers: Record<MomentKind, (speech: Speech) => Told> = {
 
   DISCREPANCY_RESOLVED: ({ detail, words }) => ({
     text: words.story.resolved(discrepancyWords(words, textOf(detail.kind)).name),
-    notes: notesOf(wordOf(words.story.resolvedBy, detail.resolution)),
+    notes: notesOf(resolutionWords(words, textOf(detail.resolution))),
     tone: 'good',
   }),
 
-  OPERATOR: ({ detail, words: { story } }) => ({
+  OPERATOR: ({ detail, words, words: { story } }) => ({
     text: story.operator(nameOf(textOf(detail.actor)), wordOf(story.commands, detail.command)),
-    notes: notesOf(textOf(detail.reason) && story.because(textOf(detail.reason)), outcomeOf(story, detail.outcome)),
+    notes: notesOf(textOf(detail.reason) && story.because(textOf(detail.reason)), outcomeOf(words, detail.outcome)),
     tone: detail.outcome === 'ok' ? 'calm' : 'waiting',
   }),
 }
 
-/** An action that failed has the code and the text of its refusal; all of it is among the details. */
-function outcomeOf({ outcomes }: Words['story'], outcome: unknown): string {
-  const [code = ''] = textOf(outcome ?? 'under way').split(': ')
-  return (outcomes as Record<string, string>)[code] ?? textOf(outcome)
+/** In the words of the story where it has some; all of it is among the details. */
+function outcomeOf(words: Words, outcome: unknown): string {
+  const { code, told } = refusalIn(textOf(outcome ?? 'under way'), words)
+  return (words.story.outcomes as Record<string, string>)[code] ?? told?.title ?? textOf(outcome)
 }
 
 type Delivery = {
@@ -120,13 +122,14 @@ type Delivery = {
   nextTryAt: string | null
 }
 
-function tellDelivery(delivery: Delivery, { story }: Words, formats: Formats): string {
+function tellDelivery(delivery: Delivery, words: Words, formats: Formats): string {
+  const { story } = words
   const { endpointId, state, endpointStatus, error, nextTryAt } = delivery
   const sentence = (story.deliveries as Record<string, (endpoint: string) => string>)[state]
   const parts = notesOf(
     sentence ? sentence(endpointId) : `${state} ${endpointId}`,
     endpointStatus === 'DISABLED' && state !== 'DELIVERED' && story.deliveryDisabled,
-    error && story.deliveryError(error),
+    error && story.deliveryError(deliveryError(words, error)),
     nextTryAt && story.deliveryNext(formats.time(nextTryAt).korea),
   )
   return parts.join(', ')
@@ -135,6 +138,11 @@ function tellDelivery(delivery: Delivery, { story }: Words, formats: Formats): s
 /** What a discrepancy is called, means and asks for: one table for this page and the books. */
 export function discrepancyWords({ books: { discrepancies } }: Words, kind: string) {
   return discrepancies.kinds[kind] ?? discrepancies.otherKind(kind)
+}
+
+/** How it was resolved: a sentence of the service has words, one of an operator is shown as they wrote it. */
+export function resolutionWords({ story }: Words, resolution: string): string {
+  return wordOf(story.resolvedBy, resolution)
 }
 
 export function tell({ kind, detail }: Moment, words: Words, formats: Formats): Told {

@@ -11,6 +11,7 @@ import { useOpenings } from '../../parts/reason-dialog.tsx'
 import { isAcceptableReason, ReasonField } from '../../parts/reason-field.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { useWords } from '../../words/words.tsx'
+import { meaningOfCode } from './gateway-code.ts'
 import { Notice } from './notice.tsx'
 import { showingOrders } from './showing-orders.ts'
 
@@ -109,15 +110,16 @@ function Ask({ quote, reason, onReason, onClose, onContinue }: AskProps) {
 }
 
 function QuoteTable({ quote }: { quote: Quote }) {
-  const { refund } = useWords().orders
-  const { paid, backToTheCard, note, creditsOfTheOrder, creditsTakenBack, shortfall } = quote
+  const words = useWords()
+  const { refund } = words.orders
+  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder, creditsTakenBack, shortfall } = quote
   const back =
     backToTheCard === null ? (
       <>
         {refund.backUnknown}
-        {note && (
-          <Text size="xs" c="dimmed" lang="en">
-            {note}
+        {gatewayCode && (
+          <Text size="xs" c="dimmed">
+            {meaningOfCode(words, gatewayCode)}
           </Text>
         )}
       </>

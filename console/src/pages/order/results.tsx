@@ -4,6 +4,7 @@ import type { Data } from '../../api/client.ts'
 import { useFormats } from '../../format/formats.ts'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { useWords } from '../../words/words.tsx'
+import { deliveryError } from './delivery-error.ts'
 import { Notice } from './notice.tsx'
 
 type Settled = Data<'settleOrder'>
@@ -51,7 +52,8 @@ export function RefundUnknownResult({ onClose }: { onClose(): void }) {
 }
 
 export function ResendResult({ data, onClose }: { data: Data<'resendEvents'>; onClose(): void }) {
-  const { resend } = useWords().orders
+  const words = useWords()
+  const { resend } = words.orders
   const { number } = useFormats()
   const { delivered, failed } = data
   const [taken, missed] = [number(delivered), number(failed.length)]
@@ -66,7 +68,9 @@ export function ResendResult({ data, onClose }: { data: Data<'resendEvents'>; on
       {failed.length > 0 && (
         <List size="sm" aria-label={resend.failedCaption}>
           {failed.map(({ endpointId, type, error }) => (
-            <List.Item key={`${endpointId} ${type}`}>{`${endpointId}: ${type}, ${error}`}</List.Item>
+            <List.Item
+              key={`${endpointId} ${type}`}
+            >{`${endpointId}: ${type}, ${deliveryError(words, error)}`}</List.Item>
           ))}
         </List>
       )}

@@ -2,5 +2,6 @@
 import type { EndpointName } from '../../api/client.ts'
 
 export const showingOrders: EndpointName[] = [
-  ...(['order', 'orders', 'customer', 'customers', 'statement', 'home', 'discrepancies', 'trail'] as const),
+  ...(['discrepancies', 'discrepancy'] as const),
+  ...(['order', 'orders', 'customer', 'customers', 'statement', 'home', 'trail'] as const),
 ]

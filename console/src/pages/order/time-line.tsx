@@ -1,6 +1,7 @@
 // The story of an order: one line a moment, in the order of time, each with its time in Korea and in UTC and its details
 // on demand.
-import { Paper, Title, VisuallyHidden } from '@mantine/core'
+import { Anchor, Paper, Title, VisuallyHidden } from '@mantine/core'
+import { Link, useLocation } from 'wouter'
 import { useFormats } from '../../format/formats.ts'
 import { Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -9,14 +10,17 @@ import { MomentIcon } from './moment-icons.tsx'
 import { type Moment, tell } from './moment-words.ts'
 import classes from './time-line.module.css'
 
-export function TimeLine({ story: moments }: { story: Moment[] }) {
+/** `title` and `caption` where it is not the story of an order. */
+type Props = { story: Moment[]; title?: string; caption?: string }
+
+export function TimeLine({ story: moments, title, caption }: Props) {
   const { story } = useWords()
   return (
     <Paper component="section" withBorder p="md" aria-labelledby="story">
       <Title order={2} size="h4" id="story" mb="sm">
-        {story.title}
+        {title ?? story.title}
       </Title>
-      <ol className={classes.line} aria-label={story.caption}>
+      <ol className={classes.line} aria-label={caption ?? story.caption}>
         {moments.map((moment) => (
           <MomentLine key={`${moment.at} ${moment.kind} ${JSON.stringify(moment.detail)}`} moment={moment} />
         ))}
@@ -27,8 +31,11 @@ export function TimeLine({ story: moments }: { story: Moment[] }) {
 
 function MomentLine({ moment }: { moment: Moment }) {
   const words = useWords()
+  const [path] = useLocation()
   const { text, notes, tone } = tell(moment, words, useFormats())
   const { kinds } = words.story
+  const { discrepancyId } = moment.detail
+  const isElsewhere = typeof discrepancyId === 'string' && !path.endsWith(discrepancyId)
   return (
     <li className={classes.moment} data-kind={moment.kind}>
       <span className={classes.icon} data-tone={tone} title={kinds[moment.kind] ?? moment.kind}>
@@ -44,6 +51,11 @@ function MomentLine({ moment }: { moment: Moment }) {
             {note}
           </p>
         ))}
+        {isElsewhere && (
+          <Anchor component={Link} href={`/books/discrepancies/${discrepancyId}`} size="sm">
+            {words.discrepancy.open}
+          </Anchor>
+        )}
         <details className={classes.details}>
           <summary>{words.story.details}</summary>
           <DetailList detail={moment.detail} />

@@ -5,7 +5,10 @@ export type KindWords = { name: string; meaning: string; next: string }
 
 export const books = {
   title: 'Books',
-  tabs: { days: 'Days', runs: 'Reconciliations', discrepancies: 'Discrepancies', exports: 'Exports' },
+  tabs: {
+    ...{ days: 'Days', runs: 'Reconciliations', discrepancies: 'Discrepancies' },
+    ...{ audits: 'Audits', exports: 'Exports' },
+  },
   from: 'From',
   to: 'To',
   action: 'Action',
@@ -101,7 +104,7 @@ export const books = {
     },
     allAgrees: 'Every movement was in our books as it stood. Nothing had to be looked at.',
     difference0: 'The gateway and our books agree to the won.',
-    differs: (amount: string) => `Our books did not account for ${amount} when they were compared.`,
+    differs: (amount: string) => `The gateway and our books differed by ${amount} when they were compared.`,
     found: 'Open discrepancies',
     foundHint: 'A person decides about these. They stay open until the two sides agree or somebody resolves them.',
     foundNothingOpen: 'Nothing that this comparison found is open any more.',

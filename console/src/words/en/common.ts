@@ -1,4 +1,4 @@
-// What every page says: navigation, tables, dialogs, faults.
+// What every page says: navigation, tables, dialogs.
 
 export const common = {
   product: 'Prepaid Credits',
@@ -50,24 +50,6 @@ export const common = {
   cancel: 'Cancel',
   close: 'Close',
   tryAgain: 'Try again',
-  problems: {
-    noAnswer: 'The service did not answer.',
-    noAnswerHint: 'It may be starting again. An action may have happened all the same: look before you repeat it.',
-    failed: 'Something went wrong in the service.',
-    failedHint: 'Its log has the details. An action may have happened all the same: look before you repeat it.',
-    busy: 'The service cannot do this now.',
-    busyHint: 'Wait a moment and try again.',
-    signedOut: 'You are signed out.',
-    signedOutHint: 'Sign in and repeat this.',
-    refused: 'Your role may not do this.',
-    refusedHint: 'Ask somebody whose role may.',
-    notFound: 'There is no such thing.',
-    notFoundHint: 'Check the address, or search for it.',
-    invalid: 'This cannot be accepted.',
-    other: 'This was refused.',
-    page: 'This page broke.',
-    pageHint: 'Load it again. If it breaks again, tell who runs the service.',
-  },
   notFoundTitle: 'No such page',
   notFoundText: 'The link may be old, or cut off.',
   toHome: 'To the first page',

@@ -41,7 +41,10 @@ export const customers = {
     available: 'Available',
     availableHint: 'What can be spent now.',
     since: 'Customer since',
-    tabs: { statement: 'Statement', orders: 'Orders', keys: 'Keys', holds: 'Holds', limits: 'Limits' },
+    tabs: {
+      ...{ statement: 'Statement', orders: 'Orders', keys: 'Keys', holds: 'Holds' },
+      ...{ limits: 'Limits', trail: 'Trail' },
+    },
   },
 
   statement: {

@@ -87,7 +87,6 @@ export const orders = {
   disagreement: {
     title: (count: string, isOne: boolean) => `${count} open ${isOne ? 'discrepancy' : 'discrepancies'}`,
     found: 'Found',
-    toBooks: 'Open in Books',
   },
 
   actions: {

@@ -97,6 +97,8 @@ export const story = {
     'cancelled at the gateway': 'cancelled at the gateway',
     'the order had failed': 'the order had failed',
   },
+  /** What the service itself writes as a value of a detail. */
+  values: { 'no such payment': 'No such payment' },
   /** Labels of details, those of discrepancies among them. What is not here is shown by its own name. */
   fields: {
     gateway: 'At the gateway',

@@ -3,7 +3,7 @@ import type { books as english } from '../en/books.ts'
 
 export const books: typeof english = {
   title: '정산',
-  tabs: { days: '일별 대사', runs: '대사 이력', discrepancies: '불일치', exports: '내보내기' },
+  tabs: { days: '일별 대사', runs: '대사 이력', discrepancies: '불일치', audits: '장부 감사', exports: '내보내기' },
   from: '시작일',
   to: '종료일',
   action: '작업',
@@ -98,7 +98,7 @@ export const books: typeof english = {
     },
     allAgrees: '모든 거래가 장부와 일치했습니다. 따로 확인한 주문이 없습니다.',
     difference0: 'PG사와 장부가 1원까지 일치합니다.',
-    differs: (amount) => `대사 시점에 ${amount}이 장부에 반영되지 않았습니다.`,
+    differs: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}`,
     found: '미해결 불일치',
     foundHint: '담당자의 판단이 필요합니다. 양쪽이 일치하거나 해결 처리할 때까지 남아 있습니다.',
     foundNothingOpen: '이 대사에서 발견된 불일치는 모두 해결되었습니다.',

@@ -85,7 +85,6 @@ export const orders: typeof english = {
   disagreement: {
     title: (count) => `미해결 불일치 ${count}건`,
     found: '발견 시각',
-    toBooks: '정산에서 보기',
   },
 
   actions: {

@@ -90,6 +90,7 @@ export const story: typeof english = {
     'cancelled at the gateway': 'PG사에서 취소됨',
     'the order had failed': '실패한 주문',
   },
+  values: { 'no such payment': '해당 결제 없음' },
   fields: {
     gateway: 'PG사 내역',
     orderStatus: '주문 상태',

@@ -1,0 +1,89 @@
+// What a discrepancy is: whether it is open and since when, what it means, what to do, and whom and what it is about.
+import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
+import { AgeSince, Time } from '../../format/time.tsx'
+import { useWords } from '../../words/words.tsx'
+import { Fact } from '../order/headline.tsx'
+import { discrepancyWords, resolutionWords } from '../order/moment-words.ts'
+
+type Props = Pick<Data<'discrepancy'>, 'discrepancy' | 'order'>
+
+export function Headline({ discrepancy, order }: Props) {
+  const words = useWords()
+  const { discrepancy: own, books, orders } = words
+  const { kind, subject, customerId, customerName, foundAt, lastSeenAt, resolvedAt, resolution } = discrepancy
+  const { meaning, next } = discrepancyWords(words, kind)
+  return (
+    <Paper component="section" withBorder p="md" aria-label={own.title}>
+      <Group gap="sm" mb="xs">
+        {resolvedAt ? (
+          <StatusBadge status="resolved" label={books.discrepancies.resolved} tone="good" />
+        ) : (
+          <StatusBadge status="open" label={books.discrepancies.open} tone="bad" />
+        )}
+        <Text>{meaning}</Text>
+      </Group>
+      {!resolvedAt && (
+        <Text size="sm" mb="md">
+          <Text span inherit fw={600}>{`${books.discrepancies.next}: `}</Text>
+          {next}
+        </Text>
+      )}
+      <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" verticalSpacing="sm" m={0}>
+        <Fact label={books.discrepancies.found}>
+          <Time at={foundAt} />
+          {!resolvedAt && (
+            <Text size="xs" c="dimmed">
+              {`${books.discrepancies.age}: `}
+              <AgeSince at={foundAt} />
+            </Text>
+          )}
+        </Fact>
+        {resolvedAt ? (
+          <Fact label={own.resolvedAt}>
+            <Time at={resolvedAt} />
+          </Fact>
+        ) : (
+          <Fact label={own.lastSeen}>
+            <Time at={lastSeenAt} />
+          </Fact>
+        )}
+        <Fact label={own.customer}>
+          {customerId ? (
+            <Anchor component={Link} href={`/customers/${customerId}`}>
+              {customerName ?? orders.nameless}
+            </Anchor>
+          ) : (
+            own.nobody
+          )}
+        </Fact>
+        <Fact label={own.orderNow}>{order ? <StatusBadge status={order.status} /> : books.discrepancies.noOrder}</Fact>
+        {order && (
+          <Fact label={own.order} wide>
+            <Anchor
+              component={Link}
+              href={`/orders/${order.orderId}`}
+              ff="monospace"
+              style={{ overflowWrap: 'anywhere' }}
+            >
+              {order.orderId}
+            </Anchor>
+          </Fact>
+        )}
+        {subject !== order?.orderId && (
+          <Fact label={own.payment} wide>
+            <Id value={subject} />
+          </Fact>
+        )}
+        {resolution && (
+          <Fact label={books.discrepancies.resolution} wide>
+            {resolutionWords(words, resolution)}
+          </Fact>
+        )}
+      </SimpleGrid>
+    </Paper>
+  )
+}

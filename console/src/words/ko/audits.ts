@@ -1,0 +1,164 @@
+// The words of the audits and of every rule, in Korean.
+import type { audits as english } from '../en/audits.ts'
+
+export const audits: typeof english = {
+  caption: '장부 감사 이력, 최신순',
+  intro:
+    '장부의 모든 행이 지켜야 할 규칙을 지키는지 검사한 기록입니다. 매일 밤 대사가 끝나면 워커가 실행하며, audit 명령으로 언제든지 실행할 수 있습니다.',
+  ended: '감사 시각',
+  cause: '실행 주체',
+  causes: { DAILY: '워커 (매일 밤)', COMMAND: '명령' },
+  result: '결과',
+  clean: '이상 없음',
+  broken: (count) => `위반 ${count}건`,
+  brokenOnce: '위반 1건',
+  unread: '일부 미검사',
+  rules: '규칙 수',
+  rows: '검사한 행',
+  took: '소요 시간',
+  empty: '아직 감사 이력이 없습니다. 오늘 밤 워커가 첫 감사를 실행합니다.',
+
+  home: '장부 감사',
+  homeClean: (rules, age) => `${age} 전 감사에서 규칙 ${rules}개를 모두 지켰습니다.`,
+  homeBroken: (count, rules, age) =>
+    `${age} 전 감사에서 규칙 ${rules}개를 검사해 위반 ${count}건을 발견했습니다. 서비스 운영 담당자에게 알리세요.`,
+  homeUnread: (age) =>
+    `${age} 전 감사에서 제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 서비스 운영 담당자에게 알리세요.`,
+  homeOld: '마지막 감사가 이틀이 지났습니다. 매일 밤 실행되어야 할 감사가 빠졌습니다.',
+  homeNone: '아직 감사 이력이 없습니다.',
+  homeNever: '이틀이 지나도록 감사 이력이 없습니다. 매일 밤 실행되어야 할 감사가 빠졌습니다.',
+  none: '이력 없음',
+  old: '지연',
+  see: '감사 내용 보기',
+
+  one: '장부 감사 결과',
+  back: '전체 감사 이력',
+  begun: '시작 시각',
+  endedAt: '종료 시각',
+  checked: '검사 대상',
+  kind: '구분',
+  kinds: {
+    accounts: '계정',
+    entries: '원장 항목',
+    holds: '보류',
+    orders: '주문',
+    operations: 'PG사 결제 작업',
+    events: '이벤트',
+  },
+  isClean: '모든 행이 모든 규칙을 지켰습니다.',
+  isBroken:
+    '장부가 스스로의 규칙을 어기고 있습니다. PG사와의 불일치가 아니라, 서비스가 기록하지 않는 내용이 장부에 기록된 것입니다. 서비스 운영 담당자에게 알리고, 원인이 확인될 때까지 아래 대상은 환불하지 마세요.',
+  isUnread:
+    '제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 데이터베이스에 부하가 있거나 인덱스가 없어졌을 수 있으니 서비스 운영 담당자에게 알리고, 조치한 뒤 다시 감사하세요.',
+  findings: '위반된 규칙',
+  subjects: (shown, count) => (shown === count ? `해당 행 ${count}개` : `해당 행 ${count}개 중 처음 ${shown}개`),
+  about: '대상',
+  where: '위치',
+  schema: '데이터베이스 자체',
+  fields: {
+    entryNumber: '원장 항목',
+    operationId: '결제 작업',
+    holdId: '보류',
+    eventNumber: '이벤트',
+    kind: '종류',
+    table: '테이블',
+    name: '이름',
+    fault: '이상 내용',
+    scan: '구분',
+    from: '시작 위치',
+    rows: '한 번에 읽은 행',
+  },
+  values: {
+    kind: {
+      constraint: '제약 조건',
+      'unique index': '고유 인덱스',
+      trigger: '트리거',
+      setting: '설정',
+      function: '함수',
+    },
+    fault: {
+      'is missing': '없음',
+      'is disabled': '비활성화됨',
+      'is not validated': '기존 행이 검증되지 않음',
+      'is not enforced': '강제되지 않음',
+      'is not unique': '고유하지 않음',
+      'is not valid': '유효하지 않음',
+      'keeps triggers from firing': '트리거 실행을 막음',
+      'gives another hash than it did': '이전과 다른 해시를 계산함',
+    },
+    table: { 'all tables': '모든 테이블' },
+  },
+  ruleWords: {
+    'the balance is what the last entry of the ledger left': '잔액은 원장의 마지막 항목이 남긴 값과 같다',
+    'nothing is negative, what is held is covered, and JSON can tell the balance exactly':
+      '음수인 값이 없고, 보류된 크레딧은 잔액 안에 있으며, 잔액은 JSON으로 정확히 표현된다',
+    'the account knows the number of its last entry': '계정은 마지막 원장 항목의 번호를 알고 있다',
+    'the account has not forgotten the time of its last entry': '계정은 마지막 원장 항목의 시각을 알고 있다',
+    'the account knows the hash of its last entry': '계정은 마지막 원장 항목의 해시를 알고 있다',
+    'what is held is what open operations and active holds have set aside':
+      '보류된 크레딧은 처리 중인 작업과 유효한 보류의 합계와 같다',
+    'what is held is what the last entry of the ledger left of it':
+      '보류된 크레딧은 원장의 마지막 항목이 남긴 값과 같다',
+    'the account knows the number of its last event': '계정은 마지막 이벤트의 번호를 알고 있다',
+    'no queue of events is past its end, and no end past the last event':
+      '이벤트 대기열은 끝을 넘지 않고, 그 끝은 마지막 이벤트를 넘지 않는다',
+    'every ledger belongs to an account': '모든 원장은 계정에 속한다',
+    'the entries of a customer are numbered from one without a gap':
+      '고객의 원장 항목은 1부터 빠짐없이 번호가 이어진다',
+    'each balance is the one before it plus the credits of the entry':
+      '각 잔액은 직전 잔액에 해당 항목의 크레딧을 더한 값이다',
+    'what is held after an entry is what was held before it and what the entry sets aside or gives back':
+      '항목 이후의 보류 합계는 직전 보류 합계에 그 항목이 보류하거나 해제한 크레딧을 반영한 값이다',
+    'the time of an entry is not before that of the one before it': '항목의 시각은 직전 항목보다 이르지 않다',
+    'no entry has been changed: its hash is that of the entry and of the hash before it':
+      '변경된 항목이 없다: 해시는 그 항목과 직전 해시로 계산한 값과 같다',
+    'no balance has ever been negative': '잔액은 한 번도 음수인 적이 없다',
+    'what was held was covered by the balance at any time': '보류된 크레딧은 언제나 잔액 안에 있었다',
+    'the kind of an entry says what it does to the balance and to what is held, and for what':
+      '항목의 종류는 잔액과 보류에 미치는 영향 및 그 사유와 맞는다',
+    'an entry names a hold or a service only where its hash covers them':
+      '항목은 해시가 보호하는 경우에만 보류나 서비스를 가리킨다',
+    'an entry that moves the credits of an order is the one that the order names':
+      '주문의 크레딧을 움직인 항목은 주문이 가리키는 바로 그 항목이다',
+    'no reference is used twice': '같은 참조 번호는 두 번 쓰이지 않는다',
+    'an entry of a hold is the one that the hold names': '보류의 항목은 보류가 가리키는 바로 그 항목이다',
+    'an entry of an operation is about its order and about all that it holds, and ends it as it ended':
+      '결제 작업의 항목은 그 주문과 보류 전액에 관한 것이며, 작업이 끝난 방식대로 끝난다',
+    'what is set aside is set aside once and ends once': '보류는 한 번만 시작되고 한 번만 끝난다',
+    'a hold begins with the entry that sets its credits aside for its service':
+      '보류는 해당 서비스를 위해 크레딧을 보류하는 항목으로 시작한다',
+    'a hold ends by one later entry, of the kind that its state says, and an active one has not ended':
+      '보류는 상태에 맞는 이후 항목 하나로 끝나며, 유효한 보류는 끝나지 않았다',
+    'what is captured is part of what was held': '차감된 크레딧은 보류된 크레딧을 넘지 않는다',
+    'no hold is left active when its time is over': '만료 시각이 지난 보류는 유효 상태로 남아 있지 않다',
+    'a CONFIRMED order has one grant of its credits, and nothing was taken back':
+      '결제 완료된 주문은 크레딧이 한 번 지급되었고 회수된 것이 없다',
+    'a PENDING or FAILED order has moved no credits': '결제 대기 또는 실패 주문은 크레딧을 움직이지 않았다',
+    'a CANCELLED order has its grant and one rollback of as much':
+      '취소된 주문은 지급과 같은 크레딧이 한 번 회수되었다',
+    'a REFUNDED order has its grant, and a refund and a shortfall that make up for it':
+      '환불된 주문은 회수된 크레딧과 부족분의 합이 지급과 같다',
+    'no order is credited twice': '같은 주문에 크레딧이 두 번 지급되지 않는다',
+    'amount and credits are those of the catalogue': '주문 금액과 크레딧은 상품표와 같다',
+    'confirmed_at is set when and only when the order was confirmed, and not before it was created':
+      '결제 완료 시각은 결제된 주문에만 있고 주문 생성보다 이르지 않다',
+    'confirmed_at is the time of the grant': '결제 완료 시각은 크레딧 지급 시각과 같다',
+    'the operations of an order are those its state allows': '주문의 결제 작업은 주문 상태에 맞는 것뿐이다',
+    'no idempotency key is on two orders of a customer': '한 고객의 두 주문이 같은 멱등 키를 쓰지 않는다',
+    'the balance a confirm was answered with is covered by its grant':
+      '결제 승인에 응답한 잔액은 지급 이후의 잔액과 맞는다',
+    'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
+    'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
+    'a refused operation left its order in a state that it could be in':
+      '거절된 작업의 주문은 있을 수 있는 상태로 남아 있다',
+    'money goes back by the payment key it was captured with': '환불은 승인된 결제 키로 이루어진다',
+    'a cancel holds the credits of its order, and a refund what the order says was left of them':
+      '취소는 주문의 크레딧을, 환불은 주문에 기록된 남은 크레딧을 보류한다',
+    'nothing is stranded: whatever is open has somebody who works on it or will soon':
+      '방치된 작업이 없다: 처리 중인 작업은 누군가 처리하고 있거나 곧 처리한다',
+    'the events of a customer are numbered from one without a gap': '고객의 이벤트는 1부터 빠짐없이 번호가 이어진다',
+    'an event about an order tells what has become of it': '주문 이벤트의 내용은 주문의 결과와 맞는다',
+    "the schema's guards are in place": '데이터베이스의 보호 장치가 모두 갖추어져 있다',
+    'the rows can be read in the time a statement has': '제한 시간 안에 모든 행을 읽을 수 있다',
+  },
+}
