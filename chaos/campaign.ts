@@ -5,18 +5,26 @@ import { createRandom } from '../test/support/random.ts'
 import { checkAnswers } from './checks/answers.ts'
 import { checkBalances } from './checks/balances.ts'
 import { checkBooks } from './checks/books.ts'
+import { checkDesk } from './checks/desk.ts'
 import { checkEvents } from './checks/events.ts'
 import { type Check, gatherEvidence } from './checks/evidence.ts'
 import { checkGateway } from './checks/gateway.ts'
 import { checkHolds } from './checks/holds.ts'
+import { checkHome } from './checks/home.ts'
+import { checkKeys } from './checks/keys.ts'
 import { checkNotifications, findUnheeded } from './checks/notifications.ts'
 import { checkOrders } from './checks/orders.ts'
 import { checkPurchases } from './checks/purchases.ts'
 import { checkReasons } from './checks/reasons.ts'
 import { checkSecrets } from './checks/secrets.ts'
 import { checkSpends } from './checks/spends.ts'
+import { checkTrail } from './checks/trail.ts'
 import { createClient } from './client.ts'
 import { runReconciliation } from './commands.ts'
+import { createDeskConsole, type DeskOperator } from './desk/console.ts'
+import { type Desk, startDesk } from './desk/desk.ts'
+import { type LastLook, takeLastLook } from './desk/last-look.ts'
+import { hireOperators, signInAll } from './desk/roster.ts'
 import { type Driver, startDriver } from './driver.ts'
 import { createExchanger, dropCauses, drops, type Exchanger } from './exchange.ts'
 import { countFigures } from './figures.ts'
@@ -52,14 +60,16 @@ type Stage = {
   world: World
   shop: Shop
   platform: Platform
+  operators: DeskOperator[]
   history: History
   exchanger: Exchanger
   nemesis: Nemesis
   weather: Weather
 }
 
-type Load = { driver: Driver; operator: Operator; faultsFromMs: number }
+type Load = { driver: Driver; operator: Operator; desk: Desk; faultsFromMs: number }
 type Settled = Quiet & { unheeded: string[] }
+type Ended = Settled & { lastLook: LastLook }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { say } = options
@@ -80,11 +90,13 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
 
 async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   await using parts = new AsyncDisposableStack()
+  const startedAt = new Date()
   const shop = await openShop(world, customers)
   parts.defer(() => shop.close())
   await world.consumer.register(shop.database, world.peppers)
   const platform = await openPlatform(world, shop)
   parts.defer(() => platform.close())
+  const operators = await hireOperators(world, shop)
   const history = createHistory(world.historyFile)
   parts.defer(() => history.close())
   world.consumer.note = (event, fields) => history.note(event, fields)
@@ -92,13 +104,14 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   parts.defer(async () => exchanger.close())
   const weather = createWeather(world.gateway, options.seed * 31 + 7, options.stopped)
   const nemesis = createNemesis(world, weather, history)
-  const stage = { options, world, shop, platform, history, exchanger, nemesis, weather }
+  const stage = { options, world, shop, platform, operators, history, exchanger, nemesis, weather }
   const watch = startWatch(world.books, shop.database, options.stopped)
   const loaded = await load(stage)
   const quiet = await settleDown(stage)
   await readEverything(stage)
+  const lastLook = await takeLastLook(world, loaded.desk, startedAt, options.stopped)
   await watch.finish()
-  return conclude(stage, loaded, watch, quiet)
+  return conclude(stage, loaded, watch, { ...quiet, lastLook })
 }
 
 /** Everything at once, for as long as was asked for. */
@@ -107,8 +120,12 @@ async function load(stage: Stage): Promise<Load> {
   const durationMs = options.minutes * 60_000
   const warmMs = Math.round(durationMs * warmShare)
   let faulty = false
+  const mayDrop = () => faulty
+  const console = createDeskConsole({ ...stage, mayDrop })
+  await signInAll(world, console, stage.operators, options.stopped)
   using _progress = startProgress(stage)
-  const driver = startDriver({ ...stage, ...options, clients, pauseMs, mayDrop: () => faulty })
+  const driver = startDriver({ ...stage, ...options, clients, pauseMs, mayDrop })
+  const desk = startDesk({ ...stage, ...options, console, mayDrop })
   await sleep(warmMs, undefined, { signal: options.stopped })
   const faultsFromMs = history.nowMs()
   faulty = true
@@ -122,8 +139,8 @@ async function load(stage: Stage): Promise<Load> {
   await weather.clearUp()
   await Promise.all([blowing, rotating])
   options.say(`faults off after ${history.calls.length} calls and ${shop.orders.size} orders: waiting for quiet`)
-  await Promise.all([driver.finish(), operator.finish()])
-  return { driver, operator, faultsFromMs }
+  await Promise.all([driver.finish(), operator.finish(), desk.finish()])
+  return { driver, operator, desk, faultsFromMs }
 }
 
 const rotationPauseMs = 500
@@ -173,13 +190,14 @@ async function readEverything(stage: Stage): Promise<void> {
 
 async function conclude(
   { options, world, shop, history, nemesis, weather }: Stage,
-  { driver, operator, faultsFromMs }: Load,
+  { driver, operator, desk, faultsFromMs }: Load,
   watch: Watch,
-  quiet: Settled,
+  quiet: Ended,
 ): Promise<Report> {
   const { seed, minutes } = options
   const { wrong } = driver.siblings
-  const evidence = await gatherEvidence(world, shop, { calls: history.calls, deeds: operator.deeds })
+  const deeds = [...operator.deeds, ...desk.deeds]
+  const evidence = await gatherEvidence(world, shop, { calls: history.calls, deeds, desk: desk.console.calls })
   const gatewayFaults = weather.fired()
   const lies = gatewayFaults.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
   const checks: Check[] = [
@@ -195,6 +213,10 @@ async function conclude(
     ...checkAnswers(evidence),
     ...(await checkNotifications(world, quiet.unheeded)),
     ...(await checkReasons(world, evidence, lies)),
+    ...(await checkTrail(world, evidence)),
+    ...(await checkDesk(world, evidence)),
+    ...(await checkKeys(world, evidence)),
+    ...(await checkHome(world, evidence, quiet.lastLook)),
     await checkSecrets(world),
     {
       id: 'C-30',
@@ -204,7 +226,7 @@ async function conclude(
     {
       id: 'W-4',
       title: 'refunds, forged notifications and sibling services are answered as they must be',
-      violations: [...operator.wrong, ...wrong, ...driver.failures],
+      violations: [...operator.wrong, ...desk.wrong, ...wrong, ...driver.failures],
     },
   ]
   const figures = await countFigures(world, evidence, faultsFromMs)

@@ -6,7 +6,7 @@ import type { Random } from '../test/support/random.ts'
 import { drops, type Exchanger } from './exchange.ts'
 import { type Call, type History, judgeAnswer, type Request } from './history.ts'
 import { messageOf } from './messages.ts'
-import type { Shop } from './shop.ts'
+import type { Key, Shop } from './shop.ts'
 import type { World } from './world.ts'
 
 /** Some are less patient than a paused service is slow. */
@@ -18,6 +18,9 @@ const longestPauseMs = 800
 const lastTurns = 20
 const giveUpShare = 0.1
 const dropShare = 0.03
+
+/** What a suspended key is answered with. It is no end: the customer goes on with another. */
+export const suspendedCause = 'AUTH003'
 
 export type Client = ReturnType<typeof createClient>
 
@@ -33,10 +36,11 @@ export type ClientParts = {
 }
 
 export function createClient({ world, shop, history, exchanger, random, mayDrop, stopped }: ClientParts) {
-  /** One attempt at one service. */
-  async function send<Of extends Request>(turn: number, request: Of): Promise<Call<Of>> {
+  /** One attempt at one service, with the key that the customer has now unless told otherwise. */
+  async function send<Of extends Request>(turn: number, request: Of, otherKey?: Key): Promise<Call<Of>> {
     const service = world.services[turn % 2 === 0 ? 0 : 1]
-    const { customerId = '', apiKey = '' } = shop.customers[request.customer] ?? {}
+    const { customerId = '', key: ownKey } = shop.customers[request.customer] ?? {}
+    const { apiKey = '', keyId = null } = otherKey ?? ownKey ?? {}
     const { method, path, body, headers } = messageOf(request, customerId)
     const isSibling = 'sibling' in request
     const caller: Record<string, string> = isSibling
@@ -57,9 +61,14 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
       timeoutMs: random.pick(answerLimitsMs),
       drop,
     })
-    const judged = judgeAnswer(request.op, answer)
+    const { breach, outcome: told } = judgeAnswer(request.op, answer)
+    const isOwnKey = !isSibling && headers?.['service-api-key'] === undefined
+    // A key that an operator has suspended: whoever is to have another one is told of it, and asks again.
+    const isSuspended = isOwnKey && told.kind === 'fail' && told.code === suspendedCause
+    const outcome = isSuspended ? ({ kind: 'info', cause: suspendedCause } as const) : told
     const dropped = answer.kind === 'none' && answer.cause.startsWith('DROPPED')
-    return history.complete({ ...invoked, service: service.name, request, ...judged, dropped }) as Call<Of>
+    const asked = { ...invoked, service: service.name, request, keyId: isOwnKey ? keyId : null }
+    return history.complete({ ...asked, outcome, breach, dropped }) as Call<Of>
   }
 
   /** Asks until there is a definite answer, or it has been long enough, or the client is one of those who give up. */
@@ -90,6 +99,8 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
   return {
     ask,
     askUntilAnswered,
+    /** Once, with a key that the customer has or had. */
+    askWith: <Of extends Request>(key: Key, turn: number, request: Of) => send(turn, request, key),
     /** Without an end of its patience that a campaign would see. */
     askToTheEnd: <Of extends Request>(request: Of, firstTurn?: number) => ask(request, firstTurn, askToTheEndForMs),
     /** The same request several times at once, over both services. */

@@ -18,6 +18,8 @@ export type Delivery = {
   payload: Payload
   /** Its place among all that came and all that was taken. */
   came: number
+  /** On the clock that nobody sets. */
+  cameAtMs: number
   /** When a 2xx left; null when none did. */
   taken: number | null
   /** How many of the secrets have signed it. */
@@ -82,6 +84,7 @@ export async function startConsumer(port: number, seed: number) {
       eventId: headers['webhook-id'] ?? '',
       payload: JSON.parse(body),
       came: moments,
+      cameAtMs: performance.now(),
       taken: null,
       signatures: checked.filter((fault) => fault === null).length,
     }

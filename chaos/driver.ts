@@ -54,6 +54,7 @@ const actions: { weight: number; act: Action }[] = [
   { weight: 12, act: hold },
   { weight: 8, act: readStatus },
   { weight: 8, act: readBalance },
+  { weight: 3, act: readWithFormerKey },
   { weight: 1, act: readPackages },
   { weight: 3, act: sendGarbage },
 ]
@@ -134,8 +135,8 @@ async function confirm({ shop, client, random }: Turn): Promise<void> {
   const calls = await client.askAtOnce(request, copies)
   // The right one comes a little later, if ever.
   if (as !== 'right' && random.chance(0.8)) shop.payable.push(order)
-  if (as !== 'right' || order.confirmed || !calls.some(({ outcome }) => outcome.kind === 'ok')) return
-  order.confirmed = true
+  if (as !== 'right' || order.confirmedBy !== null || !calls.some(({ outcome }) => outcome.kind === 'ok')) return
+  order.confirmedBy = checkout.paymentKey
   shop.cancellable.push(order)
 }
 
@@ -183,6 +184,16 @@ async function readStatus({ shop, client, random }: Turn): Promise<void> {
 
 async function readBalance({ shop, client, random }: Turn): Promise<void> {
   await client.ask({ op: 'balance', customer: shop.anyCustomer(random).index })
+}
+
+/** A program that nobody has told of the new one. */
+async function readWithFormerKey({ shop, client, random }: Turn): Promise<void> {
+  const replaced = anyOf(
+    random,
+    shop.customers.filter(({ formerKeys }) => formerKeys.length > 0),
+  )
+  const key = replaced && anyOf(random, replaced.formerKeys)
+  if (key) await client.askWith(key, random.integer(0, 1), { op: 'balance', customer: replaced.index })
 }
 
 async function readPackages({ shop, client, random }: Turn): Promise<void> {

@@ -25,7 +25,7 @@ export type Exchange = {
 }
 
 export type Answer =
-  | { kind: 'answer'; status: number; contentType: string; text: string }
+  | { kind: 'answer'; status: number; contentType: string; text: string; cookies: string[] }
   | { kind: 'none'; cause: string }
 
 export type Exchanger = ReturnType<typeof createExchanger>
@@ -87,7 +87,7 @@ function read(response: IncomingMessage, finish: (answer: Answer) => void): void
   response.on('close', () => {
     if (!response.complete) return finish({ kind: 'none', cause: 'TRUNCATED' })
     const text = Buffer.concat(chunks).toString('utf8')
-    const contentType = response.headers['content-type'] ?? ''
-    finish({ kind: 'answer', status: response.statusCode ?? 0, contentType, text })
+    const { 'content-type': contentType = '', 'set-cookie': cookies = [] } = response.headers
+    finish({ kind: 'answer', status: response.statusCode ?? 0, contentType, text, cookies })
   })
 }

@@ -1,7 +1,10 @@
 // What a run amounts to, in numbers: what was asked and answered, what happened to the money, what the services went
 // through. Gathered at the end, from the history, the books, the journal and the logs.
 import { readFileSync } from 'node:fs'
+import type { EndpointName } from '../src/console/addresses.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
+import { suspendedCause } from './client.ts'
+import type { DeskCall } from './desk/console.ts'
 import type { Call } from './history.ts'
 import type { Service } from './service.ts'
 import type { World } from './world.ts'
@@ -13,7 +16,7 @@ export async function countFigures(world: World, evidence: Evidence, faultsFromM
   const all = [...orders.values()]
   const of = (status: string) => all.filter((order) => order.status === status).length
   const answered = calls.filter(({ dropped }) => !dropped)
-  const served = answered.filter(({ outcome }) => outcome.kind !== 'info')
+  const served = answered.filter(wasServed)
   const operations = await countOperations(world)
   const log = world.services.map(readLog).reduce((sum, each) => ({
     ambiguous: sum.ambiguous + each.ambiguous,
@@ -39,6 +42,7 @@ export async function countFigures(world: World, evidence: Evidence, faultsFromM
     ),
     ...countSpending(evidence),
     ...(await countEvents(world)),
+    ...countDesk(evidence),
     ...operations,
     'recovered by the worker (log)': log.recovered,
     'commits in doubt (log)': log.ambiguous,
@@ -69,6 +73,31 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     'holds open in the end': inState('ACTIVE'),
     'captures and releases that came too late': [...callsOf.capture, ...callsOf.release].filter(
       ({ outcome }) => outcome.kind === 'fail',
+    ).length,
+  }
+}
+
+/** What operators were answered. A rotation makes a key and suspends one. */
+function countDesk({ desk, calls }: Evidence): Figures {
+  const told = desk.filter(({ outcome }) => outcome.kind === 'ok')
+  const of = (...endpoints: EndpointName[]) => told.filter(({ endpoint }) => endpoints.includes(endpoint)).length
+  const isOlder = ({ sessionFromMs, processFromMs }: DeskCall) =>
+    sessionFromMs !== null && sessionFromMs < processFromMs
+  return {
+    'operator calls': desk.length,
+    'operator calls that were answered': desk.filter(({ outcome }) => outcome.kind !== 'info').length,
+    'operator calls with a session from before a restart': told.filter(isOlder).length,
+    'operator sign-ins': of('signIn'),
+    'operator settlements': of('settleOrder'),
+    'operator refunds': of('refundOrder'),
+    'operator resends of events': of('resendEvents'),
+    'operator reconciliations': of('reconcile'),
+    'operator resolutions': of('resolveDiscrepancy'),
+    'keys issued': of('issueKey', 'rotateKey'),
+    'keys suspended': of('suspendKey', 'rotateKey'),
+    'keys activated': of('activateKey'),
+    'calls refused for a suspended key': calls.filter(
+      ({ outcome }) => outcome.kind === 'info' && outcome.cause === suspendedCause,
     ).length,
   }
 }
@@ -114,9 +143,14 @@ function slowest(calls: Call[]): number {
   return calls.reduce((longest, { invokedAtMs, endedAtMs }) => Math.max(longest, endedAtMs - invokedAtMs), 0)
 }
 
+/** A suspended key is refused for good. */
+function wasServed({ outcome }: Call): boolean {
+  return outcome.kind !== 'info' || outcome.cause === suspendedCause
+}
+
 function availabilityBefore(answered: Call[], faultsFromMs: number): number {
   const early = answered.filter(({ endedAtMs }) => endedAtMs < faultsFromMs)
-  return percent(early.filter(({ outcome }) => outcome.kind !== 'info').length, early.length)
+  return percent(early.filter(wasServed).length, early.length)
 }
 
 function percent(part: number, whole: number): number {

@@ -44,6 +44,8 @@ export type Call<Of extends Request = Request> = {
   number: number
   service: ServiceName
   request: Of
+  /** The key of the customer that it was asked with; null: another secret, or none that was issued. */
+  keyId: string | null
   invokedAtMs: number
   endedAtMs: number
   outcome: Outcome
@@ -97,8 +99,17 @@ type Body = { success: unknown; data: Data; message: string; code: string; metad
 const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201, hold: 201 }
 const fields = ['success', 'data', 'message', 'code', 'metadata']
 
+export type Judged = { outcome: Outcome; breach: string | null }
+
+export function judgeAnswer(op: Request['op'], answer: Answer): Judged {
+  return judgeEnvelope({ status: successStatus[op] ?? 200, hasMessage: op !== 'cancel', hasData: true }, answer)
+}
+
+/** What a success has. */
+type Success = { status: number; hasMessage: boolean; hasData: boolean }
+
 /** Section 1 and section 7: the five fields, a code of the catalogue, its status. */
-export function judgeAnswer(op: Request['op'], answer: Answer): { outcome: Outcome; breach: string | null } {
+export function judgeEnvelope(expected: Success, answer: Answer): Judged {
   if (answer.kind === 'none') return { outcome: { kind: 'info', cause: answer.cause }, breach: null }
   const { status, text } = answer
   const breach = (what: string) => ({
@@ -110,9 +121,10 @@ export function judgeAnswer(op: Request['op'], answer: Answer): { outcome: Outco
   if (!answer.contentType.startsWith('application/json')) return breach(`content type ${answer.contentType}`)
   const { success, data, message, code, metadata } = body as Body
   if (code === 'SUCCESS') {
-    if (status !== (successStatus[op] ?? 200)) return breach('a success with another status')
-    if (success !== true || metadata !== null || data === null) return breach('a success that is not one')
-    if ((message === null) !== (op === 'cancel')) return breach('the message of a success')
+    if (status !== expected.status) return breach('a success with another status')
+    if (success !== true || metadata !== null) return breach('a success that is not one')
+    if ((data !== null) !== expected.hasData) return breach('the data of a success')
+    if ((message !== null) !== expected.hasMessage) return breach('the message of a success')
     return { outcome: { kind: 'ok', status, data, message }, breach: null }
   }
   if (catalogue[code as ErrorCode]?.status !== status) return breach('a code with another status')

@@ -11,7 +11,7 @@ import type { Exchanger } from './exchange.ts'
 import { forgeries } from './forgeries.ts'
 import type { History } from './history.ts'
 import type { Platform } from './platform.ts'
-import { anyOf, type KnownOrder, type Shop } from './shop.ts'
+import { anyOf, confirmedOrder, type KnownOrder, type Shop } from './shop.ts'
 import type { World } from './world.ts'
 
 export type DeedKind = 'refund' | 'dashboard cancel' | 'partial cancel'
@@ -84,20 +84,13 @@ function note({ deeds, history }: Turn, kind: DeedKind, order: KnownOrder, payme
   history.note(kind, deed)
 }
 
-function confirmedOrder({ shop, random }: Turn): KnownOrder | undefined {
-  return anyOf(
-    random,
-    [...shop.orders.values()].filter(({ confirmed, cancelled }) => confirmed && !cancelled),
-  )
-}
-
 const refundAttempts = 4
 const refundPauseMs = 400
 
 /** An operator who is told "not known yet" asks again a few times, and then leaves it to the worker. */
 async function refundOne(turn: Turn): Promise<void> {
   const { platform, count, wrong } = turn
-  const order = confirmedOrder(turn)
+  const order = confirmedOrder(turn.shop, turn.random)
   if (!order) return
   note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
@@ -120,7 +113,7 @@ async function refundOne(turn: Turn): Promise<void> {
 /** As the operator does it; every other one is killed, early or late. */
 async function refundByCommand(turn: Turn): Promise<void> {
   const { world, random, count, wrong } = turn
-  const order = confirmedOrder(turn)
+  const order = confirmedOrder(turn.shop, turn.random)
   if (!order || commandsUnderWay.has(world)) return
   note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   const killAfterMs = random.chance(0.5) ? random.integer(300, 1_500) : undefined
@@ -154,7 +147,7 @@ async function oneAtATime(world: World, run: () => Promise<CommandResult>): Prom
 /** Any payment that was captured, also one of which our books do not know yet. */
 async function cancelInDashboard(turn: Turn): Promise<void> {
   const { shop, random } = turn
-  const order = random.chance(0.5) ? confirmedOrder(turn) : shop.anyOrder(random)
+  const order = random.chance(0.5) ? confirmedOrder(turn.shop, turn.random) : shop.anyOrder(random)
   const checkout = order && anyOf(random, order.checkouts)
   if (!checkout) return
   note(turn, 'dashboard cancel', order, checkout.paymentKey, order.amount)
@@ -163,7 +156,7 @@ async function cancelInDashboard(turn: Turn): Promise<void> {
 
 /** At most one for an order, so that what is left of its price is known. */
 async function cancelInPart(turn: Turn): Promise<void> {
-  const order = confirmedOrder(turn)
+  const order = confirmedOrder(turn.shop, turn.random)
   const checkout = order && anyOf(turn.random, order.checkouts)
   if (!checkout || turn.deeds.some(({ kind, orderId }) => kind === 'partial cancel' && orderId === order.orderId))
     return

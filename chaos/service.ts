@@ -33,6 +33,9 @@ export function createService(settings: ServiceSettings) {
   }
   const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
   const endedByItself: string[] = []
+  /** Of SIGKILLs, on the clock that nobody sets. */
+  const killsMs: number[] = []
+  let now = { clockShiftMs: 0, readyMs: 0 }
   let program: Program | undefined
   let wanted = true
   let expectedEnd = false
@@ -48,10 +51,12 @@ export function createService(settings: ServiceSettings) {
       const starting = startProgram({ args: [...shift, 'src/main.ts'], environment, logFile })
       program = starting
       if (await isReady(starting)) {
+        now = { clockShiftMs, readyMs: performance.now() }
         starting.ended.then((ended) => restartUnlessExpected(starting, ended))
         return
       }
       starting.signal('SIGKILL')
+      killsMs.push(performance.now())
       counts.refusedStarts += 1
       if (performance.now() > limit) throw new Error(`service ${name} does not start: ${lastLines(logFile)}`)
       await sleep(pauseBetweenStartsMs)
@@ -81,6 +86,9 @@ export function createService(settings: ServiceSettings) {
     name,
     counts,
     endedByItself,
+    killsMs,
+    /** How wrong the clock of the process is, and since when it serves. */
+    now: () => now,
     logFile,
     publicUrl: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
@@ -93,11 +101,14 @@ export function createService(settings: ServiceSettings) {
       const ending = program
       if (!ending || ending.isGone()) return { code: null, signal: null }
       expectedEnd = true
+      if (signal === 'SIGKILL') killsMs.push(performance.now())
       ending.signal(signal)
       const late = sleep(limitMs, null, { ref: false })
       const ended = await Promise.race([ending.ended, late])
-      if (ended === null) ending.signal('SIGKILL')
-      return ended
+      if (ended !== null) return ended
+      killsMs.push(performance.now())
+      ending.signal('SIGKILL')
+      return null
     },
     signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
     /** Nothing is started again from here on. */

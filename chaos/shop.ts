@@ -21,13 +21,20 @@ export type KnownOrder = {
   amount: number
   credits: number
   checkouts: Checkout[]
-  /** A client was told so. */
-  confirmed: boolean
+  /** By which payment, as a client was told; null while nobody was. */
+  confirmedBy: string | null
   cancelled: boolean
 }
 
-export type Customer = IssuedKey & {
+export type Key = Pick<IssuedKey, 'keyId' | 'apiKey'>
+
+export type Customer = {
   index: number
+  customerId: string
+  /** The one that its programs use now: operators give it another. */
+  key: Key
+  /** Those of before. */
+  formerKeys: Key[]
   /** Below so many credits an event tells that few are left; null: never. */
   lowCredits: number | null
 }
@@ -49,10 +56,10 @@ export async function openShop({ postgres, peppers }: World, size: number) {
   const database: Database = createDatabase(pool, silentLog)
   const customers: Customer[] = []
   for (let index = 0; index < size; index += 1) {
-    const issued = await issueKey(database, peppers, `customer ${index}`)
-    const customer = { ...issued, index, lowCredits: lowCredits[index % lowCredits.length] ?? null }
-    await updateLowCredits(database, customer.customerId, customer.lowCredits)
-    customers.push(customer)
+    const { customerId, ...key } = await issueKey(database, peppers, `customer ${index}`)
+    const threshold = lowCredits[index % lowCredits.length] ?? null
+    await updateLowCredits(database, customerId, threshold)
+    customers.push({ index, customerId, key, formerKeys: [], lowCredits: threshold })
   }
   const siblings: IssuedToken[] = []
   for (const name of siblingNames) siblings.push(await issueToken(database, peppers, name))
@@ -91,7 +98,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
         amount,
         credits,
         checkouts: [],
-        confirmed: false,
+        confirmedBy: null,
         cancelled: false,
       }
       const known = orders.get(orderId)
@@ -102,6 +109,14 @@ export async function openShop({ postgres, peppers }: World, size: number) {
     },
     close: () => pool.end(),
   }
+}
+
+/** Not cancelled as far as anybody was told: what a refund may be for. */
+export function confirmedOrder({ orders }: Shop, random: Random): KnownOrder | undefined {
+  return anyOf(
+    random,
+    [...orders.values()].filter(({ confirmedBy, cancelled }) => confirmedBy !== null && !cancelled),
+  )
 }
 
 export function anyOf<Value>(random: Random, values: readonly Value[]): Value | undefined {

@@ -32,6 +32,33 @@ const sums: Record<string, string> = {
     group by o.customer_id, o.order_id
     having coalesce(sum(e.delta), 0) <>
       case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end`,
+  'what has been added up is what happened until then, by the hour and in all': `
+    with happened as (
+      select 'orders made' as figure, created_at as at, amount from orders
+      union all
+      select 'orders ' || case kind when 'CANCEL' then 'cancelled' when 'REFUND' then 'refunded'
+                                    else case state when 'APPROVED' then 'confirmed' else 'failed' end end,
+        closed_at, amount
+      from payment_operations
+      where state <> 'OPEN' and (kind = 'CONFIRM' or kind <> 'RETURN' and state = 'APPROVED')
+      union all
+      select 'credits ' || case kind when 'GRANT' then 'granted' when 'ROLLBACK' then 'rolled back'
+                                     when 'REFUND' then 'refunded' else 'spent' end,
+        created_at, abs(delta)
+      from ledger_entries where delta <> 0
+    ),
+    counted as (
+      select figure, count(*) as count, sum(amount) as total
+      from happened join figures_reached on at < reached group by figure
+    ),
+    added as (
+      select figure, hour = '-infinity' as "isOfAll", sum(count) as count, sum(total) as total
+      from hourly_figures group by 1, 2
+    )
+    select c.figure, c.count, c.total, a.count as added, a.total as "totalAdded", w."isOfAll"
+    from counted c cross join (values (true), (false)) as w ("isOfAll")
+    full join added a on a.figure = c.figure and a."isOfAll" = w."isOfAll"
+    where c.count is distinct from a.count or c.total is distinct from a.total`,
 }
 
 export const auditTitle = 'the audit finds no rule broken'

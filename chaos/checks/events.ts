@@ -3,6 +3,7 @@
 // went through.
 import type { OrderStatus } from '../../src/payments/order-status.ts'
 import type { Consumer, Delivery } from '../consumer.ts'
+import { metNobody } from '../desk/console.ts'
 import type { World } from '../world.ts'
 import { type BookedEvent, readEvents, readToldOrders, type ToldOrder } from './booked.ts'
 import type { Check, Evidence } from './evidence.ts'
@@ -28,7 +29,7 @@ export async function checkEvents({ books, consumer }: World, evidence: Evidence
     {
       id: 'I-17',
       title: 'the events of a customer came in their order, without a gap',
-      violations: inOrder(deliveries),
+      violations: inOrder(deliveries, firstResends(evidence)),
     },
     {
       id: 'I-17',
@@ -98,14 +99,26 @@ function textOf({ type, timestamp, sequence, data }: Delivery['payload']): strin
   return JSON.stringify([type, timestamp, sequence, Object.entries(data).sort()])
 }
 
-/** Each comes for the first time when the one before it has been taken. */
-function inOrder(deliveries: Delivery[]): string[] {
+/** When an operator first asked for the events of an order once more, by orderId: from then on they may come out of turn. */
+function firstResends({ desk }: Evidence): Map<string, number> {
+  const asked = desk.filter(
+    (call) => call.endpoint === 'resendEvents' && call.outcome.kind !== 'fail' && !metNobody(call),
+  )
+  const byOrder = Map.groupBy(asked, ({ params }) => params.orderId ?? '')
+  return new Map([...byOrder].map(([orderId, calls]) => [orderId, Math.min(...calls.map((call) => call.invokedAtMs))]))
+}
+
+/** Each comes for the first time when the one before it has been taken; what may have come out of turn, some time. */
+function inOrder(deliveries: Delivery[], resends: Map<string, number>): string[] {
   return [...Map.groupBy(deliveries, ({ payload }) => String(payload.data.customerId))].flatMap(([customerId, all]) => {
     const bySequence = Map.groupBy(all, ({ payload }) => payload.sequence)
-    return [...bySequence].flatMap(([sequence, [first]]) => {
+    return [...bySequence].flatMap(([sequence, ofEvent]) => {
+      const [first] = ofEvent
       if (sequence === 1 || !first) return []
+      const resentAtMs = resends.get(String(first.payload.data.orderId)) ?? Number.POSITIVE_INFINITY
+      const inTurn = first.cameAtMs > resentAtMs ? (ofEvent.at(-1) ?? first) : first
       const before = bySequence.get(sequence - 1) ?? []
-      const isAfter = before.some(({ taken }) => taken !== null && taken < first.came)
+      const isAfter = before.some(({ taken }) => taken !== null && taken < inTurn.came)
       return isAfter ? [] : [`${customerId}: ${sequence} came before ${sequence - 1} was taken`]
     })
   })

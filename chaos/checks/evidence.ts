@@ -4,6 +4,7 @@ import { readMovements } from '../../sandbox/journal.ts'
 import type { Movement } from '../../sandbox/movements.ts'
 import type { OrderStatus } from '../../src/payments/order-status.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
+import type { DeskCall } from '../desk/console.ts'
 import type { Call, Request } from '../history.ts'
 import type { Deed } from '../operator.ts'
 import type { Books } from '../postgres.ts'
@@ -36,6 +37,8 @@ export type Evidence = {
   calls: Call[]
   callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
   deeds: Deed[]
+  /** What operators asked the console for. */
+  desk: DeskCall[]
   orders: Map<string, BookedOrder>
   /** By customer and reference, see `useKey`. */
   uses: Map<string, BookedUse>
@@ -49,7 +52,7 @@ export type Evidence = {
   movements: Movement[]
 }
 
-export type Told = { calls: Call[]; deeds: Deed[] }
+export type Told = Pick<Evidence, 'calls' | 'deeds' | 'desk'>
 
 export async function gatherEvidence(world: World, shop: Shop, told: Told): Promise<Evidence> {
   const { books, gateway } = world

@@ -28,7 +28,8 @@ export function readReceived(journalFile: string): Received[] {
 
 /**
  * Before reconciliation: orders whose whole payment was told to be cancelled, and which are CONFIRMED all the same. A
- * lookup that lied when the notification was dealt with has left a discrepancy, and that is for reconciliation.
+ * lookup that lied when the notification was dealt with has left a discrepancy, and that is for reconciliation, even where
+ * an operator has closed it.
  */
 export async function findUnheeded({ books, gateway }: World): Promise<string[]> {
   const cancelled = new Set<string>()
@@ -36,7 +37,8 @@ export async function findUnheeded({ books, gateway }: World): Promise<string[]>
   const rows = await books.query<{ orderId: string }>(
     `select order_id as "orderId" from orders o
     where status = 'CONFIRMED' and order_id = any ($1::text[])
-      and not exists (select from discrepancies d where d.order_id = o.order_id and d.resolved_at is null)`,
+      and not exists (select from discrepancies d where d.order_id = o.order_id
+        and (d.resolved_at is null or d.resolution like 'as call %'))`,
     [[...cancelled]],
   )
   return rows.map(({ orderId }) => `${orderId}: its cancellation was told and taken, and it is CONFIRMED`)

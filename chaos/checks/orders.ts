@@ -2,6 +2,7 @@
 // request and answer, and what is seen later can be reached from what was seen before. Then confirms and cancels one by
 // one: what was acknowledged is true, what was refused had no effect, nothing happened that nobody asked for.
 import type { OrderStatus } from '../../src/payments/order-status.ts'
+import { type DeskCall, dataOf } from '../desk/console.ts'
 import type { Call } from '../history.ts'
 import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from './evidence.ts'
 
@@ -49,7 +50,7 @@ const told: { text: RegExp; states: OrderStatus[] }[] = [
   { text: /^The order is CONFIRMED/, states: everConfirmed },
 ]
 
-type Look = { call: Call; states: OrderStatus[] }
+type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
 
 /** A confirm that joined another in the same process may be told of a moment before it began: only the floor counts. */
 function statesIn({ request, outcome }: Call): OrderStatus[] {
@@ -62,25 +63,39 @@ function statesIn({ request, outcome }: Call): OrderStatus[] {
   return told.find(({ text }) => text.test(outcome.message))?.states ?? []
 }
 
-function backwards({ calls }: Evidence): string[] {
+/** Of those answers of the console that tell a state. */
+function statesOnDesk(call: DeskCall): OrderStatus[] {
+  const { order, status } = (dataOf(call) ?? {}) as { order?: { status: OrderStatus }; status?: OrderStatus }
+  const told = order?.status ?? status
+  return told && call.params.orderId !== undefined ? [told] : []
+}
+
+function backwards({ calls, desk }: Evidence): string[] {
   const looks = new Map<string, Look[]>()
-  for (const call of calls) {
-    const states = statesIn(call)
-    // A key that was refused for one order may be told about under another: only answers about this very order.
-    if (states.length === 0 || !('orderId' in call.request)) continue
-    if (call.request.op === 'cancel' && call.outcome.kind === 'fail') continue
-    const ofOrder = looks.get(call.request.orderId) ?? []
-    looks.set(call.request.orderId, [...ofOrder, { call, states }])
+  function note(
+    orderId: string,
+    name: string,
+    { invokedAtMs, endedAtMs }: Call | DeskCall,
+    states: OrderStatus[],
+  ): void {
+    if (states.length > 0) looks.set(orderId, [...(looks.get(orderId) ?? []), { name, invokedAtMs, endedAtMs, states }])
   }
+  for (const call of calls) {
+    // A key that was refused for one order may be told about under another: only answers about this very order.
+    if (!('orderId' in call.request)) continue
+    if (call.request.op === 'cancel' && call.outcome.kind === 'fail') continue
+    note(call.request.orderId, at(call), call, statesIn(call))
+  }
+  for (const call of desk) note(call.params.orderId ?? '', `operator ${at(call)}`, call, statesOnDesk(call))
   return [...looks].flatMap(([orderId, ofOrder]) => contradictions(orderId, ofOrder))
 }
 
 function contradictions(orderId: string, looks: Look[]): string[] {
   return looks.flatMap((earlier) =>
     looks
-      .filter(({ call }) => call.invokedAtMs > earlier.call.endedAtMs)
+      .filter(({ invokedAtMs }) => invokedAtMs > earlier.endedAtMs)
       .filter(({ states }) => !earlier.states.some((from) => states.some((to) => reachable[from].includes(to))))
-      .map(({ call, states }) => `${orderId}: ${earlier.states} at ${at(earlier.call)}, then ${states} at ${at(call)}`),
+      .map(({ name, states }) => `${orderId}: ${earlier.states} at ${earlier.name}, then ${states} at ${name}`),
   )
 }
 

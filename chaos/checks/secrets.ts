@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import type { World } from '../world.ts'
 import type { Check } from './evidence.ts'
 
-/** API keys, tokens of sibling services, signing secrets. */
-const issued = 'c(pk|st)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}'
+/** API keys, tokens of sibling services, signing secrets, sessions of operators. */
+const issued = 'c(pk|st)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}|[0-9A-Za-z]{43}[.][0-9A-Za-z_-]{43}'
 
 export async function checkSecrets(world: World): Promise<Check> {
   const { services, historyFile } = world

@@ -1,0 +1,85 @@
+// What the first page and the books of the console say in the end: the figures, which the worker has added up by the hour
+// beside all that happened, are the sums over the tables to the won; the days are the gateway's own journal, and what our
+// operations account for.
+import { koreanDayOf } from '../../src/core/korean-days.ts'
+import type { LastLook, Totals } from '../desk/last-look.ts'
+import type { World } from '../world.ts'
+import type { Check, Evidence } from './evidence.ts'
+
+export async function checkHome(world: World, evidence: Evidence, { home, days, missing }: LastLook): Promise<Check[]> {
+  return [
+    {
+      id: 'O-10',
+      title: 'the figures of the first page are the sums over the books, to the won',
+      violations: [...missing, ...(home ? otherFigures(home.page, home.totals) : [])],
+    },
+    {
+      id: 'O-11',
+      title: "every day's totals are the gateway's, and our books account for what they must",
+      violations: await otherDays(world, evidence, days),
+    },
+  ]
+}
+
+type Page = NonNullable<LastLook['home']>['page']
+
+/** All of it lies within the days that are shown. */
+const summed = [
+  ...(['ordersMade', 'ordersConfirmed', 'ordersFailed', 'ordersCancelled', 'ordersRefunded'] as const),
+  ...(['captured', 'returned', 'creditsSold', 'creditsTakenBack'] as const),
+]
+
+function otherFigures(page: Page, totals: Totals): string[] {
+  const { ordersMade, ordersConfirmed, ordersFailed, ordersCancelled, ordersRefunded } = totals
+  const spent = totals.creditsSold - totals.creditsTakenBack - totals.creditsOutstanding
+  const inAll = (name: keyof Page['days'][number]) => page.days.reduce((sum, day) => sum + Number(day[name]), 0)
+  const compared: [what: string, shown: unknown, expected: unknown][] = [
+    ...summed.map((name): [string, number, number] => [name, inAll(name), totals[name]]),
+    ['revenue', inAll('revenue'), totals.captured - totals.returned],
+    ['creditsSpent', inAll('creditsSpent'), spent],
+    ['creditsOutstanding', page.creditsOutstanding, totals.creditsOutstanding],
+    ['creditsOutstanding of the last day', page.days.at(-1)?.creditsOutstanding, totals.creditsOutstanding],
+    ['orders PENDING', page.orders.PENDING, ordersMade - ordersConfirmed - ordersFailed],
+    ['orders CONFIRMED', page.orders.CONFIRMED, ordersConfirmed - ordersCancelled - ordersRefunded],
+    ['orders FAILED', page.orders.FAILED, ordersFailed],
+    ['orders CANCELLED', page.orders.CANCELLED, ordersCancelled],
+    ['orders REFUNDED', page.orders.REFUNDED, ordersRefunded],
+    ['open discrepancies', page.discrepancies.count, totals.openDiscrepancies],
+    ['open operations', page.operations.count, 0],
+    ['what the figures lack', page.figuresUpTo, null],
+  ]
+  return compared
+    .filter(([, shown, expected]) => shown !== expected)
+    .map(([what, shown, expected]) => `${what}: ${shown} on the page, ${expected} in the books`)
+}
+
+async function otherDays({ books }: World, { movements, orders }: Evidence, days: LastLook['days']): Promise<string[]> {
+  const rows = await books.query<{ orderId: string; paymentKey: string; isConfirm: boolean }>(
+    `select order_id as "orderId", payment_key as "paymentKey", kind = 'CONFIRM' as "isConfirm"
+    from payment_operations where state = 'APPROVED'`,
+  )
+  const approved = new Set(rows.map(({ orderId, paymentKey, isConfirm }) => `${orderId} ${paymentKey} ${isConfirm}`))
+  const byDay = Map.groupBy(movements, ({ at }) => koreanDayOf(new Date(at)))
+  return days.flatMap(({ day, gateway, books: ours, movements: count, state }) => {
+    const ofDay = byDay.get(day) ?? []
+    const sum = (kind: string, isBooked: boolean) =>
+      ofDay
+        .filter((movement) => movement.kind === kind)
+        .filter(({ orderId, paymentKey, amount }) => {
+          const isWhole = orders.get(orderId)?.amount === amount
+          return !isBooked || (isWhole && approved.has(`${orderId} ${paymentKey} ${kind === 'capture'}`))
+        })
+        .reduce((won, { amount }) => won + amount, 0)
+    const expected = [
+      ofDay.length,
+      sum('capture', false),
+      sum('cancel', false),
+      sum('capture', true),
+      sum('cancel', true),
+    ]
+    const shown = [count, gateway?.captured, gateway?.cancelled, ours?.captured, ours?.cancelled]
+    return `${shown}` === `${expected}`
+      ? []
+      : [`${day} (${state}) shows ${shown}, the journal and the books ${expected}`]
+  })
+}
