@@ -24,7 +24,8 @@ const holderText = `select customer_id as "customerId" from holds where state = 
 const placesText = `
   select (select discrepancy_id from discrepancies where resolved_at is not null order by resolved_at offset 50000 limit 1)
            as "discrepancyId",
-         (select reconciliation_id from reconciliations order by started_at offset 300 limit 1) as "reconciliationId"`
+         (select reconciliation_id from reconciliations order by started_at offset 300 limit 1) as "reconciliationId",
+         (select audit_id from audits order by ended_at offset 300 limit 1) as "auditId"`
 
 export async function pagesOf(client: pg.Client): Promise<Page[]> {
   const samples = (await client.query<Sample>(sampleText)).rows
@@ -37,7 +38,8 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
   const [paymentKey, lastFour] = [of('paymentKey'), of('lastFour')] as const
   const busiest = await busiestCustomer(client)
   const holder = (await client.query<{ customerId: string }>(holderText)).rows[0]?.customerId ?? busiest
-  const places = (await client.query<Record<'discrepancyId' | 'reconciliationId', string>>(placesText)).rows[0]
+  const places = (await client.query<Record<'discrepancyId' | 'reconciliationId' | 'auditId', string>>(placesText))
+    .rows[0]
   const today = koreanDayOf(new Date())
   const page = (title: string, path: Page['path']): Page => ({ name: title, path })
   return [
@@ -66,6 +68,9 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
     page('runs, deep', () => `/books/runs?cursor=${places?.reconciliationId}`),
     page('discrepancies, open', () => '/books/discrepancies'),
     page('discrepancies, resolved, deep', () => `/books/discrepancies?state=resolved&cursor=${places?.discrepancyId}`),
+    page('discrepancy', () => `/books/discrepancies/${places?.discrepancyId}`),
+    page('audits, deep', () => `/books/audits?cursor=${places?.auditId}`),
+    page('audit', () => `/books/audits/${places?.auditId}`),
     page('trail', () => '/trail'),
     page('trail of an order', (turn) => `/trail?subject=ord_${turn % 1_000}`),
     page('search: order id', (turn) => `/search?q=${orderId(turn)}`),

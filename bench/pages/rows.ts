@@ -1,5 +1,5 @@
 // What the pages of the console show beside orders, customers and credits, and generated books do not have: two years of
-// runs, discrepancies open and resolved, what operators did, names and keys of customers. Put in once.
+// runs and audits, discrepancies open and resolved, what operators did, names and keys of customers. Put in once.
 import type pg from 'pg'
 
 const runsText = `
@@ -15,6 +15,15 @@ const runsText = `
   cross join lateral (
     select (date_trunc('day', now() at time zone 'Asia/Seoul') - n * interval '1 day') at time zone 'Asia/Seoul' as day
   ) d
+  on conflict do nothing`
+
+const auditsText = `
+  insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
+  select md5('audit ' || n)::uuid, 'DAILY', now() - n * interval '1 day' - interval '1 minute',
+         now() - n * interval '1 day', 49, $$
+           {"accounts": 1000, "entries": 1000, "holds": 1000, "orders": 1000, "operations": 1000, "events": 1000}
+         $$, 0, '[]'
+  from generate_series(1, 730) as n
   on conflict do nothing`
 
 const discrepanciesText = `
@@ -49,6 +58,7 @@ const keysText = `
   on conflict do nothing`
 
 export async function addRows(client: pg.Client): Promise<void> {
-  for (const text of [runsText, discrepanciesText, actionsText, namesText, keysText]) await client.query(text)
-  await client.query('vacuum analyze reconciliations, discrepancies, operator_actions, customers, api_keys')
+  for (const text of [runsText, auditsText, discrepanciesText, actionsText, namesText, keysText])
+    await client.query(text)
+  await client.query('vacuum analyze reconciliations, audits, discrepancies, operator_actions, customers, api_keys')
 }

@@ -1,8 +1,10 @@
 // What a refund would do, for the person who is asked before it: read from the books and from the gateway, nothing changed.
 // Between the question and the answer the customer may spend; what is taken then is what is left then.
+import type { Sighting } from '../gateway/gateway.ts'
 import { findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { findOrderKeys } from './order-sql.ts'
+import { findOrderKeys, type Order } from './order-sql.ts'
+import { isFor } from './review.ts'
 import { findReviewSubject } from './review-sql.ts'
 
 export type RefundQuote = {
@@ -36,13 +38,17 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   const creditsTakenBack = Math.min(order.credits, books?.available ?? 0)
   return {
     ...{ orderId, customerId, packageType: order.packageType, paid: order.amount },
-    backToTheCard: sighting.kind === 'payment' ? sighting.balance : null,
-    gatewayCode: sighting.kind === 'payment' ? null : codeOf(sighting),
+    ...backTo(order, sighting),
     ...{ creditsOfTheOrder: order.credits, creditsTakenBack, shortfall: order.credits - creditsTakenBack },
   }
 }
 
-/** Of a payment that it does not have: as it says so itself. */
-function codeOf(sighting: { kind: 'absent' } | { kind: 'unknown'; code: string }): string {
-  return sighting.kind === 'absent' ? 'NOT_FOUND_PAYMENT' : sighting.code
+/** What the gateway says of another order or amount is not repeated to whoever decides by it. */
+function backTo(order: Order, sighting: Sighting): Pick<RefundQuote, 'backToTheCard' | 'gatewayCode'> {
+  const unknown = (gatewayCode: string) => ({ backToTheCard: null, gatewayCode })
+  // Of a payment that it does not have: as it says so itself.
+  if (sighting.kind === 'absent') return unknown('NOT_FOUND_PAYMENT')
+  if (sighting.kind === 'unknown') return unknown(sighting.code)
+  if (!isFor(order, sighting)) return unknown('PAYMENT_DIFFERS')
+  return { backToTheCard: sighting.balance, gatewayCode: null }
 }

@@ -8,7 +8,7 @@ import type { Detail, Payment, Sighting } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { resolveDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
 import { conclude, openedOperation, proceed, takeOver } from './operations.ts'
-import type { OrderKey } from './order-sql.ts'
+import type { Order, OrderKey } from './order-sql.ts'
 import type { OrderStatus } from './order-status.ts'
 import { claimReturn, findReviewSubject, type ReviewSubject } from './review-sql.ts'
 
@@ -107,11 +107,16 @@ async function judge(
   return disagree(context, subject, sighting.code, paymentKey, sighting.discrepancy)
 }
 
+/** Whether a payment is for this order, and for what it costs. */
+export function isFor({ orderId, amount }: Order, payment: Payment): boolean {
+  return payment.orderId === orderId && payment.amount === amount && payment.currency === 'KRW'
+}
+
 function ruleFor({ order, paymentKey: own }: ReviewSubject, paymentKey: string, payment: Payment | null): Rule {
   const isOwn = paymentKey === own
   if (!payment) return isOwn ? absent : 'agrees'
-  const { orderId, amount, currency, money } = payment
-  const same = orderId === order.orderId && amount === order.amount && currency === 'KRW'
+  const { orderId, money } = payment
+  const same = isFor(order, payment)
   // Somebody named a payment that has nothing to do with this order.
   if (!isOwn && orderId !== order.orderId) return 'agrees'
   if (!same && (isOwn || money === 'kept' || money === 'partly returned')) return 'PAYMENT_DIFFERS'

@@ -49,6 +49,17 @@ test('where the gateway says nothing, the quote says that', async () => {
   assert.equal(quote?.creditsTakenBack, 21)
 })
 
+for (const kind of ['other-amount-after', 'other-order-after'] as const) {
+  test(`where the gateway tells of something else (${kind}), the quote does not repeat it`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    await service.sandbox.setFaults([{ on: 'lookup', kind, times: 1 }])
+    const quote = await quoteRefund(service.payments, orderId)
+    await service.sandbox.clearFaults()
+    assert.deepEqual([quote?.backToTheCard, quote?.gatewayCode], [null, 'PAYMENT_DIFFERS'])
+  })
+}
+
 test('there is no quote for an order that is not CONFIRMED, and none for no order', async () => {
   const customer = await service.newCustomer()
   const { orderId } = (await customer.purchase()).body.data
