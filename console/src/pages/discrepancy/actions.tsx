@@ -9,7 +9,7 @@ import { useKeptFocus } from '../../parts/keep-focus.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { useWords } from '../../words/words.tsx'
 import { SettleResult } from '../order/results.tsx'
-import { showingOrders } from '../order/showing-orders.ts'
+import { SettleDialog } from '../order/settle-dialog.tsx'
 import { showingDiscrepancies } from './showing-discrepancies.ts'
 
 type Given = Data<'discrepancy'>['actions'][number]
@@ -52,16 +52,11 @@ export function Actions({ discrepancyId, orderId, actions }: Props) {
         </Group>
       )}
       {result && <Box mt="md">{result}</Box>}
-      <ReasonDialog
+      <SettleDialog
         opened={asking === 'settle'}
+        orderId={orderId ?? ''}
         onClose={close}
-        title={orders.settle.title}
-        text={orders.settle.text}
-        action={orders.settle.action}
-        endpoint="settleOrder"
-        inputOf={(reason) => ({ params: { orderId: orderId ?? '' }, body: { reason } })}
-        refreshes={showingOrders}
-        onDone={(data) => setResult(<SettleResult data={data} onClose={() => setResult(null)} />)}
+        onSettled={(data) => setResult(<SettleResult data={data} onClose={() => setResult(null)} />)}
       />
       <ReasonDialog
         opened={asking === 'resolve'}

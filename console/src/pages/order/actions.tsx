@@ -8,6 +8,7 @@ import { useWords, type Words } from '../../words/words.tsx'
 import type { Order } from './headline.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
 import { RefundedResult, RefundUnknownResult, ResendResult, SettleResult } from './results.tsx'
+import { SettleDialog } from './settle-dialog.tsx'
 import { showingOrders } from './showing-orders.ts'
 
 type Given = Data<'order'>['actions'][number]
@@ -52,16 +53,11 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
         })}
       </Group>
       {result && <Box mt="md">{result}</Box>}
-      <ReasonDialog
+      <SettleDialog
         opened={asking === 'settle'}
+        orderId={order.orderId}
         onClose={close}
-        title={orders.settle.title}
-        text={orders.settle.text}
-        action={orders.settle.action}
-        endpoint="settleOrder"
-        inputOf={(reason) => ({ params, body: { reason } })}
-        refreshes={showingOrders}
-        onDone={(data) => setResult(<SettleResult data={data} onClose={dismiss} />)}
+        onSettled={(data) => setResult(<SettleResult data={data} onClose={dismiss} />)}
       />
       <RefundDialog
         opened={asking === 'refund'}
