@@ -51,10 +51,6 @@ export type Service = {
 
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const parts = new AsyncDisposableStack()
-  async function listenAt(app: FastifyInstance, setting: string, host: string, port: number): Promise<string> {
-    parts.defer(() => app.close())
-    return listen(app, setting, host, port)
-  }
   try {
     const { dataDir, internalHost } = config
     // Goes down last: what others do on their way down is told too.
@@ -74,7 +70,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const webhooks = buildWebhookListener({
       ...{ database: requestDatabase, token, onStored, log: quiet, counts: counts.webhook, tallies },
     })
-    const webhookBase = await listenAt(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
+    parts.defer(() => webhooks.close())
+    const webhookBase = await listen(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
     const { sandboxUrl, breakerState, ...reached } = await openGateway(config, {
