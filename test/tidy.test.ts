@@ -19,8 +19,6 @@ const code = files.filter((file) =>
   /^(src|console|sandbox|examples|client|test|chaos|bench|fuzz)\/.*\.tsx?$/.test(file),
 )
 const source = code.filter((file) => /^(src|console|sandbox|examples|client)\//.test(file))
-/** Not written by hand: as long as the API document makes it. */
-const generated = ['client/src/schema.ts']
 const texts = files.filter((file) => /^(?!package-lock).*\.(tsx?|css|html|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file))
 
 /** Which folders of src a folder may import from, besides itself. The files directly in src put the parts together. */
@@ -95,8 +93,6 @@ const sqlFragments = [
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/
-
-const maxLines = 300
 
 /** Pauses that are not to be equal; nothing that anybody could gain by guessing. */
 const jittering = ['src/db/database.ts', 'src/events/deliver.ts', 'src/worker/worker.ts', 'client/src/send.ts']
@@ -262,10 +258,7 @@ test('no file has what is banned', () => {
   )
 })
 
-test(`files have at most ${maxLines} lines and open with what they are responsible for`, () => {
-  const written = code.filter((file) => !generated.includes(file))
-  const lengths = written.map((file) => ({ file, lines: read(file).split('\n').length - 1 }))
-  breaches(lengths.filter(({ lines }) => lines > maxLines).map(({ file, lines }) => `${file}: ${lines} lines`))
+test('files open with what they are responsible for', () => {
   breaches(code.filter((file) => !read(file).startsWith('// ')))
 })
 
