@@ -22,8 +22,16 @@ export type Connections = {
 
 export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
 
-/** Statements are prepared under their name, once per connection: planning the larger ones costs milliseconds. */
+/** The final text of every statement by its name, as far as the files that define them are loaded. */
+export const definedStatements = new Map<string, string>()
+
+/**
+ * Statements are prepared under their name, once per connection: planning the larger ones costs milliseconds. A name has one
+ * text: a connection that has prepared it would run the other.
+ */
 export function statement(name: string, text: string): Statement {
+  assert((definedStatements.get(name) ?? text) === text, `two statements are named ${name}`)
+  definedStatements.set(name, text)
   return { name, text }
 }
 

@@ -2,10 +2,8 @@
 // they can, and wherever its plan reads a table of the money path it asks for the customer_id.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Connections } from '../../src/db/database.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts'
-import { losingAnswerOf } from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestSandbox, startTestService } from '../support/service.ts'
+import { callEverything, watchedDatabase } from '../support/every-call.ts'
 
 let database: OwnTestDatabase
 const recorded = new Map<string, string>()
@@ -13,52 +11,6 @@ before(async () => {
   database = await createTestDatabase()
 })
 after(() => database.drop())
-
-/** The pool of the tests, with an ear on it. */
-function recording(): OwnTestDatabase {
-  const { pool } = database
-  // One answer is lost, so that what had happened is looked for.
-  const connections = losingAnswerOf(pool, 'payments.finishOperations')
-  const query: Connections['query'] = (statement) => {
-    recorded.set(statement.name, statement.text)
-    return connections.query(statement)
-  }
-  return { ...database, pool: Object.assign(Object.create(pool), { query }) }
-}
-
-/** Everything that callers of the public listener do, and what they meet. */
-async function callEverything(): Promise<void> {
-  const sandbox = await startTestSandbox()
-  const settings = { operationWaitMs: 100, operationLeaseMs: 200, settleFirstPauseMs: 1, stuckAfterAttempts: 0 }
-  const service = await startTestService({ beside: { database: recording(), sandboxUrl: sandbox.url }, settings })
-  try {
-    const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
-    recorded.clear()
-    const key = { 'x-idempotency-key': 'once' }
-    for (let count = 0; count < 2; count += 1) assertSuccess(await customer.purchase('BASIC', key), 201)
-    const order = await customer.paidOrder()
-    assertRefused(await stranger.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
-    assertRefused(await stranger.as(`/${order.orderId}`), 'NOT000')
-    for (let count = 0; count < 2; count += 1) assertSuccess(await order.confirm(), 200)
-    assertRefused(await stranger.cancel(order.paymentKey), 'NOT000')
-    for (const code of ['SUCCESS', 'PAYMENT_CANCEL_FAILED']) {
-      assert.equal((await customer.cancel(order.paymentKey)).body.code, code)
-    }
-    const declined = await customer.paidOrder('PRO', 'decline')
-    for (let count = 0; count < 2; count += 1) assertRefused(await declined.confirm(), 'VAL003')
-    const lost = await customer.paidOrder('PRO')
-    await service.sandbox.setFaults([{ on: 'confirm', kind: 'other-amount-after', times: 1 }])
-    await lost.confirm()
-    assertSuccess(await lost.confirm(), 200)
-    await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
-    await customer.cancel(lost.paymentKey)
-    assertSuccess(await customer.cancel(lost.paymentKey), 200)
-    for (const path of ['/credits', '/packages', `/${lost.orderId}`]) await customer.as(path)
-  } finally {
-    await service.close()
-    await sandbox.close()
-  }
-}
 
 type Plan = {
   'Node Type': string
@@ -93,7 +45,10 @@ async function planOf(text: string): Promise<Plan> {
 }
 
 test('every statement of the public requests asks for the customer wherever it reads rows of one', async () => {
-  await callEverything()
+  const watched = watchedDatabase(database, ({ name, text }) => {
+    recorded.set(name, text)
+  })
+  await callEverything(watched, { onStarted: () => recorded.clear() })
   const readTables = new Set<string>()
   for (const [name, text] of recorded) {
     for (const { table, by, asksForCustomer } of scansIn(await planOf(text))) {

@@ -1,0 +1,28 @@
+// statements.sql has every statement as it is sent.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { statement } from '../src/db/database.ts'
+import { createTestDatabase } from './support/database.ts'
+import { allStatements, dumpStatements } from './support/statements.ts'
+
+test('statements.sql has the final text of every statement', async () => {
+  const file = readFileSync(new URL('../statements.sql', import.meta.url), 'utf8')
+  assert.equal(file, await dumpStatements(), 'statements.sql is behind src/: run `npm run statements` and commit it')
+})
+
+test('PostgreSQL accepts every statement on the schema as it is, as the role that serves', async () => {
+  const database = await createTestDatabase()
+  try {
+    for (const [name, text] of await allStatements()) {
+      await database.pool.query(`explain (generic_plan) ${text}`).catch((error) => assert.fail(`${name}: ${error}`))
+    }
+  } finally {
+    await database.drop()
+  }
+})
+
+test('a second text under the name of a statement is refused', () => {
+  statement('tests.onlyOnce', 'select 1')
+  assert.throws(() => statement('tests.onlyOnce', 'select 2'), /two statements are named tests\.onlyOnce/)
+})
