@@ -265,7 +265,7 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listOrders
-select o.customer_id as "customerId", c.name as "customerName", 
+select o.customer_id as "customerId", c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
   from (
@@ -278,7 +278,7 @@ select o.customer_id as "customerId", c.name as "customerName",
   order by o.order_id desc;
 
 -- console.listOrdersOfCustomer
-select o.customer_id as "customerId", c.name as "customerName", 
+select o.customer_id as "customerId", c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
   from (
@@ -301,7 +301,7 @@ select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "cus
   limit $4;
 
 -- console.listPendingOfCustomer
-select o.customer_id as "customerId", c.name as "customerName", 
+select o.customer_id as "customerId", c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
   from (
@@ -1930,7 +1930,7 @@ with due as (
       settle_at = now() + least($5::int, $4::int * 2 ^ least(p.attempts, 20)) * (0.5 + random() / 2) * interval '1 ms'
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
-  returning 
+  returning
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
@@ -1944,7 +1944,7 @@ update payment_operations p
   set lease_until = now() + $3::int * interval '1 ms', holder_id = $4
   where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN'
     and (p.lease_until <= now() or p.holder_id = $4)
-  returning 
+  returning
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
@@ -2118,7 +2118,7 @@ with recursive due as (
   ),
   event as (
     select customer_id, m.first_event as event_number, 'order.failed' as type,
-           
+
   json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', 'FAILED',
     'packageType', d.package_type, 'amount', d.amount, 'credits', d.credits,
     'balance', m.available) as data, m.moved_at
@@ -2150,16 +2150,16 @@ with recursive due as (
   returning d.ordinal;
 
 -- payments.findCancelSubject
-select 
+select
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", 
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
-    'traceParent', p.trace_parent) end as "confirm", 
+    'traceParent', p.trace_parent) end as "confirm",
   case when c.operation_id is not null then jsonb_build_object(
     'customerId', c.customer_id, 'operationId', c.operation_id, 'orderId', c.order_id,
     'kind', c.kind, 'paymentKey', c.payment_key, 'amount', c.amount, 'reason', c.reason,
@@ -2179,9 +2179,9 @@ select
   limit 1;
 
 -- payments.findConfirmSubjects
-select i.ordinal, 
+select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", 
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
@@ -2270,7 +2270,7 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
   where o.order_id = $1;
 
 -- payments.findOrders
-select i.ordinal, 
+select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
@@ -2279,7 +2279,7 @@ select i.ordinal,
   ) o;
 
 -- payments.findOrdersOfKeys
-select i.ordinal, o.payment_method as "paymentMethod", 
+select i.ordinal, o.payment_method as "paymentMethod",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, idempotency_key, ordinal)
@@ -2300,10 +2300,10 @@ select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2;
 
 -- payments.findReviewSubject
-select o.customer_id as "customerId", 
+select o.customer_id as "customerId",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
-    
+
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
@@ -2455,7 +2455,7 @@ with recursive input as (
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-           
+
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
     'balance', t.available) as data, t.moved_at

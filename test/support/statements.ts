@@ -21,6 +21,8 @@ export async function allStatements(): Promise<Map<string, string>> {
 }
 
 export async function dumpStatements(): Promise<string> {
-  const parts = [...(await allStatements())].map(([name, text]) => `-- ${name}\n${text.trim()};\n`)
+  const parts = [...(await allStatements())].map(
+    ([name, text]) => `-- ${name}\n${text.trim().replaceAll(/ +$/gm, '')};\n`,
+  )
   return [header, ...parts].join('\n')
 }
