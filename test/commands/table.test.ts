@@ -14,6 +14,9 @@ import { callCommand } from '../support/command-calls.ts'
 import { silentLog } from '../support/database.ts'
 import { startTestService, type TestService, testPeppers } from '../support/service.ts'
 
+/** Recorded with `--test-update-snapshots`. */
+const asText = { serializers: [(text: string) => text] }
+
 /** As a shell does it, for what examples are made of; what is redirected is the shell's. */
 function wordsOf(line: string): string[] {
   const [typed = ''] = line.split(' > ')
@@ -118,19 +121,52 @@ async function run<Result>(line: string): Promise<Result> {
   }
 }
 
+/** What differs from run to run, by the name of its field. */
+const varying = /^(lastFour|paymentKey|transactionKey|firstPassword|tookMs|actor|ageSeconds|oldestDiscrepancySeconds)$/
+
+function masked(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((each) => masked(each, name))
+  if (value instanceof Date) return 'TIME'
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key)]))
+  }
+  if (varying.test(name) && value !== null) return name.toUpperCase()
+  return typeof value === 'string' ? maskedText(value) : value
+}
+
+function maskedText(text: string): string {
+  return text
+    .replaceAll(/\b(key|svc|end|ord|opr)_[A-Za-z0-9]+/g, '$1_ID')
+    .replaceAll(/\b(cpk|cst|whsec)_[A-Za-z0-9+/=_-]+/g, '$1_SECRET')
+    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, 'UUID')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME')
+}
+
+test('help is as it was recorded', (t) => {
+  const pages = [
+    overview({ groups: commandGroups, columns: undefined }),
+    ...commands.map((command) => commandHelp(command, undefined)),
+  ]
+  t.assert.fileSnapshot(pages.join('\n----\n\n'), 'test/recorded/command-help.txt', asText)
+})
+
 /** Those of backup, restore and move are for databases of their own. */
 const runnable = commands.filter(({ alone }) => !alone)
 test('the examples do what they say, in a real database', async (t) => {
+  const outputs: string[] = []
   for (const { name, examples } of runnable) {
     for (const { line } of examples) {
       await t.test(line, async () => {
         const said = real.reduce((text, [sample, id]) => text.replace(sample, id), line)
         const result = await run<object | string>(said)
         const command = commands.find((each) => each.name === name)
-        if (typeof result === 'string') return assert.match(result, /^entryNumber,.*\r\n/)
-        assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
-        assert.notEqual(render(result), '')
+        if (typeof result === 'string') assert.match(result, /^entryNumber,.*\r\n/)
+        else assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
+        const output = typeof result === 'string' ? maskedText(result) : render(masked(result) as object)
+        assert.notEqual(output, '')
+        outputs.push(`$ credits ${line}\n${output.replaceAll(/ +$/gm, '')}`)
       })
     }
   }
+  t.assert.fileSnapshot(outputs.join('\n'), 'test/recorded/command-outputs.txt', asText)
 })

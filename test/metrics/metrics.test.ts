@@ -126,6 +126,15 @@ test('a batch is counted with its size, by the name of its statement', () => {
   assert.equal(sumOf(text, 'credits_batch_size_sum', { statement: 'credits.spend' }), 2)
 })
 
+test('the metrics are as they were recorded: names, types, labels, help', (t) => {
+  const families = readExposition(text).map(({ name, type, help, samples }) => {
+    const labels = [...new Set(samples.flatMap((sample) => Object.keys(sample.labels)))].sort()
+    return `${name} ${type} {${labels.join(', ')}}\n  ${help}\n`
+  })
+  const serializers = [(written: string) => written]
+  t.assert.fileSnapshot(families.sort().join(''), 'test/recorded/metrics.txt', { serializers })
+})
+
 test('names follow the conventions, and no label tells of anybody', () => {
   for (const { name, type, help, samples } of readExposition(text)) {
     assert.match(name, /^[a-z][a-z0-9_]+$/)
