@@ -3,6 +3,7 @@
 // the same to a statement.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { listMigrations } from '../../src/db/migrate.ts'
 import { audit } from '../../src/payments/audit.ts'
 import { expireOrders } from '../../src/payments/expire.ts'
 import { refund } from '../../src/payments/refund.ts'
@@ -146,4 +147,21 @@ test('money that is returned for a FAILED order goes back after the order has fa
   assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'repaired')
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM EXPIRED', 'RETURN APPROVED'])
   await assertInOrder(orderId)
+})
+
+test('I-10: an order that an earlier version confirmed before it was created is repaired by the migration', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder()
+  await service.database.query(
+    `update orders set created_at = confirmed_at + interval '30 seconds' where order_id = $1`,
+    [orderId],
+  )
+  const { violations } = await audit(service.payments.database)
+  assert.deepEqual(
+    violations.map((violation) => [violation.invariant, violation.orderId]),
+    [['I-10', orderId]],
+  )
+  const { text } = listMigrations().find(({ version }) => version === 18) ?? assert.fail('no such migration')
+  await service.database.query(text.slice(text.indexOf('update orders')))
+  const { created, confirmed } = await timesOf(orderId)
+  assert.equal(created, confirmed)
 })
