@@ -79,12 +79,13 @@ export async function renewDailyAudit(database: Database, claim: DailyClaim, lea
   return (await database.run(renewDailyAuditStatement, [claim.day, claim.holderId, leaseMs])).length > 0
 }
 
-// The claim and the row are one commit: a day has one audit, whoever believes to hold its claim.
+// The end of the claim and the row are one commit, and the first that ends is on record: a day has one audit, though a process
+// that slept past its lease goes on beside the one that took over.
 const insertDailyAuditStatement = statement(
   'payments.insertDailyAudit',
   `with done as (
     update daily_audits set audit_id = $1
-    where day = $7::date and holder_id = $8 and coalesce(audit_id = $1, true)
+    where day = $7::date and coalesce(audit_id = $1, true)
     returning day
   ),
   inserted as (
@@ -95,10 +96,9 @@ const insertDailyAuditStatement = statement(
   select day from done`,
 )
 
-/** False when another process has taken it over: then no row is written. */
-export async function insertDailyAudit(database: Database, claim: DailyClaim, record: AuditRecord): Promise<boolean> {
+/** False when the day has another audit: then no row is written. */
+export async function insertDailyAudit(database: Database, day: string, record: AuditRecord): Promise<boolean> {
   const { auditId, tookMs, rules, checked, violationCount, findings } = record
   const found = [JSON.stringify(checked), violationCount, JSON.stringify(findings)]
-  const values = [auditId, tookMs, rules, ...found, claim.day, claim.holderId]
-  return (await database.run(insertDailyAuditStatement, values)).length > 0
+  return (await database.run(insertDailyAuditStatement, [auditId, tookMs, rules, ...found, day])).length > 0
 }

@@ -51,7 +51,7 @@ async function auditBooks(
     ...options,
     goOn,
     async insert(_database, record) {
-      if (!(await insertDailyAudit(database, claim, record))) throw new Error(takenOver)
+      if (!(await insertDailyAudit(database, claim.day, record))) throw new Error(takenOver)
     },
     onUnwritten: (error) => unwritten.push(error),
   })
