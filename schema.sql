@@ -131,6 +131,15 @@ CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table daily_audits (
+  day         date                     not null,
+  holder_id   uuid                     not null,
+  lease_until timestamp with time zone not null,
+  audit_id    uuid,
+  constraint daily_audits_pkey PRIMARY KEY (day),
+  constraint daily_audits_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audits(audit_id)
+);
+
 create table event_endpoints (
   endpoint_id text                     not null,
   url         text                     not null,

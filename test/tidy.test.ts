@@ -70,6 +70,7 @@ const writers: Record<string, string[]> = {
   gateway_movements: ['src/payments/reconcile-sql.ts'],
   reconciliations: ['src/payments/reconcile-sql.ts'],
   audits: ['src/payments/audit-record-sql.ts'],
+  daily_audits: ['src/payments/audit-record-sql.ts'],
   schema_migrations: ['src/db/migrate.ts'],
   operator_actions: ['src/operators/action-sql.ts'],
   operators: ['src/operators/operator-sql.ts'],

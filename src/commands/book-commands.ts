@@ -19,6 +19,8 @@ export const bookCommands: Command[] = [
     more: [
       'Reads everything in small pieces: it slows nobody down and needs little memory, however large the books are. What ' +
         'is broken is listed with the rule, the row and what is wrong.',
+      'What a worker should have ended by now is counted as stranded, and is no violation: after a restore or a long stop no ' +
+        'worker has had the time. The nightly audit of a worker judges it.',
       'Its result is kept beside those of the nightly audits, for the console and the metrics, where the role may write.',
     ],
     examples: [
@@ -29,7 +31,10 @@ export const bookCommands: Command[] = [
     changes: false,
     run: ({ database, onProgress, signal }) =>
       recordedAudit(database, 'COMMAND', {
-        ...{ signal, onProgress: (done, total) => onProgress('rows', done, total), onUnwritten: tellUnwritten },
+        signal,
+        liveness: 'counted',
+        onProgress: (done, total) => onProgress('rows', done, total),
+        onUnwritten: tellUnwritten,
       }),
     failed: (result) => !(result as { ok: boolean }).ok,
   },

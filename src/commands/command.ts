@@ -22,6 +22,7 @@ export type Values = {
   reason?: string
   from?: string
   to?: string
+  old?: string
   limit?: string
   /** Who does it, for the trail; taken by every command that changes something. */
   by?: string

@@ -27,10 +27,25 @@ export const copyCommands: Command[] = [
       'The database is the one of the settings: DATABASE_URL, or the embedded one in DATA_DIR, where no service may run. ' +
         'The file is read through before anything is touched. It is done when it says so: before, and after an audit that ' +
         'finds a violation, no service starts on it.',
+      'Keys, tokens, operators and endpoints are as they were then. With --old those that were suspended or removed since are ' +
+        'listed, each with the command that does it again. A password in the URL is seen by everybody who can list processes.',
       'After a restore of an older backup start with WORKER=off and run reconcile first: docs/operations.md.',
     ],
-    options: { from: { value: 'FILE', about: 'the backup', needed: true, isFile: true } },
-    examples: [{ line: 'restore --from credits-2026-01-31.backup', does: 'what is in it, and what the audit says' }],
+    options: {
+      from: { value: 'FILE', about: 'the backup', needed: true, isFile: true },
+      old: {
+        value: 'URL|DIRECTORY',
+        about: 'the database that it replaces, to be read: its URL or its DATA_DIR',
+        isFile: true,
+      },
+    },
+    examples: [
+      { line: 'restore --from credits-2026-01-31.backup', does: 'what is in it, and what the audit says' },
+      {
+        line: 'restore --from credits-2026-01-31.backup --old /srv/credits/data',
+        does: 'the same, and what was suspended since',
+      },
+    ],
     interrupted:
       'The database is empty still, or it is marked and no service starts on it: then make an empty one and restore again.',
     failsWhen: 'the audit finds a violation, or the secret that the keys were hashed under is not here',

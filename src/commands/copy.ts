@@ -1,6 +1,7 @@
 // A whole database goes into a file, out of a file into an empty database, or from the embedded server to another one. What
 // arrives is held against what was sent, migrated to now and audited before anything is said to be done; until then the
 // target is marked, and no service starts on it.
+import type pg from 'pg'
 import { seal, unseal } from '../core/seal.ts'
 import type { Peppers } from '../customers/api-keys.ts'
 import {
@@ -22,6 +23,7 @@ import { recorded } from '../operators/trail.ts'
 import { recordedAudit } from '../payments/audit.ts'
 import { actionOf } from './action.ts'
 import type { BareCall, Words } from './command.ts'
+import { listRevived, readWithdrawn } from './revived.ts'
 import { tellUnwritten } from './unwritten.ts'
 
 const secretText = 'the secrets of this service'
@@ -110,16 +112,29 @@ export async function restore(call: BareCall): Promise<object> {
   const header = await checkBackup(file, (done, total) => onProgress('checking', done, total))
   knownMigrations(header)
   const about = aboutSecrets(header, call.knownPeppers())
+  const { old } = call.values
+  const withdrawn = old === undefined ? undefined : await readWithdrawn(call, old)
   const { source, close } = await openBackup(file)
   try {
     const reached = await reach({ ...call.place, use: 'alone' })
-    const filling = { name: 'restore', words: call, onGood: () => undefined }
-    const filled = await fill(call, { ...call.place, use: 'alone' }, reached, source, filling)
+    const values = { ...call.values, ...(withdrawn && { old: withdrawn.place }) }
+    const filling = { name: 'restore', words: { positionals: call.positionals, values }, onGood: () => undefined }
+    const filled = await fill(call, { ...call.place, use: 'alone' }, reached, source, {
+      ...filling,
+      async look(client) {
+        return { revived: withdrawn ? await listRevived(client, withdrawn) : unknownRevivedText(header.madeAt) }
+      },
+    })
     return { ...filled, madeAt: header.madeAt, ...about }
   } finally {
     close()
   }
 }
+
+const unknownRevivedText = (madeAt: string) =>
+  `not known: keys, tokens, operators and endpoints that were suspended or removed after ${madeAt} work again here. Restore ` +
+  'with --old to have them listed, or look them up in the trail of the old database (actions list) or in your tickets, and ' +
+  'suspend them again before this one is served: docs/operations.md.'
 
 /** The source stays as it is, and says that it has moved. */
 export async function move(call: BareCall): Promise<object> {
@@ -171,22 +186,26 @@ type Filling = {
   words: Words
   /** What has to be done before the target can be served. */
   onGood(): void
+  /** Reads from the copy what the result says besides, whatever the audit has found. */
+  look?(client: pg.ClientBase): Promise<object>
 }
 
 const violatedText =
-  'No service starts on what was filled: its audit found violations, which the original has too. See them there with audit, ' +
-  'or take another backup; docs/operations.md says how to serve it all the same.'
+  'No service starts on what was filled: its audit found violations. Every row is as it was in the original at the time of ' +
+  'the copy, so what is wrong with a row was wrong there: see it with audit, or take another backup. docs/operations.md says ' +
+  'how to serve it all the same.'
 
 /**
  * Loads, migrates to now, checks everything a start checks, audits. The mark goes last, and only when all was good: at no
- * moment can two be served. Leaves the target in any case.
+ * moment can two be served. How late the rows are says nothing about a copy: no worker could work on it. Leaves the target
+ * in any case.
  */
 async function fill(
   { onProgress, signal }: BareCall,
   options: OpenOptions,
   { places, leave }: Reached,
   source: Source,
-  { name, words, onGood }: Filling,
+  { name, words, onGood, look = async () => ({}) }: Filling,
 ) {
   const { owner, place } = places
   const loading = { source, place, onProgress, signal }
@@ -197,9 +216,13 @@ async function fill(
   const { database, close } = await connectTo(options, places, leave, { isCopy: true })
   try {
     const { ok, violations } = await recordedAudit(database, 'COMMAND', {
-      ...{ signal, onProgress: (done, total) => onProgress('audit', done, total), onUnwritten: tellUnwritten },
+      signal,
+      liveness: 'counted',
+      onProgress: (done, total) => onProgress('audit', done, total),
+      onUnwritten: tellUnwritten,
     })
-    const result = { ok, place, ...(!ok && { next: violatedText }), tables: shown(sums), violations }
+    const looked = await withClient(owner, place, look)
+    const result = { ok, place, ...(!ok && { next: violatedText }), ...looked, tables: shown(sums), violations }
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
     await recorded(
       { database, onUnwritten },

@@ -45,7 +45,8 @@ const openHoldsStatement = statement(
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
-           0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events
+           0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
+           null::timestamptz as not_before
     from input
     where ordinal not in (select ordinal from known)
   ),${lockAccountsOf('movement')},${applyMovements},
@@ -128,7 +129,7 @@ const endHoldsStatement = statement(
   movement as (
     select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,
            -captured as delta, -credits as held_delta, null::text as order_id, null::text as reference, hold_id,
-           service_id, 0 as events
+           service_id, 0 as events, null::timestamptz as not_before
     from locked_hold
   ),${lockAccountsOf('movement')},${applyMovements}
   update holds h

@@ -3,25 +3,27 @@
 // its ledger cannot disagree, and nothing that moves credits can leave out the entry. Entries are chained by a hash; the
 // account carries the last one, so a chain continues without another look.
 //
-// `movement` has the columns customer_id, turn, kind, delta, held_delta, order_id, reference, hold_id, service_id, events.
+// `movement` has the columns customer_id, turn, kind, delta, held_delta, order_id, reference, hold_id, service_id, events,
+// not_before.
 // Movements of one customer happen one after the other, by `turn` from 1 on, as if each had a statement of its own: what
 // the credits that are left do not cover is refused, and the next has its chance. `events` is how many events the
 // statement will write for the movement besides our own; a movement of nothing that has events writes no entry.
+// `not_before` is the time of what the movement follows from, such as its order; null where it follows from nothing.
 //
 // Statements that use these begin `with recursive`.
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait.
- * Orders are locked before accounts, holds too, everywhere. The clock never goes back for an account. Each account is
- * looked for by its key alone, in a query of its own: no plan can read more of the table, and when a row has changed during
+ * Orders are locked before accounts, holds too, everywhere. The clock never goes back for an account, nor behind
+ * `not_before`: a server that takes over may have a clock that is behind. Each account is looked for by its key alone, in a query of its own: no plan can read more of the table, and when a row has changed during
  * the wait, PostgreSQL judges that row again and runs nothing else once more; `source` may be what a statement has written.
  */
 export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   return `
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from ${source} order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from ${source} group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a

@@ -38,7 +38,7 @@ const spendStatement = statement(
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'SPEND' as kind,
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
-           0 as events
+           0 as events, null::timestamptz as not_before
     from input
     where ordinal not in (select ordinal from known)
   ),${lockAccountsOf('movement')},${applyMovements},

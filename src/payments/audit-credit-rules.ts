@@ -221,6 +221,7 @@ export const holdRules: ScanRule[] = [
     invariant: 'I-13',
     rule: 'no hold is left active when its time is over',
     holds: `h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes'`,
+    isLiveness: true,
   },
 ]
 

@@ -139,5 +139,6 @@ export const operationRules: ScanRule[] = [
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
     holds: `p.state <> 'OPEN' or not (${stranded})`,
+    isLiveness: true,
   },
 ]

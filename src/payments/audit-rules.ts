@@ -1,6 +1,8 @@
 // What must be true of the books at any moment, as a table: the rules the audit judges every row by. `holds` is SQL over
 // one subject of the rule's scan (src/payments/audit-scans.ts has the names); what is not true is broken, null included.
 // A rule looks only at what one statement of the service writes at once, so it holds in every snapshot while money moves.
+// A liveness rule asks for more: that a worker has had the time to do its part. After a restore, or a stop of all services,
+// it is broken without a fault, so only a process that has been at work for a while judges by it.
 import { accountRules, entryRules, eventRules, holdRules } from './audit-credit-rules.ts'
 import { operationRules, orderRules } from './audit-order-rules.ts'
 import type { ScanName, ScanRule } from './audit-scans.ts'

@@ -9,7 +9,13 @@ import { leastUuid } from '../core/ids.ts'
 export type ScanName = 'accounts' | 'entries' | 'holds' | 'orders' | 'operations' | 'events'
 
 /** A rule of a scan; src/payments/audit-rules.ts says what `holds` is. */
-export type ScanRule = { invariant: string; rule: string; holds: string }
+export type ScanRule = {
+  invariant: string
+  rule: string
+  holds: string
+  /** It compares with the time of now: broken when no worker has done its part, while every row is right. */
+  isLiveness?: true
+}
 
 export type Scan = {
   table: string

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import { findBrokenGuards, isSwitchedOff } from '../db/guards.ts'
 import { compareSchema } from '../db/migrate.ts'
 import { type AuditCause, type Finding, insertAudit } from './audit-record-sql.ts'
-import { rules } from './audit-rules.ts'
+import { type Rule, rules } from './audit-rules.ts'
 import type { ScanName } from './audit-scans.ts'
 import {
   type Chunk,
@@ -37,6 +37,8 @@ export type AuditResult = {
   /** At most `maxListed`, and no rule crowds out the others. */
   violations: Violation[]
   violationCount: number
+  /** Rows that break a liveness rule: a worker should have ended what they are about. A violation only where judged. */
+  stranded: number
   /** Reported, not a violation: a person is asked to look at them. */
   openDiscrepancies: number
   oldestDiscrepancySeconds: number | null
@@ -48,6 +50,10 @@ export type AuditOptions = {
   onProgress?: (done: number, total: number) => void
   /** Ends the audit between two chunks, with an error: half an audit says nothing. */
   signal?: AbortSignal
+  /** Called between two chunks; an error ends the audit. */
+  goOn?: () => Promise<void>
+  /** Whether what breaks a liveness rule is a violation, or only counted: where no worker may have had the time. */
+  liveness?: 'judged' | 'counted'
   chunkRows?: number
   maxListed?: number
   maxListedPerRule?: number
@@ -62,7 +68,13 @@ const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place
 export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
 /** All that are judged by, as they are named in what is found. */
 export const ruleTexts = [...new Set([...rules, guardRule, readableRule].map(({ rule }) => rule))]
-const ruleCount = rules.length + 2
+
+type Liveness = AuditOptions['liveness']
+
+const isJudged = ({ isLiveness }: Rule, liveness: Liveness) => !isLiveness || liveness !== 'counted'
+
+/** With the two rules that are not about rows. */
+const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 2
 
 /** Fewer rows than that in one statement's time would be no progress. */
 const leastChunkRows = 100
@@ -71,6 +83,8 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
   return (await judge(database, options)).result
 }
 
+type RecordedOptions = AuditOptions & { onUnwritten(error: unknown): void; insert?: typeof insertAudit }
+
 /**
  * The same, and a row of it. What cannot be written, on a replica or without the right to, does not undo what was found: it
  * is told.
@@ -78,17 +92,18 @@ export async function audit(database: Database, options: AuditOptions = {}): Pro
 export async function recordedAudit(
   database: Database,
   cause: AuditCause,
-  { onUnwritten, ...options }: AuditOptions & { onUnwritten(error: unknown): void },
+  { onUnwritten, insert = insertAudit, ...options }: RecordedOptions,
 ): Promise<AuditResult> {
   const { result, findings } = await judge(database, options)
   const { checked, violationCount, tookMs } = result
+  const ruleCount = countRules(options.liveness)
   const record = { auditId: crypto.randomUUID(), cause, rules: ruleCount, checked, violationCount, tookMs, findings }
-  await insertAudit(database, record).catch(onUnwritten)
+  await insert(database, record).catch(onUnwritten)
   return result
 }
 
 async function judge(database: Database, options: AuditOptions): Promise<{ result: AuditResult; findings: Finding[] }> {
-  const { onProgress = () => undefined, signal, chunkRows = maxChunkRows } = options
+  const { onProgress = () => undefined, signal, goOn = async () => undefined, chunkRows = maxChunkRows } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
   const checked: AuditResult['checked'] = {
@@ -107,6 +122,7 @@ async function judge(database: Database, options: AuditOptions): Promise<{ resul
       findings.addChunk(chunk)
       const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
       onProgress(done, Math.max(done, total))
+      await goOn()
     }
   }
   const { open, oldestSeconds } = await countDiscrepancies(database)
@@ -117,6 +133,7 @@ async function judge(database: Database, options: AuditOptions): Promise<{ resul
     checked,
     violations,
     violationCount,
+    stranded: findings.stranded(),
     openDiscrepancies: open,
     oldestDiscrepancySeconds: oldestSeconds,
     tookMs: Math.round(performance.now() - startedAt),
@@ -130,8 +147,9 @@ type RuleName = Pick<Violation, 'invariant' | 'rule'>
 /** Of a rule, in the row that an audit leaves: enough to go and look. */
 const subjectsKept = 5
 
-function createFindings({ maxListed = 1_000, maxListedPerRule = 100 }: AuditOptions) {
+function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }: AuditOptions) {
   const violations: Violation[] = []
+  let stranded = 0
   const found = new Map<RuleName, Finding & { listed: number }>()
 
   function findingOf(rule: RuleName) {
@@ -147,6 +165,7 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100 }: AuditOpti
   return {
     violations,
     maxListedPerRule,
+    stranded: () => stranded,
     byRule: () => [...found.values()].map(({ listed: _, ...finding }) => finding),
     /** What is not about a row; then the detail says what it is about. */
     add(rule: RuleName, detail: Record<string, unknown>): void {
@@ -155,10 +174,16 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100 }: AuditOpti
       list(finding, detail, { ...rule, ...nobody, detail })
     },
     addChunk({ counts, listed }: Chunk): void {
-      for (const [index, more] of Object.entries(counts)) findingOf(rules[Number(index)] as RuleName).count += more
+      for (const [index, more] of Object.entries(counts)) {
+        const rule = rules[Number(index)] as Rule
+        if (rule.isLiveness) stranded += more
+        if (isJudged(rule, liveness)) findingOf(rule).count += more
+      }
       for (const { ruleIndex, detail, ...subject } of listed) {
-        const { invariant, rule } = rules[ruleIndex] as RuleName
-        const finding = findingOf(rules[ruleIndex] as RuleName)
+        const broken = rules[ruleIndex] as Rule
+        if (!isJudged(broken, liveness)) continue
+        const { invariant, rule } = broken
+        const finding = findingOf(broken)
         if (finding.listed === maxListedPerRule) continue
         finding.listed += 1
         list(finding, subject, { invariant, rule, ...nobody, ...subject, detail })

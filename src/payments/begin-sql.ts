@@ -76,7 +76,7 @@ const claimConfirmsStatement = statement(
       as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent)
   ),
   locked_order as (
-    select i.*
+    select i.*, o.created_at
     from (select * from input order by customer_id, order_id) i
     cross join lateral (
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
@@ -84,8 +84,9 @@ const claimConfirmsStatement = statement(
     where o.status = 'PENDING' and o.amount = i.amount
   )
   insert into payment_operations
-    (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at, trace_parent)
-  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
+    (customer_id, operation_id, order_id, kind, payment_key, amount, opened_at, holder_id, lease_until, settle_at,
+     trace_parent)
+  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, greatest(created_at, now()), operation_id,
          now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
   from locked_order
   order by customer_id, payment_key
@@ -153,7 +154,7 @@ const claimCancelsStatement = statement(
       as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent)
   ),
   locked_order as (
-    select i.*, o.order_id, o.amount, o.credits
+    select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
     from input i
     join payment_operations p
       on p.customer_id = i.customer_id and p.payment_key = i.payment_key and p.kind = 'CONFIRM' and p.state = 'APPROVED'
@@ -164,10 +165,10 @@ const claimCancelsStatement = statement(
   ),${lockAccountsOf('locked_order')},
   claimed as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until,
-       settle_at, trace_parent)
+      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
+       lease_until, settle_at, trace_parent)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
@@ -176,7 +177,8 @@ const claimCancelsStatement = statement(
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
-           null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events
+           null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events,
+           null::timestamptz as not_before
     from claimed
   ),${applyMovements},
   event as (${lowCreditsEvents}

@@ -27,7 +27,8 @@ const listDueOrdersStatement = statement(
 const expireOrdersStatement = statement(
   'payments.expireOrders',
   `with recursive due as (
-    select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id
+    select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
+           greatest(o.created_at, now()) as expired_at
     from orders o
     join unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal) using (customer_id, order_id)
     where o.status = 'PENDING'
@@ -36,16 +37,17 @@ const expireOrdersStatement = statement(
   ),
   expired as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, amount, state, holder_id, lease_until, closed_at, closed_by)
-    select customer_id, operation_id, order_id, 'CONFIRM', amount, 'EXPIRED', operation_id, now(), now(), operation_id
+      (customer_id, operation_id, order_id, kind, amount, state, holder_id, lease_until, opened_at, closed_at, closed_by)
+    select customer_id, operation_id, order_id, 'CONFIRM', amount, 'EXPIRED', operation_id, now(), expired_at, expired_at,
+           operation_id
     from due
     on conflict do nothing
-    returning customer_id, order_id
+    returning customer_id, order_id, closed_at
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by order_id) as turn, null::text as kind,
            0 as delta, 0 as held_delta, order_id, null::text as reference, null::uuid as hold_id,
-           null::text as service_id, 1 as events
+           null::text as service_id, 1 as events, closed_at as not_before
     from expired
   ),${lockAccountsOf('movement')},${applyMovements},
   event as (

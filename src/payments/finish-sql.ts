@@ -38,7 +38,7 @@ const finishOperationsStatement = statement(
             transaction_key, answered, only_holder)
   ),
   locked_order as (
-    select i.*, o.credits, o.package_type, o.amount
+    select i.*, o.credits, o.package_type, o.amount, o.created_at
     from (select * from input order by customer_id, order_id) i
     cross join lateral (
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
@@ -46,7 +46,7 @@ const finishOperationsStatement = statement(
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held
+    select l.*, p.kind, p.credits_held, p.opened_at
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -61,7 +61,7 @@ const finishOperationsStatement = statement(
            case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
            -credits_held as held_delta, order_id, null::text as reference,
            case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
-           (from_status <> to_status)::int as events
+           (from_status <> to_status)::int as events, greatest(created_at, opened_at) as not_before
     from locked_operation
     where effect <> 'none' or from_status <> to_status
   ),${lockAccountsOf('movement')},${applyMovements},
@@ -85,7 +85,7 @@ const finishOperationsStatement = statement(
   closed as (
     update payment_operations p
     set state = t.state,
-        closed_at = now(),
+        closed_at = coalesce(t.moved_at, greatest(t.opened_at, now())),
         closed_by = t.holder_id,
         gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,

@@ -94,10 +94,10 @@ const releaseLeaseStatement = statement(
         gateway_code = coalesce($4, gateway_code),
         send_number = $5
     where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
-    returning customer_id, operation_id, holder_id
+    returning customer_id, operation_id, holder_id, greatest(opened_at, now()) as happened_at
   )
-  insert into payment_attempts (customer_id, operation_id, holder_id, gateway_code)
-  select customer_id, operation_id, holder_id, coalesce($4, $7)
+  insert into payment_attempts (customer_id, operation_id, holder_id, happened_at, gateway_code)
+  select customer_id, operation_id, holder_id, happened_at, coalesce($4, $7)
   from released
   where (select count(*) from payment_attempts where customer_id = $1 and operation_id = $2) < $8
   on conflict do nothing`,

@@ -56,19 +56,30 @@ export type ReturnClaim = OrderKey & {
   leaseMs: number
 }
 
+// Opened after the order has failed. Refused operations have an index of their own, hence the two halves.
 const claimReturnStatement = statement(
   'payments.claimReturn',
   `with locked_order as (
-    select customer_id, order_id, amount
+    select customer_id, order_id, amount, created_at
     from orders
     where customer_id = $1 and order_id = $2 and status = 'FAILED'
     for no key update
   )
   insert into payment_operations
-    (customer_id, operation_id, order_id, kind, payment_key, amount, reason, holder_id, lease_until, settle_at)
-  select customer_id, $3, order_id, 'RETURN', $4, amount, $5, $3,
+    (customer_id, operation_id, order_id, kind, payment_key, amount, reason, opened_at, holder_id, lease_until, settle_at)
+  select customer_id, $3, order_id, 'RETURN', $4, amount, $5, greatest(created_at, failed.at, now()), $3,
          now() + $6::int * interval '1 ms', now() + $6::int * interval '1 ms'
   from locked_order
+  cross join lateral (
+    select max(closed_at) as at
+    from (
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state = 'REJECTED'
+      union all
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state <> 'REJECTED'
+    ) closed
+  ) failed
   on conflict do nothing
   returning operation_id`,
 )

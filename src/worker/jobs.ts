@@ -4,8 +4,9 @@ import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/expire-holds.ts'
 import type { Database } from '../db/database.ts'
 import type { Deliverer } from '../events/deliverer.ts'
-import { createCloseDay } from '../payments/close-day.ts'
+import { closeDay } from '../payments/close-day.ts'
 import type { PaymentContext } from '../payments/context.ts'
+import { createDailyAudit } from '../payments/daily-audit.ts'
 import { expireOrders } from '../payments/expire.ts'
 import { createAddUp } from '../payments/figures.ts'
 import { forgetNotifications, processNotifications } from '../payments/notifications.ts'
@@ -34,7 +35,8 @@ export function paymentJobs(context: PaymentContext): Job[] {
       run: () => expireOrders(database, lifetimeMs, tallies),
     },
     { name: 'add up', everyMs: 10_000, run: createAddUp(database) },
-    { name: 'close the day', everyMs: 60_000, run: createCloseDay(context) },
+    { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
+    { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
   ]
 }

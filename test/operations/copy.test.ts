@@ -5,21 +5,27 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { commands } from '../../src/commands/command-table.ts'
 import { backup, confirmRestore, restore } from '../../src/commands/copy.ts'
+import { parse } from '../../src/commands/parse.ts'
 import { openBackup, writeBackup } from '../../src/db/copy/backup-file.ts'
 import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
 import { withSnapshot } from '../../src/db/copy/source.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { audit, recordedAudit } from '../../src/payments/audit.ts'
+import { type AuditResult, audit, recordedAudit } from '../../src/payments/audit.ts'
+import { rules } from '../../src/payments/audit-rules.ts'
 import { bookkeeper, writeBooks } from '../support/books.ts'
-import { bareCall, emptyDatabase, rewritten } from '../support/copying.ts'
+import { callCommand } from '../support/command-calls.ts'
+import { bareCall, emptyDatabase, pastItsTime, rewritten } from '../support/copying.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 import { databaseUrl, defer, newDirectory } from '../support/processes.ts'
 import { testPeppers } from '../support/service.ts'
 
 const wholeFile = { after }
+/** True of one moment of one database. */
+const leftEmpty = ['operator_sessions', 'sign_in_failures']
 const directory = newDirectory(wholeFile)
 const file = join(directory, 'books.backup')
 let books: OwnTestDatabase
@@ -220,9 +226,136 @@ test('a restore without the secret that keys were hashed under asks first, and s
   assert.match(result.lacks ?? '', /no API key, no service token and no signing secret of the backup will work/)
 })
 
-test('no table is left out of a backup, and none refers to itself through others', async () => {
+test('I-13: a backup is restored a day later though holds and payments in it are past their time by then', async (t) => {
+  const [late, target] = [await createTestDatabase(), await emptyDatabase(t)]
+  defer(t, () => late.drop())
+  await writeBooks(bookkeeper(late.pool))
+  await late.query(pastItsTime('1 day'))
+  const judged = await audit(createDatabase(late.pool, silentLog))
+  assert.deepEqual(new Set(judged.violations.map(({ invariant }) => invariant)), new Set(['I-13']))
+  assert.equal(judged.stranded, judged.violationCount)
+  const from = join(directory, 'late.backup')
+  await backup(bareCall({ to: late.connection, dataDir: directory, values: { to: from } }))
+  const { ok, violations } = (await restoreInto(target, from)) as { ok: boolean; violations: unknown[] }
+  assert.deepEqual([ok, violations], [true, []])
+  assert.deepEqual(await target.query(`select to_regclass('unfinished_copy')::text as mark`), [{ mark: null }])
+  assert.deepEqual(await target.query('select violation_count as count, rules from audits'), [
+    { count: 0, rules: rules.length + 2 - 2 },
+  ])
+  const options = { databaseUrl: databaseUrl(target.connection), dataDir: directory, databaseConnections: 4 }
+  const opened = await openDatabase({ ...options, use: 'service', log: silentLog })
+  const { ok: right, stranded } = await callCommand<AuditResult>(
+    commands,
+    'audit',
+    {},
+    {
+      database: opened.database,
+    },
+  )
+  assert.deepEqual([right, stranded], [true, judged.stranded])
+  await opened.close()
+})
+
+/** An operator who is signed in, and somebody who has failed to. */
+const signedIn = `
+  insert into operators (operator_id, name, role, password_hash) values ('op_1', 'kim', 'admin', '$scrypt$1');
+  insert into operator_sessions (session_hash, operator_id, access_version) values (sha256('session'), 'op_1', 1);
+  insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`
+
+test('who is signed in is in no backup, and is left out of an older file that has it', async (t) => {
+  const [source, target] = [await createTestDatabase(), await emptyDatabase(t)]
+  defer(t, () => source.drop())
+  await source.query(signedIn)
+  const to = join(directory, 'signed-in.backup')
+  const { tables } = (await backup(bareCall({ to: source.connection, dataDir: directory, values: { to } }))) as {
+    tables: { table: string }[]
+  }
+  assert.ok(tables.every(({ table }) => !leftEmpty.includes(table)))
+  const older = join(directory, 'signed-in-older.backup')
+  const writing = { file: older, secretChecks: [], onProgress: () => undefined, signal: new AbortController().signal }
+  const client = new pg.Client(source.connection)
+  await client.connect()
+  await withSnapshot(client, [...copiedTables, ...leftEmpty], (all) => writeBackup({ ...writing, source: all }))
+  await client.end()
+  assert.equal(((await restoreInto(target, older)) as { ok: boolean }).ok, true)
+  assert.deepEqual(await target.query('select name from operators'), [{ name: 'kim' }])
+  for (const table of leftEmpty) assert.deepEqual(await target.query(`select from ${table}`), [])
+  // What is left out of copies is not left out of what an empty database is.
+  const used = await createTestDatabase()
+  defer(t, () => used.drop())
+  await used.query(`insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`)
+  const call = bareCall({ to: used.ownerConnection, dataDir: directory, values: { from: file } })
+  await assert.rejects(restore(call), /is not empty \(sign_in_failures has rows\)/)
+})
+
+/** Two of everything that can be withdrawn: the first of each is, after the backup. */
+const credentials = `
+  insert into customers (customer_id) values ('11111111-1111-4111-8111-111111111111');
+  insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
+    select 'key_' || n, '11111111-1111-4111-8111-111111111111', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 2) n;
+  insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
+    select 'svc_' || n, 'analyses', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 2) n;
+  insert into event_endpoints (endpoint_id, url, types, secrets)
+    select 'end_' || n, 'https://example.com/', '{}', '["sealed"]' from generate_series(1, 3) n;
+  insert into operators (operator_id, name, role, password_hash)
+    select 'op_' || n, 'kim' || n, 'admin', '$scrypt$1' from generate_series(1, 4) n`
+const withdrawals = `
+  update api_keys set status = 'SUSPENDED' where key_id = 'key_1';
+  update service_tokens set status = 'SUSPENDED' where service_id = 'svc_1';
+  update event_endpoints set status = 'DISABLED' where endpoint_id = 'end_1';
+  update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = 'end_2';
+  update operators set status = 'SUSPENDED' where operator_id = 'op_1';
+  update operators set role = 'viewer' where operator_id = 'op_2';
+  update operators set password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_3'`
+
+type Restored = { ok: boolean; revived: string | Record<string, string>[] }
+
+test('a restore lists what was suspended or removed since the backup, each with the command that does it again', async (t) => {
+  const [old, target] = [await createTestDatabase(), await emptyDatabase(t)]
+  defer(t, () => old.drop())
+  await old.query(credentials)
+  const from = join(directory, 'credentials.backup')
+  await backup(bareCall({ to: old.connection, dataDir: directory, values: { to: from } }))
+  await old.query(withdrawals)
+  const values = { from, old: databaseUrl(old.connection) }
+  const result = (await restore(bareCall({ to: target.connection, dataDir: directory, values }))) as Restored
+  assert.deepEqual(result.revived, [
+    { what: 'API key', id: 'key_1', since: 'suspended', command: 'credits keys suspend key_1' },
+    { what: 'service token', id: 'svc_1', since: 'suspended', command: 'credits services suspend svc_1' },
+    { what: 'operator', id: 'op_1', since: 'suspended', command: 'credits operators suspend kim1' },
+    { what: 'operator', id: 'op_2', since: 'role viewer', command: 'credits operators role kim2 --role viewer' },
+    { what: 'operator', id: 'op_3', since: 'another password', command: 'credits operators reset kim3' },
+    { what: 'endpoint', id: 'end_1', since: 'disabled', command: 'credits endpoints disable end_1' },
+    { what: 'endpoint', id: 'end_2', since: 'removed', command: 'credits endpoints remove end_2' },
+  ])
+  for (const { command } of result.revived as { command: string }[]) {
+    assert.equal(parse(commands, command.split(' ').slice(1)).kind, 'call', command)
+  }
+  const [trail] = await target.query<{ arguments: string[] }>(
+    `select arguments from operator_actions where command = 'restore'`,
+  )
+  assert.ok(trail?.arguments.includes('--old') && !trail.arguments.join().includes(old.connection.password))
+})
+
+test('a restore that cannot look at the old database says what it does not know; one that shall and cannot is refused', async (t) => {
+  const target = await emptyDatabase(t)
+  const withOld = (old: string) => bareCall({ to: target.connection, dataDir: directory, values: { from: file, old } })
+  await assert.rejects(
+    restore(withOld('postgres://nobody@127.0.0.1:1/none')),
+    /none at 127\.0\.0\.1:1 cannot be reached/,
+  )
+  await assert.rejects(restore(withOld(directory)), /has no embedded database: name the DATA_DIR of the old one/)
+  assert.equal(await tablesOf(target), 0)
+  const { revived } = (await restoreInto(target)) as Restored
+  assert.match(
+    `${revived}`,
+    /^not known: keys, tokens, operators and endpoints that were suspended or removed after 20/,
+  )
+})
+
+test('no table is left out of a backup but who is signed in, and none refers to itself through others', async () => {
   const rows = await books.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S', 'm')`,
   )
-  assert.deepEqual(rows.map(({ name }) => name).sort(), ['schema_migrations', ...copiedTables].sort())
+  assert.deepEqual(rows.map(({ name }) => name).sort(), ['schema_migrations', ...leftEmpty, ...copiedTables].sort())
 })

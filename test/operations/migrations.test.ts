@@ -15,7 +15,10 @@ import { bareEnvironment, defer, newDirectory } from '../support/processes.ts'
 const lastBeforeTheRules = 7
 
 /** With the reason: `0009_name.sql: the rule` → why it harms nobody. */
-const allowed: Record<string, string> = {}
+const allowed: Record<string, string> = {
+  '0018_daily_audits.sql: rows are not changed all at once':
+    'orders that a clock which stepped back has confirmed before they were created: none or a few, and all are read once',
+}
 
 test('new migrations change nothing that the version before uses, and hold no lock for long', () => {
   const checked = listMigrations().filter(({ version }) => version > lastBeforeTheRules)

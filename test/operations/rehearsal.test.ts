@@ -1,11 +1,11 @@
 // The rehearsal of the runbook, with the commands as an operator types them: a service with payments in every state is
-// backed up while it takes more of them, restored into another directory, and serves the keys of before; then its embedded
-// database moves to a server.
+// backed up while it takes more of them, restored into another directory a week later, and serves the keys of before; then
+// its embedded database, which no worker has worked on meanwhile, moves to a server.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { emptyDatabase } from '../support/copying.ts'
+import { emptyDatabase, pastItsTime } from '../support/copying.ts'
 import {
   assertNothingRuns,
   callerOf,
@@ -48,7 +48,7 @@ async function bought(caller: ReturnType<typeof callerOf>, packageType = 'STANDA
 async function paymentsOfEveryKind(service: RunningService, key: string) {
   await credits(dataDir, ['endpoints', 'add', '--url', 'http://127.0.0.1:9/events'])
   const { token } = await credits(dataDir, ['services', 'issue', '--name', 'analyses'])
-  const { customerId, apiKey } = await credits(dataDir, ['keys', 'issue', '--customer', 'quiet'])
+  const { customerId, apiKey, keyId } = await credits(dataDir, ['keys', 'issue', '--customer', 'quiet'])
   const caller = callerOf(service.publicUrl, apiKey)
   await bought(caller, 'PRO')
   const cancelled = await bought(caller)
@@ -64,12 +64,16 @@ async function paymentsOfEveryKind(service: RunningService, key: string) {
   const { orderId, amount } = (await caller.purchase('BASIC')).body.data
   const open = caller.confirm(orderId, amount).catch(() => undefined)
   await until('the money has moved', async () => (await control.paymentsOf(orderId))[0]?.status === 'DONE')
-  return { apiKey, token, customerId, caller, openOrder: orderId, open, demo: callerOf(service.publicUrl, key) }
+  await open
+  return { apiKey, keyId, token, customerId, openOrder: orderId, demo: callerOf(service.publicUrl, key) }
 }
 
-test('a backup beside payments is restored elsewhere: the books are right, old keys are served, what was open is settled', async (t) => {
-  const service = await startService(t, dataDir, settings)
+test('a backup beside payments is restored elsewhere a week later: the books are right, old keys are served, what was open is settled', async (t) => {
+  const service = await startService(t, dataDir, { ...settings, WORKER: 'off' })
   const given = await paymentsOfEveryKind(service, demoKeyIn(service.said.stdout) ?? '')
+  const books = await openBooks(t, dataDir)
+  await books.query(pastItsTime('7 days'))
+  await books.drop()
   let busy = true
   const traffic = Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -85,21 +89,25 @@ test('a backup beside payments is restored elsewhere: the books are right, old k
     'payments went on beside the backup',
   )
   assert.ok(made.tables.every(({ rows }: { rows: number }) => Number.isInteger(rows)))
-  await given.open
   await service.stop()
+  await credits(dataDir, ['keys', 'suspend', given.keyId])
 
   const restored = newDataDir(t)
   cpSync(join(dataDir, 'sandbox'), join(restored, 'sandbox'), { recursive: true })
   cpSync(join(dataDir, 'key-pepper'), join(restored, 'key-pepper'))
-  const result = await credits(restored, ['restore', '--from', file])
+  const result = await credits(restored, ['restore', '--from', file, '--old', dataDir])
   assert.deepEqual([result.ok, result.lacks], [true, undefined])
+  const again = `credits keys suspend ${given.keyId}`
+  assert.deepEqual(result.revived, [{ what: 'API key', id: given.keyId, since: 'suspended', command: again }])
   assert.deepEqual(result.tables, made.tables)
-  assert.equal((await credits(restored, ['audit'])).ok, true)
+  const { ok, stranded } = await credits(restored, ['audit'])
+  assert.deepEqual([ok, stranded], [true, 2], 'the hold and the confirm')
 
   const next = await startService(t, restored, settings)
   const caller = callerOf(next.publicUrl, given.apiKey)
   await until('what was under way is settled', async () => (await caller.status(given.openOrder)) === 'CONFIRMED')
-  assert.equal(await caller.credits(), 84)
+  await until('the hold has expired', async () => (await caller.credits()) === 104)
+  assert.equal((await credits(restored, ['audit'])).stranded, 0)
   assert.equal((await spendingCalls(next.internalUrl, given.token).spend(given.customerId, 1)).status, 200)
   await bought(caller)
   await next.stop()
@@ -108,7 +116,7 @@ test('a backup beside payments is restored elsewhere: the books are right, old k
 test('the embedded database moves to a server with one command; the original is not served again by mistake', async (t) => {
   const target = await emptyDatabase(t)
   const to = databaseUrl(target.connection)
-  const running = await startService(t, dataDir, settings)
+  const running = await startService(t, dataDir, { ...settings, WORKER: 'off' })
   const refused = await runCommand(t, dataDir, ['move', '--to', to], settings)
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /is in use by process \d+: stop it first/)
@@ -131,6 +139,8 @@ test('the embedded database moves to a server with one command; the original is 
   const caller = callerOf(service.publicUrl, apiKey)
   assert.equal(await caller.credits(), 21)
   await bought(caller)
+  const open = `select from holds where state = 'ACTIVE' union all select from payment_operations where state = 'OPEN'`
+  await until('what was past its time has ended', async () => (await target.query(open)).length === 0)
   assert.equal((await credits(dataDir, ['audit'], { DATABASE_URL: to })).ok, true)
   // One of the move, one of the command.
   assert.equal((await target.query(`select from audits where cause = 'COMMAND' and violation_count = 0`)).length, 2)

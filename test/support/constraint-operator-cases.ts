@@ -1,7 +1,18 @@
 // What the schema makes impossible with operators, their sessions and their trail, and with what the console shows: a row that
 // cannot be inserted, and the end of the name of what refuses it.
 import type { Case } from './constraint-credit-cases.ts'
-import { action, actionEnd, auditRow, figure, gatewayAttempt, operator, session, uuid, wrongPasswords } from './rows.ts'
+import {
+  action,
+  actionEnd,
+  auditRow,
+  dailyAudit,
+  figure,
+  gatewayAttempt,
+  operator,
+  session,
+  uuid,
+  wrongPasswords,
+} from './rows.ts'
 
 export const operatorCases: Record<string, Case[]> = {
   operator_actions: [
@@ -52,5 +63,9 @@ export const operatorCases: Record<string, Case[]> = {
     ['an audit that ends before it begins', 'ends_after_it_began', auditRow({ begun_at: 'tomorrow' })],
     ['a violation without what it is', 'says_what_it_found', auditRow({ violation_count: 1 })],
     ['a finding that is not counted', 'says_what_it_found', auditRow({ findings: '[{}]' })],
+  ],
+  daily_audits: [
+    ['a second claim of a day', 'pkey', dailyAudit({ day: '2026-01-01' })],
+    ['a day whose audit is not there', 'audit_id_fkey', dailyAudit({ audit_id: uuid(99) })],
   ],
 }

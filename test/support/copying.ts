@@ -35,6 +35,12 @@ export async function emptyDatabase(t: Cleaner) {
   return database
 }
 
+/** As if so much time had passed since, in which no worker ran: what is open is past its time. */
+export const pastItsTime = (passed: string) => `
+  update holds set expires_at = expires_at - interval '${passed}' where state = 'ACTIVE';
+  update payment_operations set opened_at = opened_at - interval '${passed}', sent_at = sent_at - interval '${passed}',
+    settle_at = settle_at - interval '${passed}', lease_until = lease_until - interval '${passed}' where state = 'OPEN'`
+
 /** The text of a backup changed, in a file that is whole otherwise. */
 export function rewritten(t: Cleaner, file: string, change: (text: string) => string): string {
   const copy = `${newDirectory(t)}/rewritten.backup`

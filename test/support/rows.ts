@@ -112,6 +112,10 @@ export const auditRow = (members: Row): Row => ({
   ...{ audit_id: uuid(9), cause: 'DAILY', begun_at: 'now', rules: 1, checked: {}, violation_count: 0, findings: '[]' },
   ...members,
 })
+export const dailyAudit = (members: Row): Row => ({
+  ...{ day: '2026-01-02', holder_id: uuid(1), lease_until: 'now' },
+  ...members,
+})
 export const discrepancy = (members: Row): Row => ({
   ...{ customer_id: customer, order_id: 'pending', subject: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
   ...members,
@@ -160,4 +164,5 @@ export const books: [table: string, row: Row][] = [
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],
   ['audits', auditRow({ audit_id: uuid(1) })],
+  ['daily_audits', dailyAudit({ day: '2026-01-01' })],
 ]

@@ -83,7 +83,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ...Object.entries({
     UPDATE: 'update audits set violation_count = 0',
     DELETE: 'delete from audits',
-    TRUNCATE: 'truncate audits',
+    TRUNCATE: 'truncate audits cascade',
   }).map(([operation, sql]): (typeof triggers)[number] => {
     const what = `${operation.toLowerCase()} of the audits`
     return [what, 'audits_append_only', sql, appendOnly(operation, 'audits')]

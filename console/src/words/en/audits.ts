@@ -3,7 +3,7 @@
 export const audits = {
   caption: 'Audits, newest first',
   intro:
-    'An audit judges every row of the books by the rules that they must keep. The worker makes one every night when the day has been compared; the command audit makes one at any time.',
+    'An audit judges every row of the books by the rules that they must keep. The worker makes one every night; the command audit makes one at any time.',
   ended: 'When',
   cause: 'By',
   causes: { DAILY: 'The worker, nightly', COMMAND: 'By command' },

@@ -4,7 +4,7 @@ import type { audits as english } from '../en/audits.ts'
 export const audits: typeof english = {
   caption: '장부 감사 이력, 최신순',
   intro:
-    '장부의 모든 행이 지켜야 할 규칙을 지키는지 검사한 기록입니다. 매일 밤 대사가 끝나면 워커가 실행하며, audit 명령으로 언제든지 실행할 수 있습니다.',
+    '장부의 모든 행이 지켜야 할 규칙을 지키는지 검사한 기록입니다. 매일 밤 워커가 실행하며, audit 명령으로 언제든지 실행할 수 있습니다.',
   ended: '감사 시각',
   cause: '실행 주체',
   causes: { DAILY: '워커 (매일 밤)', COMMAND: '명령' },
