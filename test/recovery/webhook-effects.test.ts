@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { recover } from '../../src/payments/recover.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { movements, spend, totalCalls } from '../support/orders.ts'
 import { discrepanciesOf, makeDue, openKinds, operationStates, settleAll } from '../support/recovery.ts'
@@ -26,10 +27,7 @@ before(async () => {
   webhooks = await startTestWebhooks(service, { onStored: () => wake() })
   await service.sandbox.setWebhookUrl(webhooks.url)
 })
-after(async () => {
-  await webhooks.close()
-  await service.close()
-})
+after(() => closeAll(webhooks, service))
 afterEach(async () => {
   wake = () => undefined
   await service.sandbox.clearFaults()
