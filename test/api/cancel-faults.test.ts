@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recover.ts'
+import { closeAll } from '../support/closing.ts'
 import { movements, spend, totalCalls } from '../support/orders.ts'
 import { head, openSocket } from '../support/raw-http.ts'
 import {
@@ -23,10 +24,7 @@ before(async () => {
   const { database, sandboxUrl } = service
   hasty = await startTestService({ beside: { database, sandboxUrl }, settings: { operationWaitMs: 100 } })
 })
-after(async () => {
-  await hasty.close()
-  await service.close()
-})
+after(() => closeAll(hasty, service))
 afterEach(() => service.sandbox.clearFaults())
 
 type PaidOrder = Awaited<ReturnType<TestCustomer['paidOrder']>>

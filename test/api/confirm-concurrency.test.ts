@@ -2,6 +2,7 @@
 // and in another one on the same database. One call to the gateway in all.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { closeAll } from '../support/closing.ts'
 import { movements } from '../support/orders.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -15,11 +16,7 @@ before(async () => {
   twin = await startTestService({ beside })
   hasty = await startTestService({ beside, settings: { operationWaitMs: 100 } })
 })
-after(async () => {
-  await hasty.close()
-  await twin.close()
-  await service.close()
-})
+after(() => closeAll(hasty, twin, service))
 afterEach(() => service.sandbox.clearFaults())
 
 const confirmsSent = () => service.calls.confirm + twin.calls.confirm + hasty.calls.confirm

@@ -5,6 +5,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
 import { createTossClient } from '../../src/gateway/toss/client.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   type ContradictingGateway,
   type GatewayRequest,
@@ -26,12 +27,7 @@ before(async () => {
   scripted = await startTestService({ beside })
   oldSessions = await startTestService({ beside, settings: { paymentSessionMs: 0 } })
 })
-after(async () => {
-  await oldSessions.close()
-  await scripted.close()
-  await gateway.close()
-  await service.close()
-})
+after(() => closeAll(oldSessions, scripted, gateway, service))
 beforeEach(() => {
   gateway.requests.length = 0
 })

@@ -2,6 +2,7 @@
 // it is one segment there, or it goes nowhere.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { closeAll } from '../support/closing.ts'
 import { startContradictingGateway, tossPayment } from '../support/contradicting-gateway.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -13,11 +14,7 @@ before(async () => {
   service = await startTestService()
   scripted = await startTestService({ beside: { database: service.database, sandboxUrl: gateway.url } })
 })
-after(async () => {
-  await scripted.close()
-  await gateway.close()
-  await service.close()
-})
+after(() => closeAll(scripted, gateway, service))
 
 const keys = [
   '../../v1/x',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createPool } from '../../src/db/database.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
 
@@ -27,11 +28,7 @@ before(async () => {
   })
   cut = await startTestService({ beside: { database: { ...database, pool }, sandboxUrl } })
 })
-after(async () => {
-  await cut.close()
-  await faulty.close()
-  await service.close()
-})
+after(() => closeAll(cut, faulty, service))
 afterEach(() => {
   gatewayBug = undefined
   connectionFault = undefined

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
+import { closeAll } from '../support/closing.ts'
 import { newBuyer, type Shop, startShop } from '../support/shop.ts'
 
 const browser: Browser | undefined = await launchBrowser()
@@ -14,10 +15,7 @@ before(async () => {
   // What is open is settled in the background within a second or two, and a slow page would find it settled.
   shop = await startShop({ WORKER: 'off' })
 })
-after(async () => {
-  await browser?.close()
-  await shop.close()
-})
+after(() => closeAll(browser, shop))
 
 const kinds = ['error-before', 'error-after', 'reset-before', 'reset-after', 'hang-after', 'delay'] as const
 

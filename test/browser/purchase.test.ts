@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { packages } from '../../src/payments/packages.ts'
 import { launchBrowser } from '../support/browser.ts'
+import { closeAll } from '../support/closing.ts'
 import { newBuyer, type Shop, startShop } from '../support/shop.ts'
 
 const browser: Browser | undefined = await launchBrowser()
@@ -13,10 +14,7 @@ let shop: Shop
 before(async () => {
   shop = await startShop()
 })
-after(async () => {
-  await browser?.close()
-  await shop.close()
-})
+after(() => closeAll(browser, shop))
 
 const buyerWith = (options = {}) => newBuyer(browser as Browser, shop, options)
 

@@ -10,6 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
+import { closeAll } from '../support/closing.ts'
 import { newDirectory } from '../support/processes.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
 import { installClient, snippet } from './installed.ts'
@@ -51,11 +52,7 @@ before(async () => {
   page = await (browser as Browser).newPage()
   page.setDefaultTimeout(20_000)
 })
-after(async () => {
-  await browser?.close()
-  site?.close()
-  await service.close()
-})
+after(() => closeAll(browser, site, service))
 
 /** Every page of this site logs in. */
 const cookie = 'session=1'

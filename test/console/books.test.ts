@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { addDays, daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { resolveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { createOverrides, losingAnswerOf } from '../support/recovery.ts'
@@ -22,10 +23,7 @@ before(async () => {
   finance = await desk.newOperator('finance')
   viewer = await desk.newOperator('viewer')
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 const today = () => koreanDayOf(new Date())
 const reason = 'to close the day'

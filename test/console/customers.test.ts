@@ -5,6 +5,7 @@ import type { Data, Query } from '../../src/console/contract.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomer, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { losingAnswerOf } from '../support/recovery.ts'
@@ -20,10 +21,7 @@ before(async () => {
   support = await desk.newOperator('support')
   viewer = await desk.newOperator('viewer')
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 const body = { reason: 'asked for by the customer' }
 const nobody = crypto.randomUUID()

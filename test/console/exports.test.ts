@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { csvLine } from '../../src/core/csv.ts'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { refund } from '../../src/payments/refund.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -19,10 +20,7 @@ before(async () => {
   finance = await desk.newOperator('finance')
   customer = await service.newCustomer()
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 const today = () => koreanDayOf(new Date())
 

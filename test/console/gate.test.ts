@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createGate, lookingAtOnce, mostLooksWaiting } from '../../src/console/gate.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -14,10 +15,7 @@ before(async () => {
   desk = await openOperatorDesk(service)
   viewer = await desk.newOperator('viewer')
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 test('so many are under way at once, those in the line follow in their order, and whoever comes past it is refused', async () => {
   const { enter, goOn } = createGate(2, 2)

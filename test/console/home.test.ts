@@ -5,6 +5,7 @@ import { koreanDayOf } from '../../src/core/korean-days.ts'
 import { readableRule, recordedAudit } from '../../src/payments/audit.ts'
 import { insertAudit } from '../../src/payments/audit-record-sql.ts'
 import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { settleAll } from '../support/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service.ts'
@@ -18,10 +19,7 @@ before(async () => {
   desk = await openOperatorDesk(service)
   viewer = await desk.newOperator('viewer')
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 test('before anything has happened everything is zero and nothing is missing', async () => {
   const home = await viewer.get('home')

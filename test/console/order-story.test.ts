@@ -7,6 +7,7 @@ import { expireOrders } from '../../src/payments/expire.ts'
 import { insertNotification } from '../../src/payments/notification-sql.ts'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { recover } from '../../src/payments/recover.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Consumer, startConsumer } from '../support/event-consumer.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { orderInState, spend } from '../support/orders.ts'
@@ -31,11 +32,7 @@ afterEach(async () => {
   await service.sandbox.clearFaults()
   consumer.react = () => 200
 })
-after(async () => {
-  await desk.close()
-  await consumer.close()
-  await service.close()
-})
+after(() => closeAll(desk, consumer, service))
 
 type Story = Data<'order'>
 const body = { reason: 'the customer has called' }

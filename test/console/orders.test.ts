@@ -8,6 +8,7 @@ import type { ConsoleParts } from '../../src/console/parts.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import type { Database } from '../../src/db/database.ts'
 import { refund } from '../../src/payments/refund.ts'
+import { closeAll } from '../support/closing.ts'
 import { startConsumer } from '../support/event-consumer.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import { orderInState } from '../support/orders.ts'
@@ -24,10 +25,7 @@ before(async () => {
   viewer = await desk.newOperator('viewer')
   finance = await desk.newOperator('finance')
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 /** Every page of a list, to its end. */
 async function pagesOf(query: Query<'orders'>): Promise<Data<'orders'>['orders'][]> {

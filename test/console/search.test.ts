@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueKey } from '../../src/customers/api-keys.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
 import {
   assertRefused,
@@ -21,10 +22,7 @@ before(async () => {
   viewer = await desk.newOperator('viewer')
   customer = await service.newCustomer()
 })
-after(async () => {
-  await desk.close()
-  await service.close()
-})
+after(() => closeAll(desk, service))
 
 const search = async (q: string) => (await viewer.get('search', { query: { q } })).results
 const idsOf = async (q: string) => (await search(q)).map(({ kind, id }) => [kind, id])

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { DeliveryContext } from '../../src/events/deliver.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
-import { advanceQueue, buryEvent, claimQueues, failQueue, type Queue } from '../../src/events/queue-sql.ts'
+import { advanceQueue, buryEvent, claimQueues, failQueue, giveBack, type Queue } from '../../src/events/queue-sql.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { type Consumer, startConsumer } from '../support/event-consumer.ts'
 import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/event-world.ts'
@@ -22,10 +23,7 @@ beforeEach(async () => {
   endpointId = await world.register(consumer)
   customerId = await world.newCustomer()
 })
-afterEach(async () => {
-  await consumer.close()
-  await world.close()
-})
+afterEach(() => closeAll(consumer, world))
 
 async function claim(holderId = crypto.randomUUID()): Promise<Queue | undefined> {
   return (await claimQueues(world.database, { endpointId, holderId, leaseMs: 60_000, limit: 16 }))[0]
@@ -116,6 +114,7 @@ test('a stale holder changes nothing: neither forwards, nor backwards, nor into 
   assert.equal(await advanceQueue(world.database, stale, 2, 60_000), false)
   assert.equal(await advanceQueue(world.database, stale, 4, 0), false)
   await failQueue(world.database, stale, failure)
+  await giveBack(world.database, stale)
   for (const eventNumber of [1, 2, 3]) {
     assert.equal(await buryEvent(world.database, stale, { ...failure, eventNumber }), false)
   }
@@ -134,6 +133,25 @@ test('a holder that buries another event than the head buries none', async () =>
   await advanceQueue(world.database, queue, 2, 60_000)
   await buryEvent(world.database, queue, { ...failure, eventNumber: 1 })
   assert.equal(await deadCount(), 0)
+})
+
+test('a holder that steps to an event before the one it has reached stays where it is', async () => {
+  for (let count = 0; count < 3; count += 1) await world.emit(customerId)
+  const queue = await mustClaim()
+  await advanceQueue(world.database, queue, 3, 60_000)
+  assert.equal(await advanceQueue(world.database, queue, 2, 60_000), true)
+  assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 3)
+})
+
+test('nothing of an endpoint that has been disabled since it was found is claimed, by its last holder neither', async () => {
+  await world.emit(customerId)
+  const { holderId } = await mustClaim()
+  await world.query(`update event_endpoints set status = 'DISABLED'`)
+  assert.equal(await claim(holderId), undefined)
+  await endLease()
+  assert.equal(await claim(), undefined)
+  await world.query(`update event_endpoints set status = 'ACTIVE'`)
+  assert.equal((await mustClaim()).nextEvent, 1)
 })
 
 test('a stalled deliverer that wakes after its lease sends no further event', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   answer,
   answerText,
@@ -27,10 +28,7 @@ before(async () => {
   server = await startScriptedGateway()
   ;({ gateway, logged } = openPort(server.url))
 })
-after(async () => {
-  await gateway.close()
-  await server.close()
-})
+after(() => closeAll(gateway, server))
 
 type Verb = 'confirm' | 'cancel'
 /** Lines of an HTTP status and the codes that come with it. */

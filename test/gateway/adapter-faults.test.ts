@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Gateway, Unknown } from '../../src/gateway/gateway.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   answer,
   answerText,
@@ -35,11 +36,7 @@ before(async () => {
   gateway = openPort(server.url, { callTimeoutMs: 20_000, lookupTimeoutMs: 20_000 }).gateway
   impatient = openPort(server.url, { callTimeoutMs: limitMs, lookupTimeoutMs: limitMs }).gateway
 })
-after(async () => {
-  await gateway.close()
-  await impatient.close()
-  await server.close()
-})
+after(() => closeAll(gateway, impatient, server))
 
 const document = JSON.stringify(paymentObject())
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Gateway, Sighting } from '../../src/gateway/gateway.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   answer,
   answerText,
@@ -27,10 +28,7 @@ before(async () => {
   server = await startScriptedGateway()
   ;({ gateway, logged } = openPort(server.url, { listTimeoutMs: 300 }))
 })
-after(async () => {
-  await gateway.close()
-  await server.close()
-})
+after(() => closeAll(gateway, server))
 
 const nothing = { balanceAmount: 0, lastTransactionKey: null }
 const sightings: [members: Record<string, unknown>, money: string][] = [

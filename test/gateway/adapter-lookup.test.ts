@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Detail, Finding, Gateway } from '../../src/gateway/gateway.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   answer,
   answerText,
@@ -26,10 +27,7 @@ before(async () => {
   server = await startScriptedGateway()
   ;({ gateway, logged } = openPort(server.url))
 })
-after(async () => {
-  await gateway.close()
-  await server.close()
-})
+after(() => closeAll(gateway, server))
 
 const unsent: Finding = { kind: 'unsent' }
 const absent: Finding = { kind: 'absent' }

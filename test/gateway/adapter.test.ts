@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
+import { closeAll } from '../support/closing.ts'
 import {
   answer,
   answerText,
@@ -29,10 +30,7 @@ before(async () => {
   server = await startScriptedGateway()
   ;({ gateway, logged } = openPort(server.url))
 })
-after(async () => {
-  await gateway.close()
-  await server.close()
-})
+after(() => closeAll(gateway, server))
 
 const done = answer(200, paymentObject())
 const wholeCancel = answer(200, paymentObject(cancelled))

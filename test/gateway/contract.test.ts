@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { errorCodes } from '../../sandbox/errors.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from '../../src/gateway/toss/outcomes.ts'
+import { closeAll } from '../support/closing.ts'
 import { sandboxControl, startTestSandbox, testGateway } from '../support/service.ts'
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>
@@ -19,11 +20,7 @@ before(async () => {
   gateway = testGateway(proxy.url)
   control = sandboxControl(sandbox.url)
 })
-after(async () => {
-  await gateway.close()
-  await proxy.close()
-  await sandbox.close()
-})
+after(() => closeAll(gateway, proxy, sandbox))
 
 /** Stands between the adapter and the sandbox and asks for an error in the next POST; lookups pass as they are. */
 async function startProxy(target: string) {

@@ -181,3 +181,28 @@ test('of all that was sent only whole requests were handled, and what has no end
   // A mebibyte of each is read and dropped; what else was sent stood between us.
   assert.ok(sentWithoutEnd < 64 * 1024 * 1024, `${sentWithoutEnd} bytes`)
 })
+
+for (const [what, half] of [
+  ['half a head', halfHead],
+  ['half a body', halfBody],
+] as const) {
+  test(`${what} that is late because this process stood still is SVC001 with Retry-After`, async () => {
+    const socket = await openSocket(port)
+    const closed = readToEnd(socket)
+    socket.write(half)
+    // Until the listener has read it: the limits run from there.
+    await sleep(100)
+    standStill(1_500)
+    const answers = parseAnswers(await closed)
+    assert.deepEqual(
+      answers.map(({ status, body, headers }) => [status, body.code, headers.get('retry-after')]),
+      [[503, 'SVC001', '1']],
+    )
+    for (const { headers } of answers) assertHeaders(headers)
+  })
+}
+
+/** As a process that is stopped, or that gets no processor: no timer, no socket, nothing. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client'
 import { updateTokenStatus } from '../../src/customers/service-sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { updateKeyStatus } from '../../src/customers/sql.ts'
+import { closeAll } from '../support/closing.ts'
 import { type OperationRequest, operationRequests, watchAnswers } from '../support/documented-answers.ts'
 import { orderInState } from '../support/orders.ts'
 import { head, sendRaw } from '../support/raw-http.ts'
@@ -44,11 +45,7 @@ before(async () => {
   internal = await startInternal(service.payments, 'analyses', { way: 'checked', metrics })
   customer = await service.newCustomer()
 })
-after(async () => {
-  await internal.close()
-  await service.close()
-  await own.close()
-})
+after(() => closeAll(internal, service, own))
 
 const nobody = '00000000-0000-4000-8000-000000000000'
 

@@ -7,6 +7,7 @@ import { updateLowCredits } from '../../src/credits/low-credits.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { eventTypes } from '../../src/events/outbox.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { type Consumer, startConsumer } from '../support/event-consumer.ts'
 import { deliver, quickSettings } from '../support/event-world.ts'
@@ -40,10 +41,7 @@ before(async () => {
   await deliver({ database, outbound, sealing: testPeppers, settings: quickSettings, log: silentLog, tallies })
   await outbound.close()
 })
-after(async () => {
-  await consumer.close()
-  await service.close()
-})
+after(() => closeAll(consumer, service))
 
 for (const type of eventTypes) {
   test(`${type} is sent as the document says: the body and the headers`, () => {

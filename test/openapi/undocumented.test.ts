@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { closeAll } from '../support/closing.ts'
 import { startPrism, violationsOf } from '../support/prism.ts'
 
 type Lie = { status?: number; headers?: Record<string, string>; body: object }
@@ -40,10 +41,7 @@ before(async () => {
   await once(liar, 'listening')
   proxy = await startPrism(`http://127.0.0.1:${(liar.address() as AddressInfo).port}`)
 })
-after(async () => {
-  await proxy.close()
-  liar.close()
-})
+after(() => closeAll(proxy, liar))
 
 async function ask() {
   return violationsOf(await fetch(`${proxy.url}/public/v1/payments/credits`))

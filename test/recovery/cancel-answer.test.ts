@@ -5,6 +5,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { cancel } from '../../src/payments/cancel.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { review } from '../../src/payments/review.ts'
+import { closeAll } from '../support/closing.ts'
 import { countCodes } from '../support/cluster.ts'
 import { movements } from '../support/orders.ts'
 import {
@@ -33,10 +34,7 @@ before(async () => {
   const { database, sandboxUrl } = service
   twin = await startTestService({ beside: { database, sandboxUrl } })
 })
-after(async () => {
-  await twin.close()
-  await service.close()
-})
+after(() => closeAll(twin, service))
 afterEach(async () => {
   clear()
   await service.sandbox.clearFaults()

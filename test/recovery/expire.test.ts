@@ -159,6 +159,32 @@ test('E5: a backlog of 1,500 orders goes in batches of 500', async () => {
   assert.deepEqual(row, { expired: 1500, orders: 1500 })
 })
 
+test('E3: more orders with open confirms than a round takes do not keep the orders behind them from expiring', async () => {
+  const { customerId } = await service.newCustomer()
+  await service.database.query(
+    `with old as (
+      insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, created_at)
+      select $1, 'confirming_' || n, 'BASIC', 'CARD', 1000, 1, now() - interval '3 hours' from generate_series(1, 600) n
+      returning customer_id, order_id, amount
+    )
+    insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until)
+    select customer_id, gen_random_uuid(), order_id, 'CONFIRM', 'pay_' || order_id, amount, gen_random_uuid(), now()
+    from old`,
+    [customerId],
+  )
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.paidOrder()
+  await age([orderId])
+  assert.deepEqual(await sweep(), { expired: 1, more: false })
+  assert.equal(await customer.status(orderId), 'FAILED')
+  // Nothing of these confirms is at the gateway: with them out of the way their orders go as well.
+  await service.database.query('delete from payment_operations where customer_id = $1', [customerId])
+  assert.deepEqual(
+    [await sweep(), await sweep()].map(({ expired }) => expired),
+    [500, 100],
+  )
+})
+
 test('C26: of a sweep and a confirm at the same moment, 240 times over, exactly one comes through', async () => {
   const customer = await service.newCustomer()
   const sweepers = await openContexts(service, 2)

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { review } from '../../src/payments/review.ts'
+import { closeAll } from '../support/closing.ts'
 import { movements, spend } from '../support/orders.ts'
 import { openContexts, operationStates, settleAll } from '../support/recovery.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
@@ -15,10 +16,7 @@ before(async () => {
   service = await startTestService({ settings: { operationWaitMs: 8_000 } })
   others = await openContexts(service, 4)
 })
-after(async () => {
-  await others.close()
-  await service.close()
-})
+after(() => closeAll(others, service))
 
 const reason = 'the platform says so'
 const contextAt = (turn: number) => others.contexts[turn % others.contexts.length] ?? assert.fail('no context')

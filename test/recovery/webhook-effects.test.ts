@@ -2,9 +2,16 @@
 // arrives twice, late, early, in the wrong order or never leads to the same end.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import {
+  claimNotifications,
+  closeNotifications,
+  type DueNotification,
+  insertNotification,
+} from '../../src/payments/notification-sql.ts'
 import { processNotifications } from '../../src/payments/notifications.ts'
 import { recover } from '../../src/payments/recover.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { movements, spend, totalCalls } from '../support/orders.ts'
 import { discrepanciesOf, makeDue, openKinds, operationStates, settleAll } from '../support/recovery.ts'
@@ -26,10 +33,7 @@ before(async () => {
   webhooks = await startTestWebhooks(service, { onStored: () => wake() })
   await service.sandbox.setWebhookUrl(webhooks.url)
 })
-after(async () => {
-  await webhooks.close()
-  await service.close()
-})
+after(() => closeAll(webhooks, service))
 afterEach(async () => {
   wake = () => undefined
   await service.sandbox.clearFaults()
@@ -74,6 +78,66 @@ test('what our books say already costs no call to the gateway', async () => {
     [await customer.status(order.orderId), await customer.status(refused.orderId)],
     ['CANCELLED', 'FAILED'],
   )
+})
+
+test('a notification that is dealt with is not taken up again before its next turn, by no other process either', async () => {
+  const { database } = service.payments
+  const [orderId, pauseMs] = [`ord_${crypto.randomUUID()}`, 60_000]
+  const told = {
+    transmissionId: orderId,
+    eventType: 'PAYMENT_STATUS_CHANGED',
+    orderId,
+    paymentKey: null,
+    status: 'DONE',
+  }
+  await insertNotification(database, told)
+  const claim = async () => {
+    const due = await claimNotifications(database, { limit: 100, firstPauseMs: pauseMs, longestPauseMs: pauseMs })
+    return due.filter((each) => each.orderId === orderId).map(({ attempts }) => attempts)
+  }
+  assert.deepEqual([await claim(), await claim()], [[1], []])
+  await makeDue(service)
+  assert.deepEqual([await claim(), await claim()], [[2], []])
+  await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
+})
+
+test('an outcome closes what had arrived and said the same before the gateway was asked: nothing later, nothing twice', async () => {
+  const { database } = service.payments
+  const orderId = `ord_${crypto.randomUUID()}`
+  const arrive = (transmissionId: string, more: { paymentKey?: string | null; status?: string } = {}) =>
+    insertNotification(database, {
+      ...{ transmissionId: `${orderId}_${transmissionId}`, eventType: 'PAYMENT_STATUS_CHANGED', orderId },
+      ...{ paymentKey: 'pay_1', status: 'PARTIAL_CANCELED', ...more },
+    })
+  async function claim(): Promise<DueNotification> {
+    const due = await claimNotifications(database, { limit: 100, firstPauseMs: 1, longestPauseMs: 1 })
+    const found = due.find((each) => each.orderId === orderId && each.paymentKey === 'pay_1')
+    return found ?? assert.fail('it was not claimed')
+  }
+  await arrive('first')
+  await closeNotifications(database, await claim(), 'disagrees')
+  await arrive('second')
+  await arrive('of another payment', { paymentKey: 'pay_2' })
+  await arrive('of no payment', { paymentKey: null })
+  const due = await claim()
+  await arrive('of another status', { status: 'CANCELED' })
+  await arrive('while the gateway is asked')
+  await closeNotifications(database, due, 'repaired')
+  assert.deepEqual(
+    (await notificationsOf(service, orderId)).map(({ transmissionId, outcome }) => [
+      transmissionId.slice(orderId.length + 1),
+      outcome,
+    ]),
+    [
+      ['first', 'disagrees'],
+      ['second', 'repaired'],
+      ['of another payment', null],
+      ['of no payment', null],
+      ['of another status', null],
+      ['while the gateway is asked', null],
+    ],
+  )
+  await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
 })
 
 for (const { what, spent, entries } of [

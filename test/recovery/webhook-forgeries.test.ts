@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { forgetNotifications, processNotifications } from '../../src/payments/notifications.ts'
 import type { OrderStatus } from '../../src/payments/order-status.ts'
+import { closeAll } from '../support/closing.ts'
 import { movements, orderInState, totalCalls } from '../support/orders.ts'
 import { discrepanciesOf, operationStates } from '../support/recovery.ts'
 import { assertSuccess, startTestService, type TestService } from '../support/service.ts'
@@ -21,10 +22,7 @@ before(async () => {
   service = await startTestService()
   webhooks = await startTestWebhooks(service)
 })
-after(async () => {
-  await webhooks.close()
-  await service.close()
-})
+after(() => closeAll(webhooks, service))
 
 /** Tells it and has it processed; the outcome. */
 async function tell(orderId: string, paymentKey: string | null, status: string): Promise<string | null | undefined> {

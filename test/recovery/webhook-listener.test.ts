@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
+import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { totalCalls } from '../support/orders.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -22,10 +23,7 @@ before(async () => {
   service = await startTestService()
   webhooks = await startTestWebhooks(service, { onStored: () => (stored += 1) })
 })
-after(async () => {
-  await webhooks.close()
-  await service.close()
-})
+after(() => closeAll(webhooks, service))
 afterEach(() => service.database.query('delete from webhook_notifications'))
 
 const success = { status: 200, code: 'SUCCESS' }

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { buildInternalListener, type InternalListenerParts } from '../../src/internal-listener.ts'
 import { buildPublicListener, type PublicListenerParts } from '../../src/public-listener.ts'
 import { buildWebhookListener, type WebhookListenerParts } from '../../src/webhook-listener.ts'
-import { closeNow } from '../support/closing.ts'
+import { closeAll, closeNow } from '../support/closing.ts'
 import { startSpendingService } from '../support/spending.ts'
 import { notificationsOf, startTestWebhooks, webhookToken } from '../support/webhooks.ts'
 
@@ -55,10 +55,7 @@ before(async () => {
   const { apiKey } = await service.newCustomer()
   credentials = { 'API key': apiKey, 'service token': service.internal.issued.token, 'webhook token': webhookToken }
 })
-after(async () => {
-  await webhooks.close()
-  await service.close()
-})
+after(() => closeAll(webhooks, service))
 
 type Credential = keyof typeof credentials
 const notification = {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { rotateEndpoint } from '../../src/events/endpoints.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Consumer, startConsumer } from '../support/event-consumer.ts'
 import { createEventWorld, deliver, type EventWorld } from '../support/event-world.ts'
 import { testPeppers } from '../support/service.ts'
@@ -15,10 +16,7 @@ before(async () => {
   consumer = await startConsumer()
   endpointId = await world.register(consumer)
 })
-after(async () => {
-  await consumer.close()
-  await world.close()
-})
+after(() => closeAll(consumer, world))
 
 /** HMAC-SHA256 under the bytes that the secret is in base64, of the three parts with a dot between them. */
 function signatureOf(

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
 import { refund } from '../../src/payments/refund.ts'
+import { closeAll } from '../support/closing.ts'
 import { type Cluster, countCodes, startCluster } from '../support/cluster.ts'
 import { createRandom, forSeeds } from '../support/random.ts'
 import { assertSuccess } from '../support/service.ts'
@@ -17,10 +18,7 @@ before(async () => {
   cluster = await startCluster(2)
   listeners = await Promise.all(cluster.contexts.map((context) => startInternal(context)))
 })
-after(async () => {
-  for (const listener of listeners) await listener.close()
-  await cluster.close()
-})
+after(() => closeAll(...listeners, cluster))
 
 const at = (turn: number): Spending => listeners[turn % listeners.length] ?? assert.fail('no listener')
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closeAll } from '../support/closing.ts'
 import { type Cluster, type ClusterCustomer, countCodes, startCluster } from '../support/cluster.ts'
 import { createRandom } from '../support/random.ts'
 import { assertSuccess } from '../support/service.ts'
@@ -14,10 +15,7 @@ before(async () => {
   cluster = await startCluster(2)
   listeners = await Promise.all(cluster.contexts.map((context) => startInternal(context)))
 })
-after(async () => {
-  for (const listener of listeners) await listener.close()
-  await cluster.close()
-})
+after(() => closeAll(...listeners, cluster))
 
 const at = (turn: number): Spending => listeners[turn % listeners.length] ?? assert.fail('no listener')
 

@@ -2,6 +2,7 @@
 // stored, and nothing a buyer does with the address or the back button adds credits twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { closeAll } from '../support/closing.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
 import { openShop, pathOf } from './shop.ts'
 
@@ -14,10 +15,7 @@ before(async () => {
   customer = await service.newCustomer()
   shop = await openShop({ apiUrl: service.url, apiKey: customer.apiKey, sandboxUrl: service.sandboxUrl })
 })
-after(async () => {
-  await shop.close()
-  await service.close()
-})
+after(() => closeAll(shop, service))
 
 test('the packages and the balance are shown in Korean and in English', async () => {
   const english = await shop.get('/')

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { texts } from '../../examples/storefront/texts.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
+import { closeAll } from '../support/closing.ts'
 import { spend } from '../support/orders.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
 import { openShop, pathOf } from './shop.ts'
@@ -20,10 +21,7 @@ before(async () => {
   customer = await service.newCustomer()
   shop = await openShop({ apiUrl: service.url, apiKey: customer.apiKey, sandboxUrl: service.sandboxUrl })
 })
-after(async () => {
-  await shop.close()
-  await service.close()
-})
+after(() => closeAll(shop, service))
 afterEach(() => service.sandbox.clearFaults())
 
 const saysNothingDefinite = (text: string) => assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)

@@ -15,8 +15,13 @@ export type ClusterCustomer = Awaited<ReturnType<Cluster['newCustomer']>>
 export type PaidOrder = { orderId: string; paymentKey: string; amount: number; credits: number }
 
 export async function startCluster(size: number, options: Omit<TestServiceOptions, 'beside'> = {}) {
+  await using opening = new AsyncDisposableStack()
   const database = await createTestDatabase()
+  opening.defer(() => database.drop())
   const sandbox = await startTestSandbox()
+  opening.defer(() => sandbox.close())
+  // Behind the pools of the services: what a backend has counted it reports at the latest when it ends.
+  opening.defer(assertNoDeadlocks)
   let deadlocks = 0
 
   function openPool(): pg.Pool {
@@ -33,12 +38,16 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
     return Object.assign(pool, { query: watched })
   }
 
-  const pools = Array.from({ length: size }, openPool)
-  const services = await Promise.all(
-    pools.map((pool) =>
-      startTestService({ ...options, beside: { database: { ...database, pool }, sandboxUrl: sandbox.url } }),
-    ),
-  )
+  async function openService() {
+    const pool = openPool()
+    opening.defer(() => pool.end())
+    const beside = { database: { ...database, pool }, sandboxUrl: sandbox.url }
+    const service = await startTestService({ ...options, beside })
+    opening.defer(() => service.close())
+    return service
+  }
+
+  const services = await Promise.all(Array.from({ length: size }, openService))
   const serviceAt = (turn: number) => services[turn % size] ?? assert.fail('a cluster without services')
 
   async function newCustomer() {
@@ -80,6 +89,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
     }
   }
 
+  const opened = opening.move()
   return {
     database,
     sandbox: sandboxControl(sandbox.url),
@@ -96,19 +106,10 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
       deadlocks = 0
       assert.deepEqual(found, { open: [], deadlocks: 0 })
     },
-    async close() {
-      for (const service of services) await service.close()
-      for (const pool of pools) await pool.end()
-      try {
-        await assertNoDeadlocks()
-      } finally {
-        await sandbox.close()
-        await database.drop()
-      }
-    },
+    close: () => opened.disposeAsync(),
   }
 
-  /** The server's own count. A backend reports what it has counted at the latest when it ends. */
+  /** The server's own count. */
   async function assertNoDeadlocks(): Promise<void> {
     await until('the connections of the services are gone', async () => {
       const text = `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`

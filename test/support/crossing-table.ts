@@ -191,10 +191,13 @@ async function checkWorld({ database, connections, sandbox, stock, retired }: Wo
 async function countAll(cells: number): Promise<string> {
   const client = new pg.Client(testServer())
   await client.connect()
-  await client.query('select pg_advisory_lock(1)')
-  await client.query('create table if not exists crossing_cells (cells int not null)')
-  await client.query('insert into crossing_cells values ($1)', [cells])
-  const { rows } = await client.query('select sum(cells)::int as cells, count(*)::int as files from crossing_cells')
-  await client.end()
-  return `${cells} cells here, ${rows[0].cells} in the ${rows[0].files} files of the fault table so far`
+  try {
+    await client.query('select pg_advisory_lock(1)')
+    await client.query('create table if not exists crossing_cells (cells int not null)')
+    await client.query('insert into crossing_cells values ($1)', [cells])
+    const { rows } = await client.query('select sum(cells)::int as cells, count(*)::int as files from crossing_cells')
+    return `${cells} cells here, ${rows[0].cells} in the ${rows[0].files} files of the fault table so far`
+  } finally {
+    await client.end()
+  }
 }

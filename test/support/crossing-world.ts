@@ -3,6 +3,7 @@
 // not due. The clock of a world stands still, and is moved past every lease and pause by hand.
 import type pg from 'pg'
 import { type Connections, createPool } from '../../src/db/database.ts'
+import { closeAll } from './closing.ts'
 import { openCrossingSandbox } from './crossing-sandbox.ts'
 import type { Given, Subject } from './crossing-scenario.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts'
@@ -51,10 +52,9 @@ export async function openWorld() {
     /** Orders that are left in the middle of their way. */
     retired: new Set<string>(),
     async close(): Promise<void> {
-      await sandbox.close()
       // The database goes with the server: dropping it now would cost half a second.
       for (const client of [serving, operating]) client.release()
-      await Promise.all(pools.map((pool) => pool.end()))
+      await closeAll(sandbox, ...pools.map((pool) => ({ close: () => pool.end() })))
     },
   }
 }

@@ -40,8 +40,11 @@ export const silentLog = { warn: () => undefined, error: () => undefined }
 async function onServer(...texts: string[]): Promise<void> {
   const client = new pg.Client(testServer())
   await client.connect()
-  for (const text of texts) await client.query(text)
-  await client.end()
+  try {
+    for (const text of texts) await client.query(text)
+  } finally {
+    await client.end()
+  }
 }
 
 /** In a database that is not a clone of the template nobody has been given any right: all of it is the owner's. */
@@ -74,7 +77,7 @@ export async function createTestDatabase({
       return rows
     },
     async drop() {
-      await Promise.all([pool.end(), ownerPool.end()])
+      await Promise.allSettled([pool.end(), ownerPool.end()])
       await onServer(`drop database ${database} with (force)`)
     },
   }

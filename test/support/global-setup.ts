@@ -17,22 +17,38 @@ export async function globalSetup(): Promise<void> {
   // As root the server runs as another user, who has to get in; otherwise it would move to a place of its own.
   chmodSync(dataDir, 0o755)
   server = await startEmbedded({ dataDir: join(dataDir, 'data') })
+  try {
+    await fillTemplate(server, join(dataDir, 'data'))
+  } catch (error) {
+    // A set-up that fails is not torn down by the runner.
+    await globalTeardown()
+    throw error
+  }
+}
+
+async function fillTemplate(server: EmbeddedServer, dataDir: string): Promise<void> {
   await query({ ...server.connection }, `create database ${templateName}`)
   const owner = { ...server.connection, database: templateName }
-  const serving = serviceLogin(join(dataDir, 'data'))
+  const serving = serviceLogin(dataDir)
   const embedded = { ...owner, ...serving }
   await prepare({ place: 'of the tests', owner, serving: embedded, embedded })
   process.env[serverVariable] = JSON.stringify({ owner: server.connection, serving } satisfies TestServer)
 }
 
 export async function globalTeardown(): Promise<void> {
-  await server?.stop()
-  if (dataDir) rmSync(dataDir, { recursive: true, force: true })
+  try {
+    await server?.stop()
+  } finally {
+    if (dataDir) rmSync(dataDir, { recursive: true, force: true })
+  }
 }
 
 async function query(connection: EmbeddedServer['connection'], text: string): Promise<void> {
   const client = new pg.Client(connection)
   await client.connect()
-  await client.query(text)
-  await client.end()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
 }

@@ -43,7 +43,10 @@ export async function openOperatorDesk(service: TestService) {
   const { database, payments } = service
   const lines: string[] = []
   const { log, assertNoSecret } = createWatchedLog(testSecrets(database), (line) => lines.push(line))
+  await using opening = new AsyncDisposableStack()
+  opening.defer(assertNoSecret)
   const outbound = createOutbound({ allowPrivate: true, timeoutMs: slowSettings.timeoutMs })
+  opening.defer(() => outbound.close())
   const { database: books, tallies } = payments
   const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
   const parts: ConsoleParts = {
@@ -63,6 +66,7 @@ export async function openOperatorDesk(service: TestService) {
   }
   apiRoutes(app, { guard, trail, handlers: handlers as Handlers })
   exportRoutes(app, { ...parts, guard, trail })
+  opening.defer(() => closeNow(app))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${apiPath}`
 
@@ -100,6 +104,7 @@ export async function openOperatorDesk(service: TestService) {
     }
   }
 
+  const opened = opening.move()
   return {
     base,
     newOperator,
@@ -112,10 +117,6 @@ export async function openOperatorDesk(service: TestService) {
     },
     /** Everything that is due now. */
     deliver: () => deliver(deliveries),
-    async close(): Promise<void> {
-      await closeNow(app)
-      await outbound.close()
-      assertNoSecret()
-    },
+    close: () => opened.disposeAsync(),
   }
 }

@@ -89,15 +89,19 @@ export async function startPrism(upstream: string) {
       said += text
     })
   }
-  const address = () => /listening on (http:\S+)/.exec(said)?.[1]
-  await until('Prism listens', () => address() !== undefined || child.exitCode !== null, 30_000)
-  assert.ok(address(), said)
-  return {
-    url: address() as string,
-    async close(): Promise<void> {
-      const gone = once(child, 'exit')
-      child.kill('SIGKILL')
-      await gone
-    },
+  async function close(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
   }
+  const address = () => /listening on (http:\S+)/.exec(said)?.[1]
+  try {
+    await until('Prism listens', () => address() !== undefined || child.exitCode !== null, 30_000)
+    assert.ok(address(), said)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { url: address() as string, close }
 }

@@ -2,7 +2,7 @@
 // DATA_DIR, ended by process id. What a test started is gone after it, the embedded PostgreSQL of a killed service
 // and what it keeps outside of DATA_DIR included.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { createServer } from 'node:net'
@@ -117,9 +117,17 @@ export function assertNothingRuns(dataDir: string): void {
 
 export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
 
+/** For a test process that ends before its tests are through: nothing it has launched outlives it. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** Collects what a process says and how it ends. Whatever happens, it is gone after the test. */
 export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

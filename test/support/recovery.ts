@@ -6,6 +6,7 @@ import { type Connections, createDatabase, createPool } from '../../src/db/datab
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createPaymentContext, type PaymentContext } from '../../src/payments/context.ts'
 import { recover } from '../../src/payments/recover.ts'
+import { closeAll } from './closing.ts'
 import { silentLog } from './database.ts'
 import type { TestService } from './service.ts'
 
@@ -117,9 +118,7 @@ export async function openContexts({ database, payments }: TestService, count: n
   )
   return {
     contexts: pools.map((pool) => contextOver(payments, pool)),
-    async close(): Promise<void> {
-      for (const pool of pools) await pool.end()
-    },
+    close: () => closeAll(...pools.map((pool) => ({ close: () => pool.end() }))),
   }
 }
 

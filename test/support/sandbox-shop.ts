@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
+import { closeAll } from './closing.ts'
 
 export type Json = Record<string, unknown>
 export type Reply = { status: number; text: string; body: Json; headers: Headers; traceId: string }
@@ -16,10 +17,7 @@ export const directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
 
 /** What is still running goes before its directory does. */
 const running = new Set<RunningSandbox>()
-after(async () => {
-  for (const sandbox of running) await sandbox.close()
-  rmSync(directory, { recursive: true, force: true })
-})
+after(() => closeAll(...running, { close: () => rmSync(directory, { recursive: true, force: true }) }))
 
 export type Start = Partial<SandboxOptions> & { name?: string }
 

@@ -110,8 +110,11 @@ export async function startTestSandbox({ webhookUrl, strict = true }: { webhookU
   return {
     url: sandbox.url,
     async close() {
-      await sandbox.close()
-      rmSync(dataDir, { recursive: true, force: true })
+      try {
+        await sandbox.close()
+      } finally {
+        rmSync(dataDir, { recursive: true, force: true })
+      }
     },
   }
 }
@@ -163,12 +166,13 @@ export function sandboxControl(url: string) {
 }
 
 export async function startTestService(options: TestServiceOptions = {}) {
-  const testDatabase = options.beside?.database ?? (await createTestDatabase())
-  const sandbox = options.beside ? undefined : await startTestSandbox({ strict: options.strictSandbox ?? true })
-  const sandboxUrl = options.beside?.sandboxUrl ?? (sandbox?.url as string)
+  await using opening = new AsyncDisposableStack()
+  const { database: testDatabase, sandboxUrl } = options.beside ?? (await openPlace(opening, options))
   const { log, assertNoSecret } = createWatchedLog(testSecrets(testDatabase), options.onLogged)
+  opening.defer(assertNoSecret)
   const database = createDatabase(testDatabase.pool, log)
   const { gateway, calls } = countCalls(testGateway(sandboxUrl, options.callTimeoutMs))
+  opening.defer(() => gateway.close())
   const tallies = createTallies()
   const payments: PaymentContext = createPaymentContext({
     database,
@@ -185,10 +189,12 @@ export async function startTestService(options: TestServiceOptions = {}) {
     bodyLimitBytes: options.bodyLimitBytes ?? 16_384,
     rateLimitPerSecond: options.rateLimitPerSecond ?? 0,
   })
+  opening.defer(() => closeNow(listener))
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const { port } = listener.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const way = await openWay('public', url, options.way)
+  opening.defer(() => way.close())
 
   async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
     const { key, body, raw } = request
@@ -247,6 +253,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
   }
 
   const control = sandboxControl(sandboxUrl)
+  const opened = opening.move()
   return {
     url,
     port,
@@ -257,18 +264,19 @@ export async function startTestService(options: TestServiceOptions = {}) {
     calls,
     sandbox: control,
     sandboxUrl,
-    async close() {
-      await way.close()
-      await closeNow(listener)
-      await gateway.close()
-      assertNoSecret()
-      if (options.beside) return
-      await assertInvariants(testDatabase)
-      await assertNoCardNumbers(testDatabase)
-      await sandbox?.close()
-      await testDatabase.drop()
-    },
+    close: () => opened.disposeAsync(),
   }
+}
+
+/** A database and a gateway of its own; the books are looked at when nobody writes to them any more. */
+async function openPlace(opening: AsyncDisposableStack, { strictSandbox: strict = true }: TestServiceOptions) {
+  const database = await createTestDatabase()
+  opening.defer(() => database.drop())
+  const sandbox = await startTestSandbox({ strict })
+  opening.defer(() => sandbox.close())
+  opening.defer(() => assertNoCardNumbers(database))
+  opening.defer(() => assertInvariants(database))
+  return { database, sandboxUrl: sandbox.url }
 }
 
 /** Section 1 and section 7, on every answer. */

@@ -32,23 +32,24 @@ const settings = {
 }
 
 export async function startShop(more: Record<string, string> = {}) {
+  await using opening = new AsyncDisposableStack()
   const database = await createTestDatabase()
+  opening.defer(() => database.drop())
+  opening.defer(() => assertInvariants(database))
   const { user, password, host, database: name } = database.connection
   const query = new URLSearchParams({ host, user, password })
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
+  opening.defer(() => rmSync(dataDir, { recursive: true, force: true }))
   const environment = { ...settings, ...more, DATA_DIR: dataDir, DATABASE_URL: `postgres:///${name}?${query}` }
   const service = await startService(readConfig(environment), pino({ level: 'silent' }))
+  opening.defer(() => service.close())
   const sandbox = sandboxControl(service.sandboxUrl ?? '')
+  const opened = opening.move()
   return {
     url: service.storefrontUrl ?? '',
     database,
     sandbox,
-    async close() {
-      await service.close()
-      await assertInvariants(database)
-      await database.drop()
-      rmSync(dataDir, { recursive: true, force: true })
-    },
+    close: () => opened.disposeAsync(),
   }
 }
 
@@ -90,8 +91,8 @@ export async function newBuyer(browser: Browser, shop: Shop, options: BrowserCon
       return Number(/\d+/.exec((await page.innerText('.balance')).replaceAll(',', ''))?.[0])
     },
     async close(): Promise<void> {
-      assert.deepEqual(problems, [], 'errors of scripts on the pages')
       await context.close()
+      assert.deepEqual(problems, [], 'errors of scripts on the pages')
     },
   }
   return buyer

@@ -71,18 +71,23 @@ export async function startInternal(
   serviceName = 'analyses',
   { way: wayName, metrics }: { way?: WayName | undefined; metrics?: Metrics } = {},
 ) {
+  await using opening = new AsyncDisposableStack()
   const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
+  opening.defer(assertNoSecret)
   const listener = buildInternalListener({
     ...{ database, gateway, credits, ...(metrics && { metrics }) },
     authenticateService: createAuthenticateService(database, testPeppers),
     log,
     bodyLimitBytes: 16_384,
   })
+  opening.defer(() => closeNow(listener))
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const { port } = listener.server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const way = await openWay('internal', url, wayName)
+  opening.defer(() => way.close())
   const issued = await issueToken(database, testPeppers, serviceName)
+  const opened = opening.move()
   return {
     ...spendingCalls(url, issued.token, way),
     issued,
@@ -91,11 +96,7 @@ export async function startInternal(
     port,
     /** The same listener with another token, or with none. */
     as: (token: string | null) => spendingCalls(url, token, way),
-    async close(): Promise<void> {
-      await way.close()
-      await closeNow(listener)
-      assertNoSecret()
-    },
+    close: () => opened.disposeAsync(),
   }
 }
 
@@ -103,8 +104,12 @@ export type SpendingService = Awaited<ReturnType<typeof startSpendingService>>
 
 /** A test service with its internal listener; the books are audited when it closes. */
 export async function startSpendingService(options: TestServiceOptions = {}) {
+  await using opening = new AsyncDisposableStack()
   const service = await startTestService(options)
+  opening.defer(() => service.close())
   const internal = await startInternal(service.payments, undefined, { way: options.way })
+  opening.defer(() => internal.close())
+  const opened = opening.move()
   return {
     ...service,
     internal,
@@ -123,10 +128,7 @@ export async function startSpendingService(options: TestServiceOptions = {}) {
       const { entries } = (await internal.statement(customerId, { limit: '1000' })).body.data
       return entries.toReversed().map(({ kind, delta, heldDelta }) => `${kind} ${delta}/${heldDelta}`)
     },
-    async close(): Promise<void> {
-      await internal.close()
-      await service.close()
-    },
+    close: () => opened.disposeAsync(),
   }
 }
 

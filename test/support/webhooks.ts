@@ -36,8 +36,11 @@ export async function startTestWebhooks(
   options: { database?: Database; onStored?: () => void } = {},
 ) {
   const { database = service.payments.database, onStored = () => undefined } = options
+  await using opening = new AsyncDisposableStack()
   const { log, assertNoSecret } = createWatchedLog({ ...testSecrets(service.database), WEBHOOK_TOKEN: webhookToken })
   const listener = buildWebhookListener({ database, token: webhookToken, onStored, log, tallies: createTallies() })
+  opening.defer(assertNoSecret)
+  opening.defer(() => closeNow(listener))
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`
   const url = `${base}${webhookPath(webhookToken)}`
@@ -47,6 +50,7 @@ export async function startTestWebhooks(
     const text = await response.text()
     return { status: response.status, code: text ? JSON.parse(text).code : '' }
   }
+  const opened = opening.move()
   return {
     base,
     url,
@@ -58,10 +62,7 @@ export async function startTestWebhooks(
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       return send(address, { method: 'POST', headers: { ...json, ...headers }, body: text })
     },
-    async close(): Promise<void> {
-      await closeNow(listener)
-      assertNoSecret()
-    },
+    close: () => opened.disposeAsync(),
   }
 }
 

@@ -1,0 +1,164 @@
+// The lease of an open operation: one process has it at a time, and a process that has lost it changes nothing any more,
+// whatever it still had under way. The gateway captures and cancels a payment once in any case; the lease keeps two
+// processes from sending at once, and keeps the send number that the present holder goes by.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { Operation } from '../../src/payments/begin-sql.ts'
+import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/lease-sql.ts'
+import { settle, takeOver } from '../../src/payments/operations.ts'
+import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/recovery.ts'
+import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+const leaseMs = 60_000
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway, settings: { operationLeaseMs: leaseMs, operationWaitMs: 200 } })
+})
+after(() => service.close())
+afterEach(async () => {
+  clear()
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+})
+
+type OpenConfirm = { customer: TestCustomer; orderId: string; paymentKey: string }
+
+/** An order whose confirm never arrived at the gateway: its operation is open and has no holder. */
+async function openConfirm(): Promise<OpenConfirm> {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-before', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  return { customer, ...order }
+}
+
+/** The lease of the present holder, if there is one, passes, and the worker of another process takes the operation. */
+async function nextHolder(): Promise<Operation> {
+  await makeDue(service)
+  const claim = { holderId: crypto.randomUUID(), limit: 10, leaseMs, firstPauseMs: 50, longestPauseMs: 200 }
+  const [operation, ...others] = await claimDueOperations(service.payments.database, claim)
+  assert.deepEqual(others, [])
+  return operation ?? assert.fail('no operation is open')
+}
+
+/** All of the operation and all that was noted of its attempts. */
+async function everything({ operationId }: Pick<Operation, 'operationId'>) {
+  const read = (table: string) =>
+    service.database.query(`select * from ${table} where operation_id = $1 order by 1, 2, 3`, [operationId])
+  return { operation: await read('payment_operations'), attempts: await read('payment_attempts') }
+}
+
+test('of two processes that both read an operation whose lease is over, one takes it over; the other asks nothing', async () => {
+  const { orderId, customer } = await openConfirm()
+  const read = { ...(await nextHolder()), leased: false }
+  await makeDue(service)
+  const lookups = service.calls.findConfirm
+  let second: unknown = 'not tried'
+  overrides.findConfirm = async () => {
+    delete overrides.findConfirm
+    const held = await everything(read)
+    second = await takeOver(service.payments, read, 'in the background')
+    assert.deepEqual(await everything(read), held)
+    return { kind: 'unknown', code: 'TIMEOUT' }
+  }
+  const first = await takeOver(service.payments, read, 'in the background')
+  assert.deepEqual([first?.kind, second], ['unknown', undefined])
+  assert.equal(service.calls.findConfirm, lookups)
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('a claim of the lease whose answer was lost on the wire is repeated and gives the operation to the same holder', async () => {
+  await openConfirm()
+  const read = await nextHolder()
+  await makeDue(service)
+  const connections = losingAnswerOf(service.database.pool, 'payments.claimLease')
+  const { database } = contextOver(service.payments, connections)
+  const holderId = crypto.randomUUID()
+  assert.equal((await claimLease(database, read, holderId, leaseMs))?.holderId, holderId)
+  assert.equal(connections.lost(), true)
+})
+
+test('a closed operation has no lease: it is not claimed, not renewed, not given back, by its last holder neither', async () => {
+  await openConfirm()
+  const { database } = service.payments
+  const holder = await nextHolder()
+  // By another process, which has heard the outcome from the gateway and need not hold the lease for that.
+  assert.equal((await settle(service.payments, holder, 'in the background'))?.kind, 'approved')
+  await service.database.query(`update payment_operations set lease_until = now() where order_id = $1`, [
+    holder.orderId,
+  ])
+  const closed = await everything(holder)
+  assert.equal(await claimLease(database, holder, crypto.randomUUID(), leaseMs), null)
+  assert.equal(await claimLease(database, holder, holder.holderId, leaseMs), null)
+  assert.equal(await renewLease(database, holder, leaseMs), false)
+  await releaseLease(database, holder, 50, { code: 'TIMEOUT', keySpent: true })
+  assert.deepEqual(await everything(holder), closed)
+})
+
+test('a process that lost the operation during its lookup does not send: the send number stays that of the present holder', async () => {
+  await openConfirm()
+  const late = await nextHolder()
+  const confirms = service.calls.confirm
+  overrides.findConfirm = async () => {
+    delete overrides.findConfirm
+    // Another process had an answer that spends the idempotency key; a third one is at work now.
+    await releaseLease(service.payments.database, await nextHolder(), 50, { code: 'FAILED', keySpent: true })
+    const present = await nextHolder()
+    assert.deepEqual([late.sendNumber, present.sendNumber], [1, 2])
+    return { kind: 'unsent' }
+  }
+  const settled = settle(service.payments, late, 'in the background')
+  assert.equal(await settled, undefined)
+  assert.equal(service.calls.confirm, confirms)
+  const [row] = (await everything(late)).operation as { send_number: number }[]
+  assert.equal(row?.send_number, 2)
+})
+
+test('a late holder renews nothing of the lease of the present one', async () => {
+  await openConfirm()
+  const late = await nextHolder()
+  const present = await nextHolder()
+  const held = await everything(present)
+  assert.equal(await renewLease(service.payments.database, late, leaseMs), false)
+  assert.deepEqual(await everything(present), held)
+  assert.equal(await renewLease(service.payments.database, present, leaseMs), true)
+})
+
+test('a late holder whose call ends without an outcome ends nothing of the lease of the present one, and notes nothing', async () => {
+  const { orderId, customer } = await openConfirm()
+  const late = await nextHolder()
+  let held: unknown
+  overrides.findConfirm = async () => ({ kind: 'unsent' })
+  overrides.confirm = async () => {
+    held = await everything(await nextHolder())
+    return { kind: 'unknown', code: 'TIMEOUT', keySpent: true }
+  }
+  assert.equal((await settle(service.payments, late, 'in the background'))?.kind, 'unknown')
+  assert.deepEqual(await everything(late), held)
+  assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('row 26: a process that lost the operation does not reject it by its own word; the holder’s confirm counts', async () => {
+  const { orderId, paymentKey, customer } = await openConfirm()
+  // The last send is so old that a payment which still waits was not captured by it.
+  await service.database.query(
+    `update payment_operations set sent_at = sent_at - $2::int * interval '1 ms', lease_until = now() where order_id = $1`,
+    [orderId, leaseMs + 1_000],
+  )
+  let present: Operation | undefined
+  let held: unknown
+  overrides.findConfirm = async () => {
+    delete overrides.findConfirm
+    present = await nextHolder()
+    held = await everything(present)
+    return { kind: 'unsent' }
+  }
+  assertRefused(await customer.cancel(paymentKey), 'SVC001')
+  const holder = present ?? assert.fail('the cancel did not look at the open confirm')
+  assert.deepEqual(await everything(holder), held)
+  assert.equal(await customer.status(orderId), 'PENDING')
+  assert.equal((await settle(service.payments, holder, 'in the background'))?.kind, 'approved')
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.equal(await customer.credits(), 21)
+})

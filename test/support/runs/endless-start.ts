@@ -1,0 +1,6 @@
+// Not part of `npm test`: test/run.test.ts runs it. Its tests never begin, and something keeps the process.
+import { test } from 'node:test'
+
+setInterval(() => undefined, 1_000)
+await new Promise(() => undefined)
+test('never', () => undefined)
