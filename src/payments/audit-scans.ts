@@ -54,7 +54,7 @@ const accounts: Scan = {
       select * from ledger_entries e
       where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
     left join lateral (
-      select v.event_number from events v
+      select v.event_number, v.type, v.created_at from events v
       where v.customer_id = a.customer_id order by v.event_number desc limit 1) told on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
@@ -101,19 +101,21 @@ const orders: Scan = {
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
              count(*) filter (where e.kind = 'GRANT') as grants,
              min(e.created_at) filter (where e.kind = 'GRANT') as granted_at,
-             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance
+             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance,
+             min(e.held_after) filter (where e.kind = 'GRANT') as granted_held
       from ledger_entries e
       where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) booked
     cross join lateral (
       select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
              min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
       from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED') done`,
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
+        and p.kind <> 'RETURN') done`,
   identity: `'customerId', o.customer_id, 'orderId', o.order_id`,
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations`,
+      'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
 }
 
 /** The order that a row is about, if it is there. */
@@ -135,12 +137,20 @@ const events: Scan = {
   table: 'events',
   key: [customer, { column: 'event_number', type: 'bigint', least: '0' }],
   subjects: `(
-      select *, lag(event_number) over (partition by customer_id order by event_number) as previous_number,
-             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status
-      from page) v${orderOf('v', 'v.order_id')}`,
+      select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
+             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
+             count(*) over (partition by customer_id, type, data ->> 'orderId') as same_events
+      from page window numbered as (partition by customer_id order by event_number)) v${orderOf('v', 'v.order_id')}
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = v.customer_id
+        and e.entry_number = case v.status when 'CONFIRMED' then o.grant_entry when 'CANCELLED' then o.rollback_entry
+                                           when 'REFUNDED' then o.refund_entry end
+      limit 1) e on true`,
   identity: `'customerId', v.customer_id, 'eventNumber', v.event_number, 'orderId', v.order_id`,
   detail: `'type', v.type, 'data', v.data, 'createdAt', v.created_at, 'previousNumber', v.previous_number,
-      'orderStatus', o.status`,
+      'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
+      'entryCreatedAt', e.created_at`,
 }
 
 export const scans: Record<ScanName, Scan> = { accounts, entries, holds, orders, operations, events }

@@ -145,8 +145,24 @@ export const audits: typeof english = {
     'confirmed_at is the time of the grant': '결제 완료 시각은 크레딧 지급 시각과 같다',
     'the operations of an order are those its state allows': '주문의 결제 작업은 주문 상태에 맞는 것뿐이다',
     'no idempotency key is on two orders of a customer': '한 고객의 두 주문이 같은 멱등 키를 쓰지 않는다',
-    'the balance a confirm was answered with is covered by its grant':
-      '결제 승인에 응답한 잔액은 지급 이후의 잔액과 맞는다',
+    'the balance a confirm was answered with is what its grant left available':
+      '결제 승인에 응답한 잔액은 지급 직후 사용할 수 있던 크레딧과 같다',
+    'every account belongs to a customer': '모든 계정은 고객에 속한다',
+    'every order belongs to an account': '모든 주문은 계정에 속한다',
+    'an endpoint that wants the last event of a customer has a queue that reaches it':
+      '고객의 마지막 이벤트를 받을 엔드포인트에는 그 이벤트까지 이르는 대기열이 있다',
+    'no hold lasts longer than a hold may': '보류 기간은 허용된 최대 기간을 넘지 않는다',
+    'a FAILED order has a confirm that was refused or expired':
+      '실패한 주문에는 거절되었거나 만료된 결제 승인 작업이 있다',
+    'a return belongs to a FAILED order, and no payment is returned twice':
+      '반환 작업은 실패한 주문에만 있고, 같은 결제를 두 번 반환하지 않는다',
+    'the time of an event is not before that of the one before it': '이벤트의 시각은 직전 이벤트보다 이르지 않다',
+    'an event about an order has the package, the amount and the credits of the order':
+      '주문 이벤트의 상품, 금액, 크레딧은 주문과 같다',
+    'an event about an order has the balance and the time of the entry that it tells of':
+      '주문 이벤트의 잔액과 시각은 해당 원장 항목과 같다',
+    'an order has one event for each state': '주문의 상태마다 이벤트는 하나뿐이다',
+    'an event about few credits has fewer than its threshold': '크레딧 부족 이벤트의 크레딧은 기준보다 적다',
     'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
     'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
     'a refused operation left its order in a state that it could be in':
