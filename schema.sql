@@ -23,6 +23,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_hash(row_value anyelement)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+AS $function$
+  select sha256(convert_to((
+    select jsonb_object_agg(member.key, member.value) filter (where member.value <> 'null')
+    from jsonb_each(to_jsonb(row_value) - 'last_seen_at') member)::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_journal_hash(previous bytea, record_number bigint, table_name text, row_key text, before_hash bytea, content_hash bytea, written_at timestamp with time zone)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select sha256(previous || convert_to(jsonb_build_array(
+    record_number, table_name, row_key, encode(before_hash, 'hex'), encode(content_hash, 'hex'),
+    extract(epoch from written_at))::text, 'UTF8'))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -38,6 +60,16 @@ CREATE OR REPLACE FUNCTION public.refuse_deletion()
 AS $function$
 begin
   raise exception '% keeps its rows: % is refused, suspend instead', tg_table_name, tg_op
+    using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_journal_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the journal of records does not go from % to %', old.last_number, new.last_number
     using errcode = 'restrict_violation';
 end
 $function$;
@@ -60,6 +92,44 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.write_record_journal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  key     text;
+  before  bytea;
+  content bytea;
+  number  bigint;
+  head    bytea;
+  written timestamptz;
+begin
+  execute format('select %I.record_hash($1)', tg_table_schema) into content using new;
+  if tg_op = 'UPDATE' then
+    execute format('select %I.record_hash($1)', tg_table_schema) into before using old;
+    if before = content then return null; end if;
+  end if;
+  select string_agg(to_jsonb(new) ->> name, ' ' order by place) into key
+  from unnest(tg_argv) with ordinality as k (name, place);
+  execute format('insert into %I.record_journal_head default values on conflict do nothing', tg_table_schema);
+  execute format('select last_number + 1, last_hash from %I.record_journal_head for no key update', tg_table_schema)
+    into number, head;
+  -- Behind the lock, so that times are in the order of the numbers while the clock goes on.
+  written := clock_timestamp();
+  execute format(
+    'with entry as (
+      insert into %1$I.record_journal
+        (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
+      values ($2, $3, $4, $5, $6, $7, %1$I.record_journal_hash($1, $2, $3, $4, $5, $6, $7))
+      returning record_number, journal_hash)
+    update %1$I.record_journal_head set last_number = e.record_number, last_hash = e.journal_hash from entry e',
+    tg_table_schema) using head, number, tg_table_name::text, key, before, content, written;
+  return null;
+end
+$function$;
+
 create table customers (
   customer_id uuid                     not null,
   name        text,
@@ -70,6 +140,8 @@ create table customers (
 
 CREATE INDEX customers_by_lower_name ON customers USING btree (lower(name) text_pattern_ops);
 CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id);
+
+CREATE TRIGGER customers_journalled AFTER INSERT OR UPDATE ON customers FOR EACH ROW EXECUTE FUNCTION write_record_journal('customer_id');
 
 create table accounts (
   customer_id uuid                     not null,
@@ -109,6 +181,7 @@ CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
 CREATE INDEX api_keys_by_last_four ON api_keys USING btree (last_four);
 CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER api_keys_journalled AFTER INSERT OR UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION write_record_journal('key_id');
 CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
@@ -130,6 +203,7 @@ create table audits (
 CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audits_journalled AFTER INSERT OR UPDATE ON audits FOR EACH ROW EXECUTE FUNCTION write_record_journal('audit_id');
 
 create table event_endpoints (
   endpoint_id text                     not null,
@@ -256,6 +330,8 @@ CREATE INDEX discrepancies_open ON discrepancies USING btree (found_at, discrepa
 CREATE UNIQUE INDEX discrepancies_open_once ON discrepancies USING btree (kind, subject) WHERE resolved_at IS NULL;
 CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, discrepancy_id) WHERE resolved_at IS NOT NULL;
 
+CREATE TRIGGER discrepancies_journalled AFTER INSERT OR UPDATE ON discrepancies FOR EACH ROW EXECUTE FUNCTION write_record_journal('discrepancy_id');
+
 create table event_queues (
   customer_id  uuid                     not null,
   endpoint_id  text                     not null,
@@ -350,6 +426,7 @@ CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (subjec
 CREATE INDEX operator_actions_by_time ON operator_actions USING btree (happened_at) WHERE step = 'BEGUN'::text;
 
 CREATE TRIGGER operator_actions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER operator_actions_journalled AFTER INSERT OR UPDATE ON operator_actions FOR EACH ROW EXECUTE FUNCTION write_record_journal('action_id', 'step');
 
 create table operators (
   operator_id          text                     not null,
@@ -369,6 +446,7 @@ create table operators (
   constraint operators_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))
 );
 
+CREATE TRIGGER operators_journalled AFTER INSERT OR UPDATE ON operators FOR EACH ROW EXECUTE FUNCTION write_record_journal('operator_id');
 CREATE TRIGGER operators_never_deleted BEFORE DELETE OR TRUNCATE ON operators FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 
 create table operator_sessions (
@@ -464,6 +542,34 @@ CREATE INDEX reconciliations_by_day ON reconciliations USING btree (from_time);
 CREATE INDEX reconciliations_by_time ON reconciliations USING btree (started_at, reconciliation_id);
 CREATE UNIQUE INDEX reconciliations_daily_once ON reconciliations USING btree (from_time, to_time) WHERE cause = 'DAILY'::text;
 
+create table record_journal (
+  record_number bigint                   not null,
+  table_name    text                     not null,
+  row_key       text                     not null,
+  before_hash   bytea,
+  content_hash  bytea                    not null,
+  written_at    timestamp with time zone not null,
+  journal_hash  bytea                    not null,
+  constraint record_journal_pkey PRIMARY KEY (record_number),
+  constraint record_journal_hashes_are_sha256 CHECK (octet_length(content_hash) = 32 AND octet_length(journal_hash) = 32 AND COALESCE(octet_length(before_hash) = 32, true)),
+  constraint record_journal_number_from_one CHECK (record_number >= 1)
+);
+
+CREATE INDEX record_journal_of_row ON record_journal USING btree (table_name, row_key, record_number);
+
+CREATE TRIGGER record_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON record_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table record_journal_head (
+  only_one    boolean not null default true,
+  last_number bigint  not null default 0,
+  last_hash   bytea   not null default '\x'::bytea,
+  constraint record_journal_head_pkey PRIMARY KEY (only_one),
+  constraint record_journal_head_only_one CHECK (only_one)
+) with (fillfactor=50);
+
+CREATE TRIGGER record_journal_head_moves_by_one BEFORE UPDATE ON record_journal_head FOR EACH ROW WHEN (new.last_number <> (old.last_number + 1)) EXECUTE FUNCTION refuse_journal_step();
+CREATE TRIGGER record_journal_head_never_deleted BEFORE DELETE OR TRUNCATE ON record_journal_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
+
 create table service_tokens (
   service_id     text                     not null,
   name           text                     not null,
@@ -481,6 +587,7 @@ create table service_tokens (
 
 CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER service_tokens_journalled AFTER INSERT OR UPDATE ON service_tokens FOR EACH ROW EXECUTE FUNCTION write_record_journal('service_id');
 CREATE TRIGGER service_tokens_never_deleted BEFORE DELETE OR TRUNCATE ON service_tokens FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
 

@@ -2,6 +2,7 @@
 // one subject of the rule's scan (src/payments/audit-scans.ts has the names); what is not true is broken, null included.
 // A rule looks only at what one statement of the service writes at once, so it holds in every snapshot while money moves.
 import { accountRules, entryRules, eventRules, holdRules } from './audit-credit-rules.ts'
+import { journalRules, recordRules } from './audit-journal-rules.ts'
 import { operationRules, orderRules } from './audit-order-rules.ts'
 import type { ScanName, ScanRule } from './audit-scans.ts'
 
@@ -14,6 +15,14 @@ const byScan: Record<ScanName, ScanRule[]> = {
   orders: orderRules,
   operations: operationRules,
   events: eventRules,
+  customers: recordRules('customers'),
+  apiKeys: recordRules('apiKeys'),
+  serviceTokens: recordRules('serviceTokens'),
+  operators: recordRules('operators'),
+  operatorActions: recordRules('operatorActions'),
+  discrepancies: recordRules('discrepancies'),
+  audits: recordRules('audits'),
+  journalEntries: journalRules,
 }
 
 export const rules: Rule[] = Object.entries(byScan).flatMap(([scan, list]) =>

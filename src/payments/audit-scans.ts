@@ -6,7 +6,15 @@
 // chunk again.
 import { leastUuid } from '../core/ids.ts'
 
-export type ScanName = 'accounts' | 'entries' | 'holds' | 'orders' | 'operations' | 'events'
+export type ScanName =
+  | 'accounts'
+  | 'entries'
+  | 'holds'
+  | 'orders'
+  | 'operations'
+  | 'events'
+  | JournalledScan
+  | 'journalEntries'
 
 /** A rule of a scan; src/payments/audit-rules.ts says what `holds` is. */
 export type ScanRule = { invariant: string; rule: string; holds: string }
@@ -19,6 +27,31 @@ export type Scan = {
   /** Who is meant, and what a person needs to see: arguments of jsonb_build_object. */
   identity: string
   detail: string
+}
+
+type KeyColumn = { column: string; type: 'uuid' | 'text'; least: string }
+
+const uuid = (column: string): KeyColumn => ({ column, type: 'uuid', least: leastUuid })
+const text = (column: string): KeyColumn => ({ column, type: 'text', least: '' })
+
+export type JournalledScan =
+  | 'customers'
+  | 'apiKeys'
+  | 'serviceTokens'
+  | 'operators'
+  | 'operatorActions'
+  | 'discrepancies'
+  | 'audits'
+
+/** The tables that are journalled, with their primary keys; `name` is for the text of the rule. */
+export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[]; name: string }> = {
+  customers: { table: 'customers', key: [uuid('customer_id')], name: 'a customer' },
+  apiKeys: { table: 'api_keys', key: [text('key_id')], name: 'an API key' },
+  serviceTokens: { table: 'service_tokens', key: [text('service_id')], name: 'a service token' },
+  operators: { table: 'operators', key: [text('operator_id')], name: 'an operator' },
+  operatorActions: { table: 'operator_actions', key: [uuid('action_id'), text('step')], name: 'an operator action' },
+  discrepancies: { table: 'discrepancies', key: [uuid('discrepancy_id')], name: 'a discrepancy' },
+  audits: { table: 'audits', key: [uuid('audit_id')], name: 'an audit' },
 }
 
 const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
@@ -153,4 +186,49 @@ const events: Scan = {
       'entryCreatedAt', e.created_at`,
 }
 
-export const scans: Record<ScanName, Scan> = { accounts, entries, holds, orders, operations, events }
+const journalEntries: Scan = {
+  table: 'record_journal',
+  key: [{ column: 'record_number', type: 'bigint', least: '0' }],
+  subjects: `(
+      select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
+      from page window numbered as (order by record_number)) j`,
+  identity: `'record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number`,
+  detail: `'writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
+      'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number`,
+}
+
+/** The row is read once more beside its page: a hash is of a row of the table itself. */
+function recordsOf(scan: JournalledScan): Scan {
+  const { table, key } = journalled[scan]
+  const rowKey = key.map(({ column }) => `r.${column}::text`).join(` || ' ' || `)
+  const sameRow = key.map(({ column }) => `t.${column} = r.${column}`).join(' and ')
+  return {
+    table,
+    key,
+    subjects: `page r
+    left join lateral (select record_hash(t) as hash from ${table} t where ${sameRow} limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = '${table}' and j.row_key = ${rowKey}
+      order by j.record_number desc limit 1) noted on true`,
+    identity: `'record', '${table} ' || ${rowKey}, 'recordNumber', noted.record_number`,
+    detail: `'contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')`,
+  }
+}
+
+export const scans: Record<ScanName, Scan> = {
+  accounts,
+  entries,
+  holds,
+  orders,
+  operations,
+  events,
+  customers: recordsOf('customers'),
+  apiKeys: recordsOf('apiKeys'),
+  serviceTokens: recordsOf('serviceTokens'),
+  operators: recordsOf('operators'),
+  operatorActions: recordsOf('operatorActions'),
+  discrepancies: recordsOf('discrepancies'),
+  audits: recordsOf('audits'),
+  journalEntries,
+}

@@ -44,6 +44,7 @@ const brokenAccounts: BrokenRule[] = [
   {
     ...{ invariant: 'I-1', rule: 'every account belongs to a customer', when: 'the row of a customer was deleted' },
     damage: ({ customer }) => `delete from customers where customer_id = '${customer}'`,
+    also: ['J-2 no record of the journal has been removed'],
   },
   {
     ...{ invariant: 'I-17', rule: queueReaches, when: 'the queue of a customer was deleted' },
