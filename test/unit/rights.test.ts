@@ -34,6 +34,9 @@ const refused: Record<string, string> = {
   'deleting from the trail': 'delete from operator_actions',
   'changing what an audit found': 'update audits set violation_count = 0',
   'deleting audits': 'delete from audits',
+  'writing into the journal of records': `insert into record_journal values (1, 'a', 'b', null, '', now(), '')`,
+  'deleting from the journal of records': 'delete from record_journal',
+  'moving the head of the journal': 'update record_journal_head set last_number = 1',
   'deleting keys': 'delete from api_keys',
   'giving a key to another customer': 'update api_keys set customer_id = customer_id',
   'deleting tokens': 'delete from service_tokens',
@@ -252,7 +255,7 @@ test('a change of the rights has a version of its own', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 3, digest: '0a434e72620b' },
+    { rightsVersion: 4, digest: '3bf84f9d6e17' },
     'count rightsVersion up, then note both here',
   )
 })
