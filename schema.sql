@@ -96,36 +96,41 @@ CREATE OR REPLACE FUNCTION public.write_record_journal()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
-  key     text;
-  before  bytea;
-  content bytea;
+  keys    text := (select string_agg(format('a.%I', name), ', ' order by place)
+                   from unnest(tg_argv) with ordinality as k (name, place));
+  changed text := format('select concat_ws('' '', %s) as row_key, null::bytea as before_hash,
+                            record_hash(a) as content_hash
+                          from added a', keys);
+  entry   record;
   number  bigint;
   head    bytea;
-  written timestamptz;
 begin
-  execute format('select %I.record_hash($1)', tg_table_schema) into content using new;
   if tg_op = 'UPDATE' then
-    execute format('select %I.record_hash($1)', tg_table_schema) into before using old;
-    if before = content then return null; end if;
+    changed := format('select c.* from (
+                         select concat_ws('' '', %1$s) as row_key, record_hash(f) as before_hash,
+                           record_hash(a) as content_hash
+                         from added a left join former f on (%1$s) = (%2$s)) c
+                       where c.before_hash is distinct from c.content_hash', keys, replace(keys, 'a.', 'f.'));
   end if;
-  select string_agg(to_jsonb(new) ->> name, ' ' order by place) into key
-  from unnest(tg_argv) with ordinality as k (name, place);
-  execute format('insert into %I.record_journal_head default values on conflict do nothing', tg_table_schema);
-  execute format('select last_number + 1, last_hash from %I.record_journal_head for no key update', tg_table_schema)
-    into number, head;
-  -- Behind the lock, so that times are in the order of the numbers while the clock goes on.
-  written := clock_timestamp();
-  execute format(
-    'with entry as (
-      insert into %1$I.record_journal
-        (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
-      values ($2, $3, $4, $5, $6, $7, %1$I.record_journal_hash($1, $2, $3, $4, $5, $6, $7))
-      returning record_number, journal_hash)
-    update %1$I.record_journal_head set last_number = e.record_number, last_hash = e.journal_hash from entry e',
-    tg_table_schema) using head, number, tg_table_name::text, key, before, content, written;
+  for entry in execute changed loop
+    if number is null then
+      insert into record_journal_head default values on conflict do nothing;
+      select last_number, last_hash into number, head from record_journal_head for no key update;
+    end if;
+    number := number + 1;
+    insert into record_journal
+      (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
+    select number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written,
+           record_journal_hash(head, number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written)
+    from clock_timestamp() as written
+    returning journal_hash into head;
+  end loop;
+  if number is not null then
+    update record_journal_head set last_number = number, last_hash = head;
+  end if;
   return null;
 end
 $function$;
@@ -141,7 +146,8 @@ create table customers (
 CREATE INDEX customers_by_lower_name ON customers USING btree (lower(name) text_pattern_ops);
 CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id);
 
-CREATE TRIGGER customers_journalled AFTER INSERT OR UPDATE ON customers FOR EACH ROW EXECUTE FUNCTION write_record_journal('customer_id');
+CREATE TRIGGER customers_changes_journalled AFTER UPDATE ON customers REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
+CREATE TRIGGER customers_journalled AFTER INSERT ON customers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
 
 create table accounts (
   customer_id uuid                     not null,
@@ -181,7 +187,8 @@ CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
 CREATE INDEX api_keys_by_last_four ON api_keys USING btree (last_four);
 CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
-CREATE TRIGGER api_keys_journalled AFTER INSERT OR UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION write_record_journal('key_id');
+CREATE TRIGGER api_keys_changes_journalled AFTER UPDATE ON api_keys REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('key_id');
+CREATE TRIGGER api_keys_journalled AFTER INSERT ON api_keys REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('key_id');
 CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
@@ -203,7 +210,7 @@ create table audits (
 CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER audits_journalled AFTER INSERT OR UPDATE ON audits FOR EACH ROW EXECUTE FUNCTION write_record_journal('audit_id');
+CREATE TRIGGER audits_journalled AFTER INSERT ON audits REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('audit_id');
 
 create table event_endpoints (
   endpoint_id text                     not null,
@@ -330,7 +337,8 @@ CREATE INDEX discrepancies_open ON discrepancies USING btree (found_at, discrepa
 CREATE UNIQUE INDEX discrepancies_open_once ON discrepancies USING btree (kind, subject) WHERE resolved_at IS NULL;
 CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, discrepancy_id) WHERE resolved_at IS NOT NULL;
 
-CREATE TRIGGER discrepancies_journalled AFTER INSERT OR UPDATE ON discrepancies FOR EACH ROW EXECUTE FUNCTION write_record_journal('discrepancy_id');
+CREATE TRIGGER discrepancies_changes_journalled AFTER UPDATE ON discrepancies REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
+CREATE TRIGGER discrepancies_journalled AFTER INSERT ON discrepancies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
 
 create table event_queues (
   customer_id  uuid                     not null,
@@ -426,7 +434,7 @@ CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (subjec
 CREATE INDEX operator_actions_by_time ON operator_actions USING btree (happened_at) WHERE step = 'BEGUN'::text;
 
 CREATE TRIGGER operator_actions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER operator_actions_journalled AFTER INSERT OR UPDATE ON operator_actions FOR EACH ROW EXECUTE FUNCTION write_record_journal('action_id', 'step');
+CREATE TRIGGER operator_actions_journalled AFTER INSERT ON operator_actions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('action_id', 'step');
 
 create table operators (
   operator_id          text                     not null,
@@ -446,7 +454,8 @@ create table operators (
   constraint operators_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))
 );
 
-CREATE TRIGGER operators_journalled AFTER INSERT OR UPDATE ON operators FOR EACH ROW EXECUTE FUNCTION write_record_journal('operator_id');
+CREATE TRIGGER operators_changes_journalled AFTER UPDATE ON operators REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('operator_id');
+CREATE TRIGGER operators_journalled AFTER INSERT ON operators REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('operator_id');
 CREATE TRIGGER operators_never_deleted BEFORE DELETE OR TRUNCATE ON operators FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 
 create table operator_sessions (
@@ -567,7 +576,7 @@ create table record_journal_head (
   constraint record_journal_head_only_one CHECK (only_one)
 ) with (fillfactor=50);
 
-CREATE TRIGGER record_journal_head_moves_by_one BEFORE UPDATE ON record_journal_head FOR EACH ROW WHEN (new.last_number <> (old.last_number + 1)) EXECUTE FUNCTION refuse_journal_step();
+CREATE TRIGGER record_journal_head_moves_on BEFORE UPDATE ON record_journal_head FOR EACH ROW WHEN (new.last_number <= old.last_number) EXECUTE FUNCTION refuse_journal_step();
 CREATE TRIGGER record_journal_head_never_deleted BEFORE DELETE OR TRUNCATE ON record_journal_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 
 create table service_tokens (
@@ -587,7 +596,8 @@ create table service_tokens (
 
 CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
-CREATE TRIGGER service_tokens_journalled AFTER INSERT OR UPDATE ON service_tokens FOR EACH ROW EXECUTE FUNCTION write_record_journal('service_id');
+CREATE TRIGGER service_tokens_changes_journalled AFTER UPDATE ON service_tokens REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('service_id');
+CREATE TRIGGER service_tokens_journalled AFTER INSERT ON service_tokens REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('service_id');
 CREATE TRIGGER service_tokens_never_deleted BEFORE DELETE OR TRUNCATE ON service_tokens FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
 

@@ -44,8 +44,8 @@ begin
 end
 $$;
 
-create trigger record_journal_head_moves_by_one before update on record_journal_head for each row
-  when (new.last_number <> old.last_number + 1) execute function refuse_journal_step();
+create trigger record_journal_head_moves_on before update on record_journal_head for each row
+  when (new.last_number <= old.last_number) execute function refuse_journal_step();
 
 -- The hash of a row of one of the tables. Left out: last_seen_at of a discrepancy, which every look at it renews, and
 -- columns that are null, so that a column which is added later changes no hash of before. The settings make the text of
@@ -66,57 +66,85 @@ create function record_journal_hash(
     extract(epoch from written_at))::text, 'UTF8'))
 $$;
 
--- Its arguments are the columns of the primary key. The tables are named by the schema of the row, and nothing else is on
--- the path: what runs with the owner's rights finds nothing that another role has put there.
-create function write_record_journal() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Enters the rows of one statement, but for those that it left as they were. The arguments are the columns of the primary
+-- key. Once a statement and not once a row: every version of the head that a transaction leaves behind makes the next one
+-- slower.
+create function write_record_journal() returns trigger language plpgsql security definer as $$
 declare
-  key     text;
-  before  bytea;
-  content bytea;
+  keys    text := (select string_agg(format('a.%I', name), ', ' order by place)
+                   from unnest(tg_argv) with ordinality as k (name, place));
+  changed text := format('select concat_ws('' '', %s) as row_key, null::bytea as before_hash,
+                            record_hash(a) as content_hash
+                          from added a', keys);
+  entry   record;
   number  bigint;
   head    bytea;
-  written timestamptz;
 begin
-  execute format('select %I.record_hash($1)', tg_table_schema) into content using new;
   if tg_op = 'UPDATE' then
-    execute format('select %I.record_hash($1)', tg_table_schema) into before using old;
-    if before = content then return null; end if;
+    changed := format('select c.* from (
+                         select concat_ws('' '', %1$s) as row_key, record_hash(f) as before_hash,
+                           record_hash(a) as content_hash
+                         from added a left join former f on (%1$s) = (%2$s)) c
+                       where c.before_hash is distinct from c.content_hash', keys, replace(keys, 'a.', 'f.'));
   end if;
-  select string_agg(to_jsonb(new) ->> name, ' ' order by place) into key
-  from unnest(tg_argv) with ordinality as k (name, place);
-  execute format('insert into %I.record_journal_head default values on conflict do nothing', tg_table_schema);
-  execute format('select last_number + 1, last_hash from %I.record_journal_head for no key update', tg_table_schema)
-    into number, head;
-  -- Behind the lock, so that times are in the order of the numbers while the clock goes on.
-  written := clock_timestamp();
-  execute format(
-    'with entry as (
-      insert into %1$I.record_journal
-        (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
-      values ($2, $3, $4, $5, $6, $7, %1$I.record_journal_hash($1, $2, $3, $4, $5, $6, $7))
-      returning record_number, journal_hash)
-    update %1$I.record_journal_head set last_number = e.record_number, last_hash = e.journal_hash from entry e',
-    tg_table_schema) using head, number, tg_table_name::text, key, before, content, written;
+  for entry in execute changed loop
+    if number is null then
+      insert into record_journal_head default values on conflict do nothing;
+      select last_number, last_hash into number, head from record_journal_head for no key update;
+    end if;
+    number := number + 1;
+    insert into record_journal
+      (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
+    select number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written,
+           record_journal_hash(head, number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written)
+    from clock_timestamp() as written
+    returning journal_hash into head;
+  end loop;
+  if number is not null then
+    update record_journal_head set last_number = number, last_hash = head;
+  end if;
   return null;
 end
 $$;
 
--- In the order in which a statement that makes a customer takes them.
-create trigger customers_journalled after insert or update on customers
-  for each row execute function write_record_journal('customer_id');
-create trigger api_keys_journalled after insert or update on api_keys
-  for each row execute function write_record_journal('key_id');
-create trigger service_tokens_journalled after insert or update on service_tokens
-  for each row execute function write_record_journal('service_id');
-create trigger operators_journalled after insert or update on operators
-  for each row execute function write_record_journal('operator_id');
-create trigger operator_actions_journalled after insert or update on operator_actions
-  for each row execute function write_record_journal('action_id', 'step');
-create trigger discrepancies_journalled after insert or update on discrepancies
-  for each row execute function write_record_journal('discrepancy_id');
-create trigger audits_journalled after insert or update on audits
-  for each row execute function write_record_journal('audit_id');
+-- What runs with the owner's rights looks for names in the schema of the tables, and in no place that another role can
+-- write to before it.
+do $$
+begin
+  execute format('alter function write_record_journal() set search_path = pg_catalog, %I, pg_temp', current_schema());
+end
+$$;
+
+-- In the order in which a statement that makes a customer takes them. What is never changed has no trigger for changes.
+create trigger customers_journalled after insert on customers
+  referencing new table as added for each statement execute function write_record_journal('customer_id');
+create trigger customers_changes_journalled after update on customers
+  referencing old table as former new table as added
+  for each statement execute function write_record_journal('customer_id');
+create trigger api_keys_journalled after insert on api_keys
+  referencing new table as added for each statement execute function write_record_journal('key_id');
+create trigger api_keys_changes_journalled after update on api_keys
+  referencing old table as former new table as added
+  for each statement execute function write_record_journal('key_id');
+create trigger service_tokens_journalled after insert on service_tokens
+  referencing new table as added for each statement execute function write_record_journal('service_id');
+create trigger service_tokens_changes_journalled after update on service_tokens
+  referencing old table as former new table as added
+  for each statement execute function write_record_journal('service_id');
+create trigger operators_journalled after insert on operators
+  referencing new table as added for each statement execute function write_record_journal('operator_id');
+create trigger operators_changes_journalled after update on operators
+  referencing old table as former new table as added
+  for each statement execute function write_record_journal('operator_id');
+create trigger operator_actions_journalled after insert on operator_actions
+  referencing new table as added for each statement execute function write_record_journal('action_id', 'step');
+create trigger discrepancies_journalled after insert on discrepancies
+  referencing new table as added for each statement execute function write_record_journal('discrepancy_id');
+create trigger discrepancies_changes_journalled after update on discrepancies
+  referencing old table as former new table as added
+  for each statement execute function write_record_journal('discrepancy_id');
+create trigger audits_journalled after insert on audits
+  referencing new table as added for each statement execute function write_record_journal('audit_id');
 
 -- Rows of before are entered once, as they are now. Writers of these tables wait meanwhile; readers do not.
 do $$

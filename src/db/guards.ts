@@ -46,18 +46,18 @@ const uniqueIndexes: Record<string, string[]> = {
 }
 
 const triggers: Record<string, string[]> = {
-  customers: ['journalled'],
-  api_keys: ['note_suspension', 'never_deleted', 'journalled'],
-  service_tokens: ['note_suspension', 'never_deleted', 'journalled'],
+  customers: ['journalled', 'changes_journalled'],
+  api_keys: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
+  service_tokens: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
   operator_actions: ['append_only', 'journalled'],
-  operators: ['never_deleted', 'journalled'],
+  operators: ['never_deleted', 'journalled', 'changes_journalled'],
   accounts: ['move_by_entry'],
   ledger_entries: ['append_only'],
   orders: ['transitions'],
   audits: ['append_only', 'journalled'],
-  discrepancies: ['journalled'],
+  discrepancies: ['journalled', 'changes_journalled'],
   record_journal: ['append_only'],
-  record_journal_head: ['never_deleted', 'moves_by_one'],
+  record_journal_head: ['never_deleted', 'moves_on'],
 }
 
 const named = (kind: Guard['kind'], names: Record<string, string[]>): Guard[] =>
