@@ -23,6 +23,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_hash(row_value anyelement)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+AS $function$
+  select sha256(convert_to((
+    select jsonb_object_agg(member.key, member.value) filter (where member.value <> 'null')
+    from jsonb_each(to_jsonb(row_value) - 'last_seen_at') member)::text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_journal_hash(previous bytea, record_number bigint, table_name text, row_key text, before_hash bytea, content_hash bytea, written_at timestamp with time zone)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select sha256(previous || convert_to(jsonb_build_array(
+    record_number, table_name, row_key, encode(before_hash, 'hex'), encode(content_hash, 'hex'),
+    extract(epoch from written_at))::text, 'UTF8'))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -38,6 +60,16 @@ CREATE OR REPLACE FUNCTION public.refuse_deletion()
 AS $function$
 begin
   raise exception '% keeps its rows: % is refused, suspend instead', tg_table_name, tg_op
+    using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_journal_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the journal of records does not go from % to %', old.last_number, new.last_number
     using errcode = 'restrict_violation';
 end
 $function$;
@@ -60,6 +92,49 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.write_record_journal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  keys    text := (select string_agg(format('a.%I', name), ', ' order by place)
+                   from unnest(tg_argv) with ordinality as k (name, place));
+  changed text := format('select concat_ws('' '', %s) as row_key, null::bytea as before_hash,
+                            record_hash(a) as content_hash
+                          from added a', keys);
+  entry   record;
+  number  bigint;
+  head    bytea;
+begin
+  if tg_op = 'UPDATE' then
+    changed := format('select c.* from (
+                         select concat_ws('' '', %1$s) as row_key, record_hash(f) as before_hash,
+                           record_hash(a) as content_hash
+                         from added a left join former f on (%1$s) = (%2$s)) c
+                       where c.before_hash is distinct from c.content_hash', keys, replace(keys, 'a.', 'f.'));
+  end if;
+  for entry in execute changed loop
+    if number is null then
+      insert into record_journal_head default values on conflict do nothing;
+      select last_number, last_hash into number, head from record_journal_head for no key update;
+    end if;
+    number := number + 1;
+    insert into record_journal
+      (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
+    select number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written,
+           record_journal_hash(head, number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written)
+    from clock_timestamp() as written
+    returning journal_hash into head;
+  end loop;
+  if number is not null then
+    update record_journal_head set last_number = number, last_hash = head;
+  end if;
+  return null;
+end
+$function$;
+
 create table customers (
   customer_id uuid                     not null,
   name        text,
@@ -70,6 +145,9 @@ create table customers (
 
 CREATE INDEX customers_by_lower_name ON customers USING btree (lower(name) text_pattern_ops);
 CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id);
+
+CREATE TRIGGER customers_changes_journalled AFTER UPDATE ON customers REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
+CREATE TRIGGER customers_journalled AFTER INSERT ON customers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
 
 create table accounts (
   customer_id uuid                     not null,
@@ -109,6 +187,8 @@ CREATE INDEX api_keys_by_customer ON api_keys USING btree (customer_id);
 CREATE INDEX api_keys_by_last_four ON api_keys USING btree (last_four);
 CREATE INDEX api_keys_suspended ON api_keys USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER api_keys_changes_journalled AFTER UPDATE ON api_keys REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('key_id');
+CREATE TRIGGER api_keys_journalled AFTER INSERT ON api_keys REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('key_id');
 CREATE TRIGGER api_keys_never_deleted BEFORE DELETE OR TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER api_keys_note_suspension BEFORE INSERT OR UPDATE OF status ON api_keys FOR EACH ROW EXECUTE FUNCTION note_suspension();
 
@@ -130,6 +210,7 @@ create table audits (
 CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audits_journalled AFTER INSERT ON audits REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('audit_id');
 
 create table daily_audits (
   day         date                     not null,
@@ -265,6 +346,9 @@ CREATE INDEX discrepancies_open ON discrepancies USING btree (found_at, discrepa
 CREATE UNIQUE INDEX discrepancies_open_once ON discrepancies USING btree (kind, subject) WHERE resolved_at IS NULL;
 CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, discrepancy_id) WHERE resolved_at IS NOT NULL;
 
+CREATE TRIGGER discrepancies_changes_journalled AFTER UPDATE ON discrepancies REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
+CREATE TRIGGER discrepancies_journalled AFTER INSERT ON discrepancies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
+
 create table event_queues (
   customer_id  uuid                     not null,
   endpoint_id  text                     not null,
@@ -359,6 +443,7 @@ CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (subjec
 CREATE INDEX operator_actions_by_time ON operator_actions USING btree (happened_at) WHERE step = 'BEGUN'::text;
 
 CREATE TRIGGER operator_actions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER operator_actions_journalled AFTER INSERT ON operator_actions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('action_id', 'step');
 
 create table operators (
   operator_id          text                     not null,
@@ -378,6 +463,8 @@ create table operators (
   constraint operators_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))
 );
 
+CREATE TRIGGER operators_changes_journalled AFTER UPDATE ON operators REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('operator_id');
+CREATE TRIGGER operators_journalled AFTER INSERT ON operators REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('operator_id');
 CREATE TRIGGER operators_never_deleted BEFORE DELETE OR TRUNCATE ON operators FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 
 create table operator_sessions (
@@ -473,6 +560,34 @@ CREATE INDEX reconciliations_by_day ON reconciliations USING btree (from_time);
 CREATE INDEX reconciliations_by_time ON reconciliations USING btree (started_at, reconciliation_id);
 CREATE UNIQUE INDEX reconciliations_daily_once ON reconciliations USING btree (from_time, to_time) WHERE cause = 'DAILY'::text;
 
+create table record_journal (
+  record_number bigint                   not null,
+  table_name    text                     not null,
+  row_key       text                     not null,
+  before_hash   bytea,
+  content_hash  bytea                    not null,
+  written_at    timestamp with time zone not null,
+  journal_hash  bytea                    not null,
+  constraint record_journal_pkey PRIMARY KEY (record_number),
+  constraint record_journal_hashes_are_sha256 CHECK (octet_length(content_hash) = 32 AND octet_length(journal_hash) = 32 AND COALESCE(octet_length(before_hash) = 32, true)),
+  constraint record_journal_number_from_one CHECK (record_number >= 1)
+);
+
+CREATE INDEX record_journal_of_row ON record_journal USING btree (table_name, row_key, record_number);
+
+CREATE TRIGGER record_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON record_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table record_journal_head (
+  only_one    boolean not null default true,
+  last_number bigint  not null default 0,
+  last_hash   bytea   not null default '\x'::bytea,
+  constraint record_journal_head_pkey PRIMARY KEY (only_one),
+  constraint record_journal_head_only_one CHECK (only_one)
+) with (fillfactor=50);
+
+CREATE TRIGGER record_journal_head_moves_on BEFORE UPDATE ON record_journal_head FOR EACH ROW WHEN (new.last_number <= old.last_number) EXECUTE FUNCTION refuse_journal_step();
+CREATE TRIGGER record_journal_head_never_deleted BEFORE DELETE OR TRUNCATE ON record_journal_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
+
 create table service_tokens (
   service_id     text                     not null,
   name           text                     not null,
@@ -490,6 +605,8 @@ create table service_tokens (
 
 CREATE INDEX service_tokens_suspended ON service_tokens USING btree (suspended_at) WHERE status = 'SUSPENDED'::text;
 
+CREATE TRIGGER service_tokens_changes_journalled AFTER UPDATE ON service_tokens REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('service_id');
+CREATE TRIGGER service_tokens_journalled AFTER INSERT ON service_tokens REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('service_id');
 CREATE TRIGGER service_tokens_never_deleted BEFORE DELETE OR TRUNCATE ON service_tokens FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER service_tokens_note_suspension BEFORE INSERT OR UPDATE OF status ON service_tokens FOR EACH ROW EXECUTE FUNCTION note_suspension();
 

@@ -79,6 +79,9 @@ const writers: Record<string, string[]> = {
   payment_attempts: ['src/payments/lease-sql.ts'],
   hourly_figures: ['src/payments/figures-sql.ts'],
   figures_reached: ['src/payments/figures-sql.ts'],
+  // Triggers write them.
+  record_journal: [],
+  record_journal_head: [],
 }
 
 /**

@@ -20,9 +20,22 @@ export const AuditsData = Type.Object({ audits: Type.Array(Type.Object(summary))
 export const AuditParams = Type.Object({ auditId: Uuid })
 export const AuditData = Type.Object({
   ...summary,
-  /** Rows that were judged, by what they are. */
+  /** Rows that were judged, by what they are. Audits of earlier versions judged fewer kinds. */
   checked: Type.Object({
-    ...{ accounts: Whole, entries: Whole, holds: Whole, orders: Whole, operations: Whole, events: Whole },
+    accounts: Whole,
+    entries: Whole,
+    holds: Whole,
+    orders: Whole,
+    operations: Whole,
+    events: Whole,
+    customers: Type.Optional(Whole),
+    apiKeys: Type.Optional(Whole),
+    serviceTokens: Type.Optional(Whole),
+    operators: Type.Optional(Whole),
+    operatorActions: Type.Optional(Whole),
+    discrepancies: Type.Optional(Whole),
+    audits: Type.Optional(Whole),
+    journalEntries: Type.Optional(Whole),
   }),
   /** By rule: how often it is broken, and the first few of whom. */
   findings: Type.Array(Type.Object({ invariant: Text, rule: Text, count: Whole, subjects: Type.Array(Detail) })),

@@ -16,6 +16,9 @@ import {
 import { onceMore } from './once-more.ts'
 import { createSpend, type SpendInput, type SpendOutput } from './spend.ts'
 
+/** A hold expires after that at the latest. */
+export const longestHoldSeconds = 7 * 86_400
+
 const readBalances = statement(
   'credits.readBalances',
   `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"

@@ -4,6 +4,7 @@
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { NullableText } from '../http/envelope.ts'
+import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement-sql.ts'
 
 export const CustomerId = Type.String({ pattern: uuidPattern.source, description: 'the UUID of a customer' })
@@ -13,7 +14,6 @@ export const CreditsToMove = Type.Integer({
   description: 'a whole number of credits, at least 1',
 })
 const Reference = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' })
-const longestHoldSeconds = 7 * 86_400
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,

@@ -49,6 +49,7 @@ export function createRecogniser<Found extends Recognised>(
   const { peppers, pattern, texts, idOf, renew, now = () => performance.now() } = options
   const remembered = new Map<string, Remembered<Found>>()
   const renewing = new Set<string>()
+  let renewed: Promise<unknown> = Promise.resolve()
   /** By all its hashes at once: asked for one after the other, it could be renewed in between and found by none. */
   const findOne = createBatch<KeyHash[], Found | null>({
     blame,
@@ -101,18 +102,19 @@ export function createRecogniser<Found extends Recognised>(
     return unlessSuspended(found)
   }
 
-  /** Towards newer ones only: while a rotation is rolled out, others may still prefer the older. */
-  async function renewOnce(found: Found, hash: KeyHash): Promise<void> {
+  /**
+   * Towards newer ones only: while a rotation is rolled out, others may still prefer the older. One after the other: each
+   * waits for the journal of records, and together they would keep the connections that requests need. One that fails is
+   * done the next time that its secret is looked for.
+   */
+  function renewOnce(found: Found, hash: KeyHash): void {
     const id = idOf(found)
     if (renewing.has(id)) return
     renewing.add(id)
-    try {
-      await renew(found, hash)
-    } catch {
-      // The next time that it is looked for does it.
-    } finally {
-      renewing.delete(id)
-    }
+    renewed = renewed
+      .then(() => renew(found, hash))
+      .catch(() => undefined)
+      .finally(() => renewing.delete(id))
   }
 
   function unlessSuspended(found: Found): Found {

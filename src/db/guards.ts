@@ -1,5 +1,5 @@
 // The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits, their
-// events, the keys, the operators, their trail and the audits are kept in. Somebody may have dropped or disabled one by hand,
+// events, the customers, their keys, the operators, their trail, discrepancies, the audits and the journal of these are kept in. Somebody may have dropped or disabled one by hand,
 // to get something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so
 // that a new guard cannot be left out.
 import { type Database, statement } from './database.ts'
@@ -7,6 +7,7 @@ import { type Database, statement } from './database.ts'
 type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; name: string }
 
 const constraints: Record<string, string[]> = {
+  customers: ['pkey', 'name_key'],
   api_keys: ['pkey', 'customer_id_fkey', 'status', 'hash_is_sha256', 'hash_once'],
   service_tokens: ['pkey', 'status', 'hash_is_sha256', 'hash_once'],
   operator_actions: ['pkey', 'step', 'begun_says_what', 'ended_says_how', 'why_and_what_with_the_beginning'],
@@ -32,23 +33,31 @@ const constraints: Record<string, string[]> = {
   ],
   events: ['pkey', 'customer_id_fkey', 'type'],
   audits: ['pkey', 'cause', 'ends_after_it_began', 'says_what_it_found'],
+  discrepancies: ['pkey', 'customer_id_order_id_fkey', 'resolved_means_explained'],
+  record_journal: ['pkey', 'number_from_one', 'hashes_are_sha256'],
+  record_journal_head: ['pkey', 'only_one'],
 }
 
 const uniqueIndexes: Record<string, string[]> = {
   ledger_entries: ['once_per_order', 'once_per_reference', 'held_once_and_ended_once'],
   orders: ['once_per_idempotency_key'],
   payment_operations: ['one_open', 'one_success', 'payment_key'],
+  discrepancies: ['open_once'],
 }
 
 const triggers: Record<string, string[]> = {
-  api_keys: ['note_suspension', 'never_deleted'],
-  service_tokens: ['note_suspension', 'never_deleted'],
-  operator_actions: ['append_only'],
-  operators: ['never_deleted'],
+  customers: ['journalled', 'changes_journalled'],
+  api_keys: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
+  service_tokens: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
+  operator_actions: ['append_only', 'journalled'],
+  operators: ['never_deleted', 'journalled', 'changes_journalled'],
   accounts: ['move_by_entry'],
   ledger_entries: ['append_only'],
   orders: ['transitions'],
-  audits: ['append_only'],
+  audits: ['append_only', 'journalled'],
+  discrepancies: ['journalled', 'changes_journalled'],
+  record_journal: ['append_only'],
+  record_journal_head: ['never_deleted', 'moves_on'],
 }
 
 const named = (kind: Guard['kind'], names: Record<string, string[]>): Guard[] =>
@@ -75,6 +84,12 @@ const knownHashes = [
       '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'`,
     hash: '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26',
   },
+]
+
+/** The same for the journal of records: the hash of a row, and that of an entry. */
+const knownJournalHashes = [
+  'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b',
+  '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe',
 ]
 
 const computed = knownHashes.map(({ values }) => `encode(ledger_entry_hash(${values}), 'hex')`).join(', ')
@@ -116,6 +131,15 @@ const findBrokenGuardsStatement = statement(
   union all
   select 'function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'
   where array[${computed}] <> $4::text[]
+  union all
+  select 'function', 'record_journal', f.name, 'gives another hash than it did'
+  from (values
+    ('record_hash', encode(record_hash(
+      row(2, 'operators', 'opr_1', null, '\\x01', '2026-01-02 03:04:05.678901+00', '\\x02')::record_journal), 'hex'), $5::text),
+    ('record_journal_hash', encode(record_journal_hash('\\x00ff', 2, 'operators', 'opr_1', null, '\\x01',
+      '2026-01-02 03:04:05.678901+00'), 'hex'), $6::text)
+  ) as f (name, computed, known)
+  where f.computed <> f.known
   order by 1, 2, 3`,
 )
 
@@ -130,5 +154,6 @@ export function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
     guards.map(({ table }) => table),
     guards.map(({ name }) => name),
     knownHashes.map(({ hash }) => hash),
+    ...knownJournalHashes,
   ])
 }

@@ -3,6 +3,7 @@
 //
 // Entries from before the ledger knew what is held have no held_after, no hold and no service; nor do they know of what
 // was held then. What is held is judged from the first entry on that has it.
+import { longestHoldSeconds } from '../credits/credits.ts'
 import type { ScanRule } from './audit-scans.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
@@ -11,6 +12,11 @@ const largestInJson = Number.MAX_SAFE_INTEGER
 // nothing on and without a gap (the chain, I-3), so the last entry's balance is the sum, and the account has just that.
 // What is held goes the same way.
 export const accountRules: ScanRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every account belongs to a customer',
+    holds: '(select true from customers c where c.customer_id = a.customer_id)',
+  },
   {
     invariant: 'I-1',
     rule: 'the balance is what the last entry of the ledger left',
@@ -55,6 +61,19 @@ export const accountRules: ScanRule[] = [
     invariant: 'I-17',
     rule: 'no queue of events is past its end, and no end past the last event',
     holds: 'coalesce(queued.in_order, true)',
+  },
+  // A queue stays when everything in it was delivered. An event of the moment in which its endpoint was added may have
+  // none: its statement had begun before. The day leaves room for a clock that was set back in between.
+  {
+    invariant: 'I-17',
+    rule: 'an endpoint that wants the last event of a customer has a queue that reaches it',
+    holds: `not exists (
+      select from event_endpoints n
+      where n.status <> 'REMOVED' and (n.types = '{}' or told.type = any (n.types))
+        and n.created_at < told.created_at - interval '1 day'
+        and not exists (select from event_queues q
+                        where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
+                          and q.last_event >= told.event_number))`,
   },
 ]
 
@@ -217,6 +236,12 @@ export const holdRules: ScanRule[] = [
     holds: `h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
                                            else h.captured is null end`,
   },
+  // The end is counted from the beginning of the statement, the entry has the time after the wait for the account.
+  {
+    invariant: 'I-11',
+    rule: 'no hold lasts longer than a hold may',
+    holds: `coalesce(h.expires_at <= opening.created_at + interval '${longestHoldSeconds + 60} seconds', true)`,
+  },
   {
     invariant: 'I-13',
     rule: 'no hold is left active when its time is over',
@@ -225,7 +250,8 @@ export const holdRules: ScanRule[] = [
   },
 ]
 
-// That an order has its event is not looked for from the order: events are found by their number alone.
+// That an order has its event is not looked for from the order: events are found by their number alone. An event that is
+// there twice is looked for within a chunk. Beyond it the time gives it away, where the event has an entry.
 export const eventRules: ScanRule[] = [
   {
     invariant: 'I-17',
@@ -234,9 +260,38 @@ export const eventRules: ScanRule[] = [
   },
   {
     invariant: 'I-17',
+    rule: 'the time of an event is not before that of the one before it',
+    holds: 'coalesce(v.created_at >= v.previous_time, true)',
+  },
+  {
+    invariant: 'I-17',
     rule: 'an event about an order tells what has become of it',
     holds: `case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
         and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about an order has the package, the amount and the credits of the order',
+    holds: `o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
+      = (o.package_type, o.amount::text, o.credits::text)`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about an order has the balance and the time of the entry that it tells of',
+    holds: `e.entry_number is null
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an order has one event for each state',
+    holds: 'v.order_id is null or v.same_events = 1',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about few credits has fewer than its threshold',
+    holds: `v.type <> 'credits.low' or case
+      when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end`,
   },
 ]

@@ -12,16 +12,14 @@ const catalogue = packages
 const everConfirmed = `('CONFIRMED', 'CANCELLED', 'REFUNDED')`
 
 /**
- * An order's operations by its state, refused ones left out: those say nothing about the state. The text is what
+ * An order's operations by its state, refused ones left out: those say nothing about the state. Returns are left out too:
+ * a FAILED order has one for each payment that was captured for it, and they have a rule of their own. The text is what
  * `done.operations` has, in the order of the alphabet.
  */
 const operationsOf: Record<OrderStatus, string[]> = {
   PENDING: ['', 'CONFIRM OPEN'],
   CONFIRMED: ['CONFIRM APPROVED', 'CANCEL OPEN, CONFIRM APPROVED', 'CONFIRM APPROVED, REFUND OPEN'],
-  FAILED: [
-    ...['', 'RETURN OPEN', 'RETURN APPROVED'],
-    ...['CONFIRM EXPIRED', 'CONFIRM EXPIRED, RETURN OPEN', 'CONFIRM EXPIRED, RETURN APPROVED'],
-  ],
+  FAILED: ['', 'CONFIRM EXPIRED'],
   CANCELLED: ['CANCEL APPROVED, CONFIRM APPROVED'],
   REFUNDED: ['CONFIRM APPROVED, REFUND APPROVED'],
 }
@@ -41,6 +39,11 @@ const stranded = `p.opened_at < now() - interval '10 minutes'
   and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes'`
 
 export const orderRules: ScanRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every order belongs to an account',
+    holds: '(select true from accounts a where a.customer_id = o.customer_id)',
+  },
   {
     invariant: 'I-4',
     rule: 'a CONFIRMED order has one grant of its credits, and nothing was taken back',
@@ -86,6 +89,14 @@ export const orderRules: ScanRule[] = [
     holds: `(o.status, done.operations) in (${allowedOperations})`,
   },
   {
+    invariant: 'I-12',
+    rule: 'a FAILED order has a confirm that was refused or expired',
+    holds: `o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
+      select true from payment_operations c
+      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
+      limit 1)`,
+  },
+  {
     invariant: 'I-14',
     rule: 'no idempotency key is on two orders of a customer',
     holds: `o.idempotency_key is null or 1 = (
@@ -94,8 +105,10 @@ export const orderRules: ScanRule[] = [
   },
   {
     invariant: 'I-22',
-    rule: 'the balance a confirm was answered with is covered by its grant',
-    holds: `o.status not in ${everConfirmed} or done.total_credits between 0 and booked.granted_balance`,
+    rule: 'the balance a confirm was answered with is what its grant left available',
+    holds: `o.status not in ${everConfirmed} or case
+      when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
+      else done.total_credits = booked.granted_balance - booked.granted_held end`,
   },
 ]
 
@@ -134,6 +147,14 @@ export const operationRules: ScanRule[] = [
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
                         else p.credits_held = 0 end`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a return belongs to a FAILED order, and no payment is returned twice',
+    holds: `p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
+      select count(*) from payment_operations twin
+      where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))`,
   },
   {
     invariant: 'I-13',

@@ -4,6 +4,7 @@
 // A liveness rule asks for more: that a worker has had the time to do its part. After a restore, or a stop of all services,
 // it is broken without a fault, so only a process that has been at work for a while judges by it.
 import { accountRules, entryRules, eventRules, holdRules } from './audit-credit-rules.ts'
+import { journalRules, recordRules } from './audit-journal-rules.ts'
 import { operationRules, orderRules } from './audit-order-rules.ts'
 import type { ScanName, ScanRule } from './audit-scans.ts'
 
@@ -16,6 +17,14 @@ const byScan: Record<ScanName, ScanRule[]> = {
   orders: orderRules,
   operations: operationRules,
   events: eventRules,
+  customers: recordRules('customers'),
+  apiKeys: recordRules('apiKeys'),
+  serviceTokens: recordRules('serviceTokens'),
+  operators: recordRules('operators'),
+  operatorActions: recordRules('operatorActions'),
+  discrepancies: recordRules('discrepancies'),
+  audits: recordRules('audits'),
+  journalEntries: journalRules,
 }
 
 export const rules: Rule[] = Object.entries(byScan).flatMap(([scan, list]) =>

@@ -6,7 +6,15 @@
 // chunk again.
 import { leastUuid } from '../core/ids.ts'
 
-export type ScanName = 'accounts' | 'entries' | 'holds' | 'orders' | 'operations' | 'events'
+export type ScanName =
+  | 'accounts'
+  | 'entries'
+  | 'holds'
+  | 'orders'
+  | 'operations'
+  | 'events'
+  | JournalledScan
+  | 'journalEntries'
 
 /** A rule of a scan; src/payments/audit-rules.ts says what `holds` is. */
 export type ScanRule = {
@@ -25,6 +33,31 @@ export type Scan = {
   /** Who is meant, and what a person needs to see: arguments of jsonb_build_object. */
   identity: string
   detail: string
+}
+
+type KeyColumn = { column: string; type: 'uuid' | 'text'; least: string }
+
+const uuid = (column: string): KeyColumn => ({ column, type: 'uuid', least: leastUuid })
+const text = (column: string): KeyColumn => ({ column, type: 'text', least: '' })
+
+export type JournalledScan =
+  | 'customers'
+  | 'apiKeys'
+  | 'serviceTokens'
+  | 'operators'
+  | 'operatorActions'
+  | 'discrepancies'
+  | 'audits'
+
+/** The tables that are journalled, with their primary keys; `name` is for the text of the rule. */
+export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[]; name: string }> = {
+  customers: { table: 'customers', key: [uuid('customer_id')], name: 'a customer' },
+  apiKeys: { table: 'api_keys', key: [text('key_id')], name: 'an API key' },
+  serviceTokens: { table: 'service_tokens', key: [text('service_id')], name: 'a service token' },
+  operators: { table: 'operators', key: [text('operator_id')], name: 'an operator' },
+  operatorActions: { table: 'operator_actions', key: [uuid('action_id'), text('step')], name: 'an operator action' },
+  discrepancies: { table: 'discrepancies', key: [uuid('discrepancy_id')], name: 'a discrepancy' },
+  audits: { table: 'audits', key: [uuid('audit_id')], name: 'an audit' },
 }
 
 const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
@@ -60,7 +93,7 @@ const accounts: Scan = {
       select * from ledger_entries e
       where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
     left join lateral (
-      select v.event_number from events v
+      select v.event_number, v.type, v.created_at from events v
       where v.customer_id = a.customer_id order by v.event_number desc limit 1) told on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
@@ -107,19 +140,21 @@ const orders: Scan = {
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
              count(*) filter (where e.kind = 'GRANT') as grants,
              min(e.created_at) filter (where e.kind = 'GRANT') as granted_at,
-             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance
+             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance,
+             min(e.held_after) filter (where e.kind = 'GRANT') as granted_held
       from ledger_entries e
       where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) booked
     cross join lateral (
       select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
              min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
       from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED') done`,
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
+        and p.kind <> 'RETURN') done`,
   identity: `'customerId', o.customer_id, 'orderId', o.order_id`,
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations`,
+      'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
 }
 
 /** The order that a row is about, if it is there. */
@@ -141,12 +176,65 @@ const events: Scan = {
   table: 'events',
   key: [customer, { column: 'event_number', type: 'bigint', least: '0' }],
   subjects: `(
-      select *, lag(event_number) over (partition by customer_id order by event_number) as previous_number,
-             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status
-      from page) v${orderOf('v', 'v.order_id')}`,
+      select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
+             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
+             count(*) over (partition by customer_id, type, data ->> 'orderId') as same_events
+      from page window numbered as (partition by customer_id order by event_number)) v${orderOf('v', 'v.order_id')}
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = v.customer_id
+        and e.entry_number = case v.status when 'CONFIRMED' then o.grant_entry when 'CANCELLED' then o.rollback_entry
+                                           when 'REFUNDED' then o.refund_entry end
+      limit 1) e on true`,
   identity: `'customerId', v.customer_id, 'eventNumber', v.event_number, 'orderId', v.order_id`,
   detail: `'type', v.type, 'data', v.data, 'createdAt', v.created_at, 'previousNumber', v.previous_number,
-      'orderStatus', o.status`,
+      'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
+      'entryCreatedAt', e.created_at`,
 }
 
-export const scans: Record<ScanName, Scan> = { accounts, entries, holds, orders, operations, events }
+const journalEntries: Scan = {
+  table: 'record_journal',
+  key: [{ column: 'record_number', type: 'bigint', least: '0' }],
+  subjects: `(
+      select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
+      from page window numbered as (order by record_number)) j`,
+  identity: `'record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number`,
+  detail: `'writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
+      'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number`,
+}
+
+/** The row is read once more beside its page: a hash is of a row of the table itself. */
+function recordsOf(scan: JournalledScan): Scan {
+  const { table, key } = journalled[scan]
+  const rowKey = key.map(({ column }) => `r.${column}::text`).join(` || ' ' || `)
+  const sameRow = key.map(({ column }) => `t.${column} = r.${column}`).join(' and ')
+  return {
+    table,
+    key,
+    subjects: `page r
+    left join lateral (select record_hash(t) as hash from ${table} t where ${sameRow} limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = '${table}' and j.row_key = ${rowKey}
+      order by j.record_number desc limit 1) noted on true`,
+    identity: `'record', '${table} ' || ${rowKey}, 'recordNumber', noted.record_number`,
+    detail: `'contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')`,
+  }
+}
+
+export const scans: Record<ScanName, Scan> = {
+  accounts,
+  entries,
+  holds,
+  orders,
+  operations,
+  events,
+  customers: recordsOf('customers'),
+  apiKeys: recordsOf('apiKeys'),
+  serviceTokens: recordsOf('serviceTokens'),
+  operators: recordsOf('operators'),
+  operatorActions: recordsOf('operatorActions'),
+  discrepancies: recordsOf('discrepancies'),
+  audits: recordsOf('audits'),
+  journalEntries,
+}

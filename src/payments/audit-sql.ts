@@ -57,6 +57,14 @@ const statements: Record<ScanName, Statement> = {
   orders: statement('payments.auditOrders', textOf('orders')),
   operations: statement('payments.auditOperations', textOf('operations')),
   events: statement('payments.auditEvents', textOf('events')),
+  customers: statement('payments.auditCustomers', textOf('customers')),
+  apiKeys: statement('payments.auditApiKeys', textOf('apiKeys')),
+  serviceTokens: statement('payments.auditServiceTokens', textOf('serviceTokens')),
+  operators: statement('payments.auditOperators', textOf('operators')),
+  operatorActions: statement('payments.auditOperatorActions', textOf('operatorActions')),
+  discrepancies: statement('payments.auditDiscrepancies', textOf('discrepancies')),
+  audits: statement('payments.auditAudits', textOf('audits')),
+  journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
 }
 
 /** Where a chunk begins; null: at the beginning. */
@@ -72,12 +80,15 @@ export type Chunk = {
 }
 
 export type Subject = {
-  customerId: string
+  customerId?: string
   orderId?: string
   entryNumber?: number
   operationId?: string
   holdId?: string
   eventNumber?: number
+  /** Of the journal: a table and the key of a row. */
+  record?: string
+  recordNumber?: number
   detail: object
 }
 

@@ -5,9 +5,9 @@
 import type { Database } from '../db/database.ts'
 import { findBrokenGuards, isSwitchedOff } from '../db/guards.ts'
 import { compareSchema } from '../db/migrate.ts'
-import { type AuditCause, type Finding, insertAudit } from './audit-record-sql.ts'
+import { type AuditCause, type Finding, findMostCounted, insertAudit } from './audit-record-sql.ts'
 import { type Rule, rules } from './audit-rules.ts'
-import type { ScanName } from './audit-scans.ts'
+import { type ScanName, scans } from './audit-scans.ts'
 import {
   type Chunk,
   countDiscrepancies,
@@ -28,6 +28,8 @@ export type Violation = {
   operationId: string | null
   holdId: string | null
   eventNumber: number | null
+  record: string | null
+  recordNumber: number | null
   detail: object
 }
 
@@ -61,20 +63,22 @@ export type AuditOptions = {
 
 const nobody = {
   ...{ customerId: null, orderId: null, entryNumber: null, operationId: null },
-  ...{ holdId: null, eventNumber: null },
+  ...{ holdId: null, eventNumber: null, record: null, recordNumber: null },
 }
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
 /** Broken by rows that were too slow to be judged: of them nothing is known. */
 export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
+/** Audits keep what they have counted. No table of the books ever loses a row; a copy of before has the audits of before. */
+const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted' }
 /** All that are judged by, as they are named in what is found. */
-export const ruleTexts = [...new Set([...rules, guardRule, readableRule].map(({ rule }) => rule))]
+export const ruleTexts = [...new Set([...rules, guardRule, readableRule, countRule].map(({ rule }) => rule))]
 
 type Liveness = AuditOptions['liveness']
 
 const isJudged = ({ isLiveness }: Rule, liveness: Liveness) => !isLiveness || liveness !== 'counted'
 
-/** With the two rules that are not about rows. */
-const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 2
+/** With the three rules that are not about rows. */
+const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 3
 
 /** Fewer rows than that in one statement's time would be no progress. */
 const leastChunkRows = 100
@@ -106,24 +110,28 @@ async function judge(database: Database, options: AuditOptions): Promise<{ resul
   const { onProgress = () => undefined, signal, goOn = async () => undefined, chunkRows = maxChunkRows } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
-  const checked: AuditResult['checked'] = {
-    ...{ accounts: 0, entries: 0, holds: 0, orders: 0, operations: 0, events: 0 },
-  }
+  const names = Object.keys(scans) as ScanName[]
+  const checked = Object.fromEntries(names.map((name) => [name, 0])) as AuditResult['checked']
   const total = await estimateRows(database)
+  const mostCounted = await findMostCounted(database)
 
   const { isAhead } = await compareSchema(database)
   for (const guard of await findBrokenGuards(database)) {
     if (!isAhead || isSwitchedOff(guard)) findings.add(guardRule, guard)
   }
-  for (const scan of Object.keys(checked) as ScanName[]) {
+  for (const scan of names) {
+    let isWhole = false
     for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
       signal?.throwIfAborted()
       checked[scan] += chunk.judged
+      isWhole = chunk.next === null
       findings.addChunk(chunk)
       const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
       onProgress(done, Math.max(done, total))
       await goOn()
     }
+    const counted = mostCounted.get(scan) ?? 0
+    if (isWhole && checked[scan] < counted) findings.add(countRule, { scan, rows: checked[scan], counted })
   }
   const { open, oldestSeconds } = await countDiscrepancies(database)
   const { violations, byRule } = findings

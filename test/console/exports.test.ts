@@ -153,7 +153,9 @@ test('a file that its reader breaks off has not ended well, and holds no place w
     )
   await until('their ends are on the trail', async () => (await outcomes()).every(({ outcome }) => outcome !== null))
   assert.deepEqual(await outcomes(), [{ outcome: 'ERR_STREAM_PREMATURE_CLOSE: Premature close', count: 3 }])
-  await service.database.query(`delete from discrepancies where subject like 'pay_long_%'`)
+  await service.database.query(
+    `update discrepancies set (resolved_at, resolution) = (now(), 'agreed') where subject like 'pay_long_%'`,
+  )
 })
 
 test('only finance and admin may save files, and nobody who is not signed in', async () => {

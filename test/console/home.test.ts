@@ -129,12 +129,15 @@ test('the last audit is on the first page; one that found something says what, a
     const last = (await viewer.get('home')).audit
     assert.deepEqual([last?.auditId, last?.isOnlyUnread], [record.auditId, findings.length === 1])
   }
-  await service.database.query(
-    `alter table audits disable trigger user;
-     update audits set begun_at = begun_at - interval '3 days', ended_at = ended_at - interval '3 days';
-     alter table audits enable trigger user`,
-  )
+  const moveAudits = (days: number) =>
+    service.database.query(
+      `alter table audits disable trigger user;
+       update audits set begun_at = begun_at + ${days} * interval '1 day', ended_at = ended_at + ${days} * interval '1 day';
+       alter table audits enable trigger user`,
+    )
+  await moveAudits(-3)
   assert.equal((await viewer.get('home')).isAuditOverdue, true)
+  await moveAudits(3)
 })
 
 test('a span of days that the page does not offer is refused', async () => {

@@ -2,6 +2,7 @@
 // guard of the schema stands in the way it is taken down first, and the audit names that too.
 import { brokenCredits } from './audit-credit-cases.ts'
 import type { BrokenRule } from './audit-damage.ts'
+import { brokenRecords } from './audit-journal-cases.ts'
 import { brokenOrders } from './audit-order-cases.ts'
 
-export const brokenRules: BrokenRule[] = [...brokenCredits, ...brokenOrders]
+export const brokenRules: BrokenRule[] = [...brokenCredits, ...brokenOrders, ...brokenRecords]

@@ -5,12 +5,15 @@ import {
   type BrokenRule,
   byKind,
   entryOfOperation,
+  eventOfEntry,
   eventTells,
   guardsDown,
   holdOf,
   namesEntry,
+  rewritten,
   withoutOperation,
 } from './audit-damage.ts'
+import type { Books } from './books.ts'
 import { rewriteHashes, rewriteLedgers } from './rewrite-ledgers.ts'
 
 const [, entryOfOperationRule = ''] = /^I-11 (.*)$/.exec(entryOfOperation) ?? []
@@ -28,7 +31,30 @@ const entryOfHold = 'an entry of a hold is the one that the hold names'
 const begins = 'a hold begins with the entry that sets its credits aside for its service'
 const ends = 'a hold ends by one later entry, of the kind that its state says, and an active one has not ended'
 
+const queueReaches = 'an endpoint that wants the last event of a customer has a queue that reaches it'
+
+/** An endpoint that has been there for longer than the books, with a queue for each customer. */
+const oldEndpoint = (lastEvent: string, types = '{}') => `
+  insert into event_endpoints (endpoint_id, url, types, secrets, created_at)
+  values ('end_old', 'https://consumer.example', '${types}', '[{}]', now() - interval '2 days');
+  insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+  select customer_id, 'end_old', 1, ${lastEvent} from accounts where last_event > 1`
+
 const brokenAccounts: BrokenRule[] = [
+  {
+    ...{ invariant: 'I-1', rule: 'every account belongs to a customer', when: 'the row of a customer was deleted' },
+    damage: ({ customer }) => `delete from customers where customer_id = '${customer}'`,
+    also: ['J-2 no record of the journal has been removed'],
+  },
+  {
+    ...{ invariant: 'I-17', rule: queueReaches, when: 'the queue of a customer was deleted' },
+    damage: ({ customer }) =>
+      `${oldEndpoint('last_event')}; delete from event_queues where customer_id = '${customer}'`,
+  },
+  {
+    ...{ invariant: 'I-17', rule: queueReaches, when: 'the end of a queue was set back' },
+    damage: () => oldEndpoint('last_event - 1'),
+  },
   {
     ...{ invariant: 'I-1', rule: 'the balance is what the last entry of the ledger left' },
     ...{ when: 'a balance was raised by hand', damage: account('balance = balance + 1') },
@@ -99,6 +125,7 @@ const brokenEntries: BrokenRule[] = [
   {
     ...{ invariant: 'I-1', rule: 'every ledger belongs to an account', when: 'an account was deleted' },
     damage: ({ customer }) => `delete from accounts where customer_id = '${customer}'`,
+    also: ['I-1 every order belongs to an account'],
   },
   {
     ...{ invariant: 'I-3', rule: 'the entries of a customer are numbered from one without a gap' },
@@ -117,6 +144,7 @@ const brokenEntries: BrokenRule[] = [
     ...{ invariant: 'I-3', rule: heldChain, when: 'the first entry begins with something held' },
     damage: ({ customer }) => `update ledger_entries set held_after = 1
       where customer_id = '${customer}' and entry_number = 1; ${rewriteHashes}`,
+    also: rewritten,
   },
   {
     ...{ invariant: 'I-3', rule: heldChain, when: 'an entry does not know what is held, after one that did' },
@@ -153,7 +181,7 @@ const brokenEntries: BrokenRule[] = [
     ...{ invariant: 'I-20', rule: byKindRule, when: 'a spend added credits' },
     damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
       update ledger_entries set delta = -delta where reference = 'second'; ${rewriteLedgers}`,
-    also: [guardsDown],
+    also: [...rewritten, guardsDown],
   },
   {
     ...{ invariant: 'I-20', rule: byKindRule, when: 'nobody has captured what was captured' },
@@ -172,7 +200,7 @@ const brokenEntries: BrokenRule[] = [
       update ledger_entries
       set (held_delta, held_after, service_id) = (null, null, case kind when 'SPEND' then 'svc_other' end)
       where customer_id = '${customer}' and entry_number <= 2; ${rewriteHashes}`,
-    also: [guardsDown],
+    also: [eventOfEntry, guardsDown],
   },
   {
     ...{ invariant: 'I-8', rule: namesEntry.slice('I-8 '.length) },
@@ -209,6 +237,10 @@ const brokenEntries: BrokenRule[] = [
 
 const brokenHolds: BrokenRule[] = [
   {
+    ...{ invariant: 'I-11', rule: 'no hold lasts longer than a hold may', when: 'its end was put off by a year' },
+    damage: holdOf('held', `expires_at = expires_at + interval '1 year'`),
+  },
+  {
     ...{ invariant: 'I-11', rule: begins, when: 'it is given to another service' },
     damage: holdOf('held', `service_id = 'svc_other'`),
   },
@@ -233,7 +265,48 @@ const brokenHolds: BrokenRule[] = [
   },
 ]
 
+const eventsInTime = 'I-17 the time of an event is not before that of the one before it'
+const eventOfOrder = 'I-17 an event about an order has the package, the amount and the credits of the order'
+const ruleOf = (name: string) => ({ invariant: 'I-17', rule: name.slice('I-17 '.length) })
+const eventAbout = (order: keyof Books, type: string, set: string) => (books: Books) =>
+  `update events set ${set} where data ->> 'orderId' = '${books[order]}' and type = 'order.${type}'`
+const data = (member: object) => `data = data::jsonb || '${JSON.stringify(member)}'`
+
 const brokenEvents: BrokenRule[] = [
+  {
+    ...{ ...ruleOf(eventOfOrder), when: 'it tells another amount' },
+    damage: eventAbout('failed', 'failed', data({ amount: 1 })),
+  },
+  {
+    ...{ ...ruleOf(eventOfOrder), when: 'it tells other credits' },
+    damage: eventAbout('kept', 'confirmed', data({ credits: 1 })),
+  },
+  {
+    ...{ ...ruleOf(eventOfEntry), when: 'it tells another balance' },
+    damage: eventAbout('cancelled', 'cancelled', data({ balance: 1_000 })),
+  },
+  {
+    ...{ ...ruleOf(eventOfEntry), when: 'two events have changed places' },
+    damage: ({ confirmed, kept }) => `update events v set data = o.data from events o
+      where v.type = 'order.confirmed' and o.type = v.type
+        and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
+  },
+  {
+    ...{ ...ruleOf(eventsInTime), when: 'two events have changed places with their times' },
+    damage: ({ confirmed, kept }) => `update events v set (data, created_at) = (o.data, o.created_at) from events o
+      where v.type = 'order.confirmed' and o.type = v.type
+        and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
+  },
+  {
+    ...{ ...ruleOf('I-17 an order has one event for each state'), when: 'an event was written over another' },
+    damage: ({ failed, returned }) => `update events v set data = o.data from events o
+      where v.data ->> 'orderId' = '${returned}' and o.data ->> 'orderId' = '${failed}'`,
+  },
+  ...[{ credits: 1_000 }, { threshold: 'none' }].map((member) => ({
+    ...ruleOf('I-17 an event about few credits has fewer than its threshold'),
+    when: `it has ${JSON.stringify(member)}`,
+    damage: () => `update events set ${data(member)} where type = 'credits.low'`,
+  })),
   {
     ...{ invariant: 'I-17', rule: 'the events of a customer are numbered from one without a gap' },
     when: 'an event was deleted',

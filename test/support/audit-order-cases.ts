@@ -1,19 +1,25 @@
 // Books that break one rule of the audit about orders and operations each.
 import {
   addEntry,
+  answered,
   type BrokenRule,
   byKind,
   entryOfOperation,
+  eventOfEntry,
   eventTells,
   guardsDown,
   namesEntry,
   operationOf,
   orderOf,
+  rewritten,
   withoutOperation,
 } from './audit-damage.ts'
 import { rewriteLedgers } from './rewrite-ledgers.ts'
 
 const allowed = 'the operations of an order are those its state allows'
+const returns = 'a return belongs to a FAILED order, and no payment is returned twice'
+const refusedOrExpired = 'a FAILED order has a confirm that was refused or expired'
+const answeredRule = answered.slice('I-22 '.length)
 const confirmedOnce = 'a CONFIRMED order has one grant of its credits, and nothing was taken back'
 const granted = `I-4 ${confirmedOnce}`
 const grantTime = 'I-10 confirmed_at is the time of the grant'
@@ -24,13 +30,14 @@ export const brokenOrders: BrokenRule[] = [
     when: 'the order names the grant of another',
     damage: ({ confirmed, kept }) => `update orders set grant_entry = (select grant_entry from orders
       where order_id = '${kept}') where order_id = '${confirmed}'`,
-    also: [namesEntry],
+    also: [namesEntry, eventOfEntry],
   },
   {
     ...{ invariant: 'I-4', rule: confirmedOnce },
     when: 'more was granted than the order sells',
     damage: ({ confirmed }) => `update ledger_entries set delta = delta + 1 where order_id = '${confirmed}';
       ${rewriteLedgers}`,
+    also: rewritten,
   },
   {
     ...{ invariant: 'I-5', rule: 'a PENDING or FAILED order has moved no credits', when: 'one was granted credits' },
@@ -42,14 +49,14 @@ export const brokenOrders: BrokenRule[] = [
     when: 'less was taken back than granted',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
       update ledger_entries set delta = delta + 1 where kind = 'ROLLBACK'; ${rewriteLedgers}`,
-    also: [byKind, guardsDown],
+    also: [byKind, ...rewritten, guardsDown],
   },
   {
     ...{ invariant: 'I-7', rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it' },
     when: 'less was taken back than the order says',
     damage: ({ refunded }) => `alter table ledger_entries drop constraint ledger_entries_sign;
       update ledger_entries set delta = delta + 1 where kind = 'REFUND' and order_id = '${refunded}'; ${rewriteLedgers}`,
-    also: [byKind, guardsDown],
+    also: [byKind, ...rewritten, guardsDown],
   },
   {
     ...{ invariant: 'I-7', rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it' },
@@ -83,6 +90,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     ...{ invariant: 'I-12', rule: allowed, when: 'an order with an open confirm is FAILED' },
     damage: orderOf('confirming', `status = 'FAILED'`),
+    also: [`I-12 ${refusedOrExpired}`],
   },
   {
     ...{ invariant: 'I-12', rule: allowed, when: 'an expired order is PENDING again' },
@@ -92,7 +100,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     ...{ invariant: 'I-12', rule: allowed, when: 'nobody confirmed a CONFIRMED order' },
     damage: withoutOperation('confirmed', 'CONFIRM'),
-    also: ['I-22 the balance a confirm was answered with is covered by its grant'],
+    also: [answered],
   },
   {
     ...{ invariant: 'I-12', rule: allowed, when: 'nobody cancelled a CANCELLED order' },
@@ -105,9 +113,32 @@ export const brokenOrders: BrokenRule[] = [
     also: [entryOfOperation],
   },
   {
-    ...{ invariant: 'I-12', rule: allowed, when: 'money of a CONFIRMED order was returned as that of a FAILED one' },
+    ...{ invariant: 'I-12', rule: returns, when: 'money of a CONFIRMED order was returned as that of a FAILED one' },
     damage: ({ returned, confirmed }) =>
       `update payment_operations set order_id = '${confirmed}' where order_id = '${returned}' and kind = 'RETURN'`,
+  },
+  {
+    ...{ invariant: 'I-12', rule: returns, when: 'the money of one payment was returned twice' },
+    damage: ({ returnedTwice }) => `drop index payment_operations_one_success;
+      update payment_operations set payment_key = 'paid_twice' where order_id = '${returnedTwice}' and kind = 'RETURN'`,
+    also: [guardsDown],
+  },
+  {
+    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'the refused confirm is gone' },
+    damage: withoutOperation('failed', 'CONFIRM'),
+  },
+  {
+    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'an expiry is gone' },
+    damage: withoutOperation('expired', 'CONFIRM'),
+  },
+  {
+    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'a PENDING order was made FAILED by hand' },
+    damage: orderOf('pending', `status = 'FAILED'`),
+  },
+  {
+    ...{ invariant: 'I-1', rule: 'every order belongs to an account' },
+    when: 'the account of a customer who has bought nothing is gone',
+    damage: ({ visitor }) => `delete from accounts where customer_id = '${visitor}'`,
   },
   {
     ...{ invariant: 'I-14', rule: 'no idempotency key is on two orders of a customer', when: 'one is' },
@@ -116,8 +147,12 @@ export const brokenOrders: BrokenRule[] = [
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-22', rule: 'the balance a confirm was answered with is covered by its grant' },
+    ...{ invariant: 'I-22', rule: answeredRule },
     ...{ when: 'it is more', damage: operationOf('confirmed', 'CONFIRM', 'total_credits = 1000') },
+  },
+  {
+    ...{ invariant: 'I-22', rule: answeredRule },
+    ...{ when: 'it is less', damage: operationOf('kept', 'CONFIRM', 'total_credits = total_credits - 1') },
   },
   {
     ...{ invariant: 'I-8', rule: 'no payment key is on two orders of a customer', when: 'one is' },

@@ -14,7 +14,29 @@ import {
   wrongPasswords,
 } from './rows.ts'
 
+const journalEntry = (members: Record<string, unknown>) => ({
+  ...{
+    record_number: 99,
+    table_name: 'operators',
+    row_key: 'opr_1',
+    content_hash: Buffer.alloc(32),
+    written_at: 'now',
+  },
+  ...{ journal_hash: Buffer.alloc(32), ...members },
+})
+
 export const operatorCases: Record<string, Case[]> = {
+  record_journal: [
+    ['a second entry of the journal with a number', 'pkey', journalEntry({ record_number: 1 })],
+    ['an entry of the journal before the first', 'number_from_one', journalEntry({ record_number: 0 })],
+    ['an entry of the journal without a hash', 'hashes_are_sha256', journalEntry({ content_hash: Buffer.alloc(31) })],
+    ['an entry that is not chained', 'hashes_are_sha256', journalEntry({ journal_hash: Buffer.alloc(31) })],
+    ['an entry with half a hash of before', 'hashes_are_sha256', journalEntry({ before_hash: Buffer.alloc(31) })],
+  ],
+  record_journal_head: [
+    ['a second head of the journal', 'pkey', { only_one: true }],
+    ['a head of another journal', 'only_one', { only_one: false }],
+  ],
   operator_actions: [
     ['a second beginning of an action', 'pkey', action({ action_id: uuid(1) })],
     ['a step of its own', 'step', { action_id: uuid(9), step: 'UNDONE' }],

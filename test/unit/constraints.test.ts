@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { journalled } from '../../src/payments/audit-scans.ts'
 import { creditCases, movedTo } from '../support/constraint-credit-cases.ts'
 import { operatorCases } from '../support/constraint-operator-cases.ts'
 import { paymentCases } from '../support/constraint-payment-cases.ts'
@@ -88,6 +89,26 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     const what = `${operation.toLowerCase()} of the audits`
     return [what, 'audits_append_only', sql, appendOnly(operation, 'audits')]
   }),
+  ...Object.entries({
+    UPDATE: `update record_journal set row_key = 'another'`,
+    DELETE: 'delete from record_journal',
+    TRUNCATE: 'truncate record_journal',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the journal of records`
+    return [what, 'record_journal_append_only', sql, appendOnly(operation, 'record_journal')]
+  }),
+  [
+    'removing the head of the journal',
+    'record_journal_head_never_deleted',
+    'delete from record_journal_head',
+    keepsRows('DELETE', 'record_journal_head'),
+  ],
+  [
+    'setting the head of the journal back',
+    'record_journal_head_moves_on',
+    'update record_journal_head set last_number = 1',
+    'the journal of records does not go from 7 to 1',
+  ],
   ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [
@@ -200,7 +221,8 @@ test('what is unique is unique within a customer: another one may have the same 
   })
 })
 
-// orders_transitions has its 25 pairs in order-status.test.ts. Two triggers refuse nothing: recognise.test.ts has them.
+// orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those that
+// note a suspension, audit.test.ts and record-journal.test.ts those that write the journal.
 test('every constraint, unique index and trigger of the schema has its case', async () => {
   const rows = await database.query<{ name: string }>(`
     select conname as name from pg_constraint
@@ -212,6 +234,17 @@ test('every constraint, unique index and trigger of the schema has its case', as
     select tgname from pg_trigger where not tgisinternal`)
   const broken = Object.entries(cases).flatMap(([table, each]) => each.map(([, name]) => `${table}_${name}`))
   const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension']
-  const covered = new Set(['orders_transitions', ...noting, ...broken, ...triggers.map(([, name]) => name)])
+  const changing = ['customers', 'api_keys', 'service_tokens', 'operators', 'discrepancies']
+  const journalling = [
+    ...Object.values(journalled).map(({ table }) => `${table}_journalled`),
+    ...changing.map((table) => `${table}_changes_journalled`),
+  ]
+  const covered = new Set([
+    'orders_transitions',
+    ...noting,
+    ...journalling,
+    ...broken,
+    ...triggers.map(([, name]) => name),
+  ])
   assert.deepEqual(new Set(rows.map((row) => row.name)), covered)
 })

@@ -233,3 +233,35 @@ test('a secret that is found under an older pepper is hashed under the newest fr
     }
   }
 })
+
+test('secrets that are hashed anew are hashed one after the other, and one that fails does not keep the next', async () => {
+  const newer = { version: 2, secret: 'newer' }
+  const begun: string[] = []
+  const ends = new Map<string, PromiseWithResolvers<void>>()
+  const recogniser = createRecogniser<Key>({
+    peppers: [newer, pepper],
+    pattern: /^key_/,
+    find: async (hashes) =>
+      hashes.map(({ keyHash }) => {
+        const name = ['a', 'b', 'c'].find((each) => hashOf(each).equals(keyHash))
+        return name ? { name, keyHash, status: 'ACTIVE' as const } : null
+      }),
+    findSuspended: async () => [],
+    idOf: ({ name }) => name,
+    renew: ({ name }) => {
+      begun.push(name)
+      const end = Promise.withResolvers<void>()
+      ends.set(name, end)
+      return end.promise
+    },
+  })
+  for (const name of ['a', 'b', 'c']) await recogniser(secretOf(name))
+  await settled()
+  assert.deepEqual(begun, ['a'])
+  ends.get('a')?.reject(new Error('away'))
+  await settled()
+  assert.deepEqual(begun, ['a', 'b'])
+  ends.get('b')?.resolve()
+  await settled()
+  assert.deepEqual(begun, ['a', 'b', 'c'])
+})

@@ -44,6 +44,14 @@ export const audits: typeof english = {
     orders: '주문',
     operations: 'PG사 결제 작업',
     events: '이벤트',
+    customers: '고객',
+    apiKeys: '인증 키',
+    serviceTokens: '서비스 토큰',
+    operators: '운영자',
+    operatorActions: '운영자 작업 기록',
+    discrepancies: '불일치',
+    audits: '장부 감사 이력',
+    journalEntries: '변경 기록',
   },
   isClean: '모든 행이 모든 규칙을 지켰습니다.',
   isBroken:
@@ -60,6 +68,9 @@ export const audits: typeof english = {
     operationId: '결제 작업',
     holdId: '보류',
     eventNumber: '이벤트',
+    record: '기록',
+    recordNumber: '변경 기록 번호',
+    counted: '이전 감사의 행 수',
     kind: '종류',
     table: '테이블',
     name: '이름',
@@ -145,8 +156,24 @@ export const audits: typeof english = {
     'confirmed_at is the time of the grant': '결제 완료 시각은 크레딧 지급 시각과 같다',
     'the operations of an order are those its state allows': '주문의 결제 작업은 주문 상태에 맞는 것뿐이다',
     'no idempotency key is on two orders of a customer': '한 고객의 두 주문이 같은 멱등 키를 쓰지 않는다',
-    'the balance a confirm was answered with is covered by its grant':
-      '결제 승인에 응답한 잔액은 지급 이후의 잔액과 맞는다',
+    'the balance a confirm was answered with is what its grant left available':
+      '결제 승인에 응답한 잔액은 지급 직후 사용할 수 있던 크레딧과 같다',
+    'every account belongs to a customer': '모든 계정은 고객에 속한다',
+    'every order belongs to an account': '모든 주문은 계정에 속한다',
+    'an endpoint that wants the last event of a customer has a queue that reaches it':
+      '고객의 마지막 이벤트를 받을 엔드포인트에는 그 이벤트까지 이르는 대기열이 있다',
+    'no hold lasts longer than a hold may': '보류 기간은 허용된 최대 기간을 넘지 않는다',
+    'a FAILED order has a confirm that was refused or expired':
+      '실패한 주문에는 거절되었거나 만료된 결제 승인 작업이 있다',
+    'a return belongs to a FAILED order, and no payment is returned twice':
+      '반환 작업은 실패한 주문에만 있고, 같은 결제를 두 번 반환하지 않는다',
+    'the time of an event is not before that of the one before it': '이벤트의 시각은 직전 이벤트보다 이르지 않다',
+    'an event about an order has the package, the amount and the credits of the order':
+      '주문 이벤트의 상품, 금액, 크레딧은 주문과 같다',
+    'an event about an order has the balance and the time of the entry that it tells of':
+      '주문 이벤트의 잔액과 시각은 해당 원장 항목과 같다',
+    'an order has one event for each state': '주문의 상태마다 이벤트는 하나뿐이다',
+    'an event about few credits has fewer than its threshold': '크레딧 부족 이벤트의 크레딧은 기준보다 적다',
     'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
     'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
     'a refused operation left its order in a state that it could be in':
@@ -158,6 +185,21 @@ export const audits: typeof english = {
       '방치된 작업이 없다: 처리 중인 작업은 누군가 처리하고 있거나 곧 처리한다',
     'the events of a customer are numbered from one without a gap': '고객의 이벤트는 1부터 빠짐없이 번호가 이어진다',
     'an event about an order tells what has become of it': '주문 이벤트의 내용은 주문의 결과와 맞는다',
+    'a customer is as its last journal entry has it': '고객 정보는 마지막 변경 기록과 같다',
+    'an API key is as its last journal entry has it': 'API 키는 마지막 변경 기록과 같다',
+    'a service token is as its last journal entry has it': '서비스 토큰은 마지막 변경 기록과 같다',
+    'an operator is as its last journal entry has it': '운영자 정보는 마지막 변경 기록과 같다',
+    'an operator action is as its last journal entry has it': '운영자 작업 기록은 마지막 변경 기록과 같다',
+    'a discrepancy is as its last journal entry has it': '불일치 내역은 마지막 변경 기록과 같다',
+    'an audit is as its last journal entry has it': '장부 감사 이력은 마지막 변경 기록과 같다',
+    'the entries of the journal are numbered from one without a gap': '변경 기록은 1부터 빠짐없이 번호가 이어진다',
+    'no journal entry has been changed: its hash is that of the entry and of the hash before it':
+      '변경 기록은 수정되지 않았다: 해시는 그 기록과 직전 해시로 계산한 값과 같다',
+    'the head of the journal is its last entry': '변경 기록의 끝은 마지막 기록과 같다',
+    'every change of a record began with what its last journal entry had':
+      '모든 변경은 직전 변경 기록의 내용에서 시작되었다',
+    'no record of the journal has been removed': '변경 기록에 있는 행은 삭제되지 않았다',
+    'no table has fewer rows than an earlier audit counted': '어떤 테이블의 행도 이전 감사 때보다 줄어들지 않았다',
     "the schema's guards are in place": '데이터베이스의 보호 장치가 모두 갖추어져 있다',
     'the rows can be read in the time a statement has': '제한 시간 안에 모든 행을 읽을 수 있다',
   },
