@@ -2,10 +2,11 @@
 // that was missed is made up for, and days before the first customer are nobody's.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { bookCommands } from '../../src/commands/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { createCloseDay } from '../../src/payments/close-day.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { reconcileDay } from '../../src/payments/reconcile.ts'
+import { type Reconciliation, reconcileDay } from '../../src/payments/reconcile.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/reconcile-sql.ts'
 import { createOverrides, openContexts, openKinds } from '../support/recovery.ts'
 import { assertSuccess, startTestService, type TestService } from '../support/service.ts'
@@ -147,6 +148,26 @@ test('the last second of a day belongs to it whole: an operation and a movement 
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.deepEqual(await openKinds(service, approved.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
 })
+
+for (const [what, to] of [
+  ['a day', (last: string) => last],
+  ['its last second', (last: string) => `${last}T23:59:59+09:00`],
+] as const) {
+  test(`the command compares up to the end of ${what}, whole`, async () => {
+    const asked: Date[] = []
+    overrides.listMovements = async (query) => {
+      asked.push(query.to)
+      return { kind: 'page', movements: [], next: null }
+    }
+    const command = bookCommands.find(({ name }) => name === 'reconcile')
+    const [from, last] = ['2026-01-30', '2026-01-31']
+    const call = { payments: async () => service.payments, values: { from, to: to(last) }, onProgress: () => undefined }
+    assert.ok(command?.run)
+    const result = (await command.run(call as never)) as Reconciliation
+    assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
+    assert.equal(asked.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
+  })
+}
 
 test('a day that was missed is made up for within a week, not later', async () => {
   await firstCustomerCame(30)

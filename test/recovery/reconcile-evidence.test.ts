@@ -103,12 +103,12 @@ test('the payment key of another customer proves nothing: the grant is found, an
 })
 
 /** The order's amount and the gateway's, by what is open about the order. */
-async function amountsTold(orderId: string): Promise<unknown[]> {
+async function amountsFound(orderId: string): Promise<unknown[]> {
   const found = await discrepanciesOf(service, orderId)
   return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as Detail).amount])
 }
 
-test('R4: 19,000 captured for a CONFIRMED order of 20,000: both amounts are told, the credits stay as they are', async () => {
+test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits stay as they are', async () => {
   const order = await confirmedThen()
   lists(captureOf(order, { amount: 19_000 }))
   const { orderId, paymentKey } = order
@@ -118,18 +118,18 @@ test('R4: 19,000 captured for a CONFIRMED order of 20,000: both amounts are told
   assert.deepEqual(sums(result), {
     ...{ captured: 19_000, bookedCaptured: 0, outsideCaptured: 0, missingCaptured: 20_000 },
   })
-  assert.deepEqual(await amountsTold(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
+  assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
   assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
 })
 
-test('R1: 19,000 captured for a PENDING order of 20,000: both amounts are told, and no credits are given', async () => {
+test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has both amounts, and no credits are given', async () => {
   const { orderId } = await customer.paidOrder()
   const paymentKey = await service.sandbox.pay(orderId, 19_000)
   await service.sandbox.capture(paymentKey, orderId, 19_000)
   lists(captureOf({ orderId, paymentKey, amount: 19_000 }))
   assert.equal((await run()).reviewed.disagrees, 1)
-  assert.deepEqual(await amountsTold(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
+  assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
   assert.deepEqual(await movements(service, customer.customerId), [])
   assert.deepEqual([await customer.status(orderId), await customer.credits()], ['PENDING', 0])
 })
@@ -208,11 +208,11 @@ for (const [what, members] of alterations) {
     const [found] = await discrepanciesOf(service, listed.transactionKey)
     assert.ok(found)
     const { stored, gateway } = found.detail as { stored: Movement; gateway: Movement }
-    const told = ({ paymentKey, orderId, direction, amount, movedAt }: Movement) => ({
+    const contentsOf = ({ paymentKey, orderId, direction, amount, movedAt }: Movement) => ({
       ...{ paymentKey, orderId, direction, amount, movedAt: new Date(movedAt).getTime() },
     })
-    assert.deepEqual([found?.kind, told(gateway)], ['MOVEMENT_DIFFERS', told(listed)])
-    assert.deepEqual(told(stored), told({ ...listed, ...members }))
+    assert.deepEqual([found?.kind, contentsOf(gateway)], ['MOVEMENT_DIFFERS', contentsOf(listed)])
+    assert.deepEqual(contentsOf(stored), contentsOf({ ...listed, ...members }))
     await service.database.query('truncate gateway_movements')
     assert.equal((await run()).listedDifferently, 0)
     assert.deepEqual(await openKinds(service, listed.transactionKey), [])
