@@ -172,7 +172,8 @@ export async function sumMovements(database: Database, { from, to }: Span): Prom
 export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
 
 // The amount of a capture or a whole cancel is the order's. What was cancelled in parts is not booked by any one row, and
-// is looked at. An operation accounts for one movement: a second one like it is booked by nothing.
+// is looked at. An operation accounts for one movement: a second one like it is booked by nothing. The offset
+// keeps the look at the movements of one payment: by time all of a span would be read for each row.
 const compareMovementsStatement = statement(
   'payments.compareGatewayMovements',
   `with page as (
@@ -189,8 +190,8 @@ const compareMovementsStatement = statement(
             where p.customer_id = o.customer_id and p.order_id = o.order_id and p.payment_key = m.payment_key
               and p.amount = m.amount and p.state = 'APPROVED'
               and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE'))
-      and not exists (select from gateway_movements twin
-                      where twin.payment_key = m.payment_key and twin.order_id = m.order_id
+      and not exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+                      where twin.order_id = m.order_id
                         and twin.direction = m.direction and twin.amount = m.amount
                         and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
                         and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "booked"
@@ -223,8 +224,8 @@ export type UnmovedOperation = {
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
 // span lie together. What is still open then is settled by asking the gateway. The slice is read by itself and each of its
 // rows looked up by its key: a plan that is made once for all slices would rather walk the whole table in the order of the
-// answer, or read all movements. A payment key alone proves nothing: it may be another customer's. Of a cancel that the
-// gateway made in parts the parts have to add up.
+// answer, or read all movements; the offset keeps it from reading those of the span. A payment key alone proves nothing: it
+// may be another customer's. Of a cancel that the gateway made in parts the parts have to add up.
 const listUnmovedStatement = statement(
   'payments.listUnmovedOperations',
   `with slice as materialized (
@@ -238,9 +239,8 @@ const listUnmovedStatement = statement(
   from slice p
   cross join lateral (
     select bool_or(m.amount = p.amount) or sum(m.amount) = p.amount as moved
-    from gateway_movements m
-    where m.payment_key = p.payment_key and m.order_id = p.order_id
-      and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
+    from (select * from gateway_movements where payment_key = p.payment_key offset 0) m
+    where m.order_id = p.order_id and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
       and m.moved_at >= $5 and m.moved_at < $6 and m.transaction_key <> all ($7::text[])
   ) found
   where found.moved is not true

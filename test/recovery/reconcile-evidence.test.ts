@@ -288,14 +288,25 @@ test('operations of one hour without a movement are all looked at, however many 
     orderId,
   ])
   await service.database.query(
-    `insert into orders select (jsonb_populate_record(null::orders, $1::jsonb || jsonb_build_object(
-       'order_id', $2 || n, 'idempotency_key', null))).* from generate_series(2, $3::int) n`,
+    `insert into orders
+     select (copy.row).*
+     from (
+       select jsonb_populate_record(null::orders, $1::jsonb || jsonb_build_object(
+                'order_id', $2 || n, 'idempotency_key', null)) as row
+       from generate_series(2, $3::int) n
+       offset 0
+     ) copy`,
     [JSON.stringify(order), `${orderId}_`, count],
   )
   await service.database.query(
-    `insert into payment_operations select (jsonb_populate_record(null::payment_operations, $1::jsonb || jsonb_build_object(
-       'order_id', $2 || n, 'payment_key', $3 || '_' || n, 'operation_id', gen_random_uuid()))).*
-     from generate_series(2, $4::int) n`,
+    `insert into payment_operations
+     select (copy.row).*
+     from (
+       select jsonb_populate_record(null::payment_operations, $1::jsonb || jsonb_build_object(
+                'order_id', $2 || n, 'payment_key', $3 || '_' || n, 'operation_id', gen_random_uuid())) as row
+       from generate_series(2, $4::int) n
+       offset 0
+     ) copy`,
     [JSON.stringify(operation), `${orderId}_`, paymentKey, count],
   )
   lists()
@@ -313,6 +324,27 @@ test('operations of one hour without a movement are all looked at, however many 
   await service.database.query(`delete from payment_operations where order_id like $1`, [`${orderId}\\_%`])
   await service.database.query(`delete from orders where order_id like $1`, [`${orderId}\\_%`])
   assert.deepEqual([result.reviewed.agrees, result.outsideCaptured], [count, count * 20_000])
+})
+
+test('movements are looked up by their payment, not by the time of the span, once for each row', async () => {
+  const texts = new Map<string, string>()
+  const { database } = service.payments
+  lists()
+  await run({
+    ...service.payments,
+    database: {
+      run<Row extends object>(asked: Statement, values?: unknown[]): Promise<Row[]> {
+        texts.set(asked.name, asked.text)
+        return database.run<Row>(asked, values)
+      },
+    },
+  })
+  const scansByTime = async (name: string) => {
+    const plan = await service.database.query(`explain (generic_plan) ${texts.get(name)}`)
+    return JSON.stringify(plan).split('gateway_movements_by_time').length - 1
+  }
+  assert.equal(await scansByTime('payments.compareGatewayMovements'), 1)
+  assert.equal(await scansByTime('payments.listUnmovedOperations'), 0)
 })
 
 test('a thousand open discrepancies about nothing of ours do not keep an order from being looked at again', async () => {
