@@ -12,6 +12,9 @@ const listLimit = 1_000
 
 const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), to: readTime(to, '23:59:59') })
 
+/** The last day or second is included. */
+const behind = (last: Date) => new Date((Math.floor(last.getTime() / 1_000) + 1) * 1_000)
+
 export const bookCommands: Command[] = [
   {
     name: 'audit',
@@ -59,7 +62,7 @@ export const bookCommands: Command[] = [
     async run({ payments, values, onProgress }) {
       const { from, to } = readSpan(values)
       if (!from || !to) throw new Error('no dates')
-      return reconcile(await payments(), { from, to }, onProgress)
+      return reconcile(await payments(), { from, to: behind(to) }, onProgress)
     },
     failed: (result) => isDoubtful(result as Reconciliation),
   },

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
 import type { PaymentContext } from '../payments/context.ts'
-import type { Progress } from '../payments/reconcile.ts'
+import type { Progress } from '../payments/movement-list.ts'
 
 /** What the options of all commands are called. One name means one thing wherever it is taken. */
 export type Values = {

@@ -18,7 +18,10 @@ import {
 
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) })
 
-/** KRW of a day of Korea. The difference is what the gateway has moved and our books do not account for. */
+/**
+ * KRW of a day of Korea. The books are our operations that account for the gateway's movements, and those of the day that
+ * the gateway does not confirm. The difference is the gateway's net less that of the books.
+ */
 const Money = Type.Object({ captured: Whole, cancelled: Whole, net: Whole })
 export const dayStates = ['agrees', 'repaired', 'differs', 'under way', 'not compared'] as const
 export const DaysData = Type.Object({
@@ -38,6 +41,13 @@ export const DaysData = Type.Object({
 const Result = Type.Object({
   ...{ movements: Whole, captured: Whole, cancelled: Whole, bookedCaptured: Whole, bookedCancelled: Whole },
   foreign: Whole,
+  /** Not in results of version 0.7.0. */
+  outsideCaptured: Type.Optional(Whole),
+  outsideCancelled: Type.Optional(Whole),
+  missingCaptured: Type.Optional(Whole),
+  missingCancelled: Type.Optional(Whole),
+  notListed: Type.Optional(Whole),
+  listedDifferently: Type.Optional(Whole),
   reviewed: Type.Object({ agrees: Whole, repaired: Whole, disagrees: Whole, 'under way': Whole, unknown: Whole }),
 })
 export const RunData = Type.Object({

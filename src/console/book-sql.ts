@@ -3,6 +3,17 @@
 import { type Database, statement } from '../db/database.ts'
 import type { Reconciliation } from '../payments/reconcile.ts'
 
+type AddedSince07 =
+  | 'outsideCaptured'
+  | 'outsideCancelled'
+  | 'missingCaptured'
+  | 'missingCancelled'
+  | 'notListed'
+  | 'listedDifferently'
+
+/** Runs of version 0.7.0 did not look at everything that those of today do. */
+export type StoredResult = Omit<Reconciliation, AddedSince07> & Partial<Pick<Reconciliation, AddedSince07>>
+
 export type RunRow = {
   reconciliationId: string
   cause: 'DAILY' | 'COMMAND'
@@ -11,7 +22,7 @@ export type RunRow = {
   startedAt: Date
   finishedAt: Date | null
   state: 'under way' | 'finished' | 'interrupted'
-  result: Reconciliation | null
+  result: StoredResult | null
 }
 
 const runColumns = `r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
@@ -49,8 +60,8 @@ export async function findRun(database: Database, reconciliationId: string): Pro
 
 export type DayRun = RunRow & { day: string }
 
-// A run covers a day from its first second to its last; of today, to the moment at which it was begun. The latest that
-// has finished and the latest of all, which may be under way.
+// A run covers a day when it ends with its last second; of today, when it ends with the moment at which it was begun. The
+// latest that has finished and the latest of all, which may be under way.
 const listRunsOfDaysStatement = statement(
   'console.listRunsOfDays',
   `select to_char(d.day, 'YYYY-MM-DD') as "day", r.*

@@ -6,10 +6,18 @@ import { uuidPattern } from '../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../core/korean-days.ts'
 import { recorded, type Trail } from '../operators/trail.ts'
 import { resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
-import { beginRun, carryOut, isDoubtful, letGo, type Reconciliation } from '../payments/reconcile.ts'
+import { beginRun, carryOut, isDoubtful, letGo } from '../payments/reconcile.ts'
 import type { Run, Span } from '../payments/reconcile-sql.ts'
 import type { dayStates } from './book-contract.ts'
-import { type DayRun, findRun, listDiscrepancies, listRuns, listRunsOfDays, type Sight } from './book-sql.ts'
+import {
+  type DayRun,
+  findRun,
+  listDiscrepancies,
+  listRuns,
+  listRunsOfDays,
+  type Sight,
+  type StoredResult,
+} from './book-sql.ts'
 import { noSuchDiscrepancy } from './discrepancy.ts'
 import { findDiscrepancy } from './discrepancy-sql.ts'
 import { cursorOf, limitOf, pageOf } from './keyset.ts'
@@ -57,8 +65,7 @@ export function bookHandlers(parts: BookParts, trail: Trail, app: FastifyInstanc
       const { from, to } = spanOf(body)
       const begins = startOf('from', from)
       if (begins.getTime() >= Date.now()) throw faultOf('from', 'must not be in the future')
-      // From the first second to the last, as the gateway takes them.
-      const ends = new Date(startOf('to', to).getTime() + dayMs - 1_000)
+      const ends = new Date(startOf('to', to).getTime() + dayMs)
       return { reconciliationId: await runInBackground({ from: begins, to: ends }, request, body.reason.trim()) }
     },
     async discrepancies({ query }) {
@@ -177,7 +184,8 @@ function dayOf(day: string, runs: DayRun[]) {
   }
   const { result, reconciliationId, finishedAt: comparedAt } = finished
   const gateway = moneyOf(result.captured, result.cancelled)
-  const books = moneyOf(result.bookedCaptured, result.bookedCancelled)
+  const { bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
+  const books = moneyOf(bookedCaptured + missingCaptured, bookedCancelled + missingCancelled)
   return {
     ...{ day, state: isUnderWay ? ('under way' as const) : stateOf(result), movements: result.movements },
     ...{ gateway, books, difference: gateway.net - books.net, reconciliationId, comparedAt },
@@ -189,9 +197,10 @@ function moneyOf(captured: number, cancelled: number) {
 }
 
 /** What the books say of a repaired day is from before its repair. Money of another shop's orders is nobody's repair. */
-function stateOf(result: Reconciliation): DayState {
+function stateOf(result: StoredResult): DayState {
   const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
-  const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] > 0
+  const { notListed = 0, listedDifferently = 0 } = result
+  const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] + notListed + listedDifferently > 0
   const isEqual = captured === bookedCaptured && cancelled === bookedCancelled
   if (isOpen || (!isEqual && foreign > 0)) return 'differs'
   return isEqual && reviewed.repaired === 0 ? 'agrees' : 'repaired'

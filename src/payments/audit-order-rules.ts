@@ -122,6 +122,13 @@ export const operationRules: ScanRule[] = [
         and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')`,
   },
   {
+    invariant: 'I-8',
+    rule: 'no payment key is approved for two customers',
+    holds: `p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
+      select twin.customer_id from payment_operations twin
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')`,
+  },
+  {
     invariant: 'I-12',
     rule: 'an operation is about an order and its whole amount',
     holds: 'p.amount = o.amount',

@@ -29,7 +29,7 @@ export async function insertDiscrepancyOfOperation(
 
 export type Discrepancy = {
   kind: string
-  /** An order id of ours, or a payment key of the gateway's. */
+  /** An order id of ours, or a payment key or transaction key of the gateway's. */
   subject: string
   order: OrderKey | null
   detail: object
@@ -105,6 +105,40 @@ export async function resolveDiscrepanciesOfOrder(
   resolution: string,
 ): Promise<void> {
   await database.run(resolveOfOrderStatement, [customerId, orderId, kind, resolution])
+}
+
+// Times are written by one function and so compared as texts.
+const resolveMovementsStatement = statement(
+  'payments.resolveMovementDiscrepancies',
+  `update discrepancies
+  set resolved_at = now(), resolution = 'the list of the gateway and our copy of it agree'
+  where kind in ('MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS') and resolved_at is null and subject <> all ($3::text[])
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') >= $1
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2`,
+)
+
+/** Closes what is open about the copy of the gateway's list in a span, but for those of these transaction keys. */
+export async function resolveMovementDiscrepancies(
+  database: Database,
+  { from, to }: { from: Date; to: Date },
+  stillThere: string[],
+): Promise<void> {
+  await database.run(resolveMovementsStatement, [from.toISOString(), to.toISOString(), stillThere])
+}
+
+const listDoubtedOrdersStatement = statement(
+  'payments.listDoubtedOrders',
+  `select customer_id as "customerId", order_id as "orderId"
+  from discrepancies
+  where resolved_at is null and order_id is not null
+  group by customer_id, order_id
+  order by max(last_seen_at)
+  limit $1`,
+)
+
+/** Orders that something is open about. Those that were looked at longest ago come first, so that each has its turn. */
+export function listDoubtedOrders(database: Database, limit: number): Promise<OrderKey[]> {
+  return database.run<OrderKey>(listDoubtedOrdersStatement, [limit])
 }
 
 export type OpenDiscrepancy = {

@@ -1,59 +1,78 @@
 // Compares every movement of money in the gateway's list with our books, both ways. What does not match is reviewed: the
 // review repairs what is certain and leaves the rest as a discrepancy. When the gateway does not answer there are no
 // conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
-import { sleep } from '../core/clock.ts'
+//
+// A movement belongs to a span by the gateway's time, an operation by the time at which it was opened; around midnight the
+// two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
+// movement, and one that has no movement in the span it was opened in is looked up at the gateway by itself.
 import { leastUuid, newOperationId, orderIdPattern } from '../core/ids.ts'
-import { dayMs } from '../core/korean-days.ts'
-import type { MovementPage, MovementQuery } from '../gateway/gateway.ts'
+import type { Movement } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
-import { listOpenDiscrepancies, saveDiscrepancy } from './discrepancy-sql.ts'
-import type { OrderKey } from './order-sql.ts'
+import { listDoubtedOrders, saveDiscrepancy } from './discrepancy-sql.ts'
+import {
+  checkCopy,
+  copyList,
+  type MovementList,
+  type Progress,
+  slices,
+  timeShower,
+  type Work,
+} from './movement-list.ts'
+import { findOrderKeys, type OrderKey } from './order-sql.ts'
 import {
   type ComparedMovement,
   claimDailyRun,
   compareMovements,
   finishRun,
-  insertMovements,
+  firstPlace,
   insertRun,
+  lastMomentOf,
   listUnmoved,
-  type MovementPlace,
   type Run,
   renewRun,
   type Span,
+  type UnmovedOperation,
 } from './reconcile-sql.ts'
 import { type Review, review } from './review.ts'
 
-export type Progress = (phase: string, done: number, total: number) => void
 type Watching = { onProgress: Progress; stopping: AbortSignal }
 
 export type Reconciliation = {
   from: string
+  /** The last second, included. */
   to: string
-  /** Of the gateway, in the span. Amounts are KRW. */
+  /** Of the gateway, in the span, as it listed them in this run. Amounts are KRW. */
   movements: number
   captured: number
   cancelled: number
-  /** Amounts of those that our books account for as they stood; the rest was reviewed. */
+  /** Approved operations of ours that account for these movements as they stood; the other movements were reviewed. */
   bookedCaptured: number
   bookedCancelled: number
+  /** Approved operations of ours, opened in the span, that have no movement in it; the gateway was asked about each. */
+  /** It confirmed these: their movement is outside of the span. */
+  outsideCaptured: number
+  outsideCancelled: number
+  /** It did not confirm these. */
+  missingCaptured: number
+  missingCancelled: number
   /** Movements of orders that are not this service's. */
   foreign: number
+  /** Rows of our copy of the list that the gateway does not list, or lists otherwise. They are not believed. */
+  notListed: number
+  listedDifferently: number
   /** Orders that were looked at, by what came of it. */
   reviewed: Record<Review, number>
 }
 
 /** Something disagrees, or could not be found out. */
-export function isDoubtful({ reviewed: { disagrees, unknown } }: Pick<Reconciliation, 'reviewed'>): boolean {
-  return disagrees + unknown > 0
+export function isDoubtful({ reviewed, notListed, listedDifferently }: Reconciliation): boolean {
+  return reviewed.disagrees + reviewed.unknown + notListed + listedDifferently > 0
 }
 
 const hourMs = 3_600_000
 const pageSize = 1_000
 const reviewsAtATime = 8
 const leaseMs = 120_000
-/** Pauses before the gateway is asked for a page again. */
-const pausesMs = [1_000, 2_000, 4_000, 8_000]
-const minuteMs = 60_000
 const rereviewedAtMost = 1_000
 const takenOver = 'another process has taken the run over'
 
@@ -69,9 +88,9 @@ export async function reconcile(
 /** A run that somebody asked for, to be carried out at once by whoever has begun it. */
 export async function beginRun({ database }: PaymentContext, span: Span): Promise<Run> {
   // Nothing has moved in the future.
-  const to = new Date(Math.min(span.to.getTime(), Date.now()))
-  if (to <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
-  return insertRun(database, newOperationId(), { from: span.from, to }, leaseMs)
+  const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
+  if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
+  return insertRun(database, newOperationId(), begun, leaseMs)
 }
 
 /** One that comes to nothing is let go of: it shows as interrupted, not as under way until its lease is over. */
@@ -126,69 +145,46 @@ async function compareBooks(
     renewedAt = performance.now()
     if (!(await renewRun(context.database, run, leaseMs))) throw new Error(takenOver)
   }
-  const work: Work = { context, span: run, goOn, result, onProgress, stopping }
+  const work: Work = { context, span: run, goOn, onProgress, stopping }
   await reviewDiscrepancies(work)
-  await readGateway(work)
-  await compareGateway(work)
-  await compareOperations(work)
+  const list = await copyList(work)
+  result.notListed = list.notListed.length
+  result.listedDifferently = list.differing.size
+  await compareGateway(work, list, result)
+  await compareOperations(work, list, result)
+  await checkCopy(work, list)
   return result
 }
 
-type Work = {
-  context: PaymentContext
-  span: Span
-  goOn: () => Promise<void>
-  result: Reconciliation
-  onProgress: Progress
-  stopping: AbortSignal
-}
-
-/** Day by day, page by page, into our own table: both comparisons work from there. */
-async function readGateway(work: Work): Promise<void> {
-  const showTime = timeShower('minutes of the span read from the gateway', work)
-  for (const day of slices(work.span, dayMs)) {
-    for (let after: string | null = null; ; ) {
-      // The gateway takes both ends in, to the second.
-      const page = await readPage(work, { from: day.from, to: new Date(day.to.getTime() - 1), after })
-      await insertMovements(work.context.database, page.movements)
-      showTime(page.movements.at(-1)?.movedAt ?? day.from)
-      if (page.next === null) break
-      after = page.next
-    }
-    showTime(day.to)
-  }
-}
-
-async function readPage({ context, goOn, stopping }: Work, query: MovementQuery): Promise<MovementPage> {
-  for (let attempt = 0; ; attempt += 1) {
-    await goOn()
-    const page = await context.gateway.listMovements(query)
-    if (page.kind === 'page') return page
-    const pauseMs = pausesMs[attempt]
-    if (pauseMs === undefined) {
-      throw new Error(`The gateway does not list its transactions (${page.code}): nothing concluded.`)
-    }
-    await sleep(pauseMs, stopping)
-  }
-}
-
-async function compareGateway(work: Work): Promise<void> {
-  const { context, span, result } = work
+async function compareGateway(work: Work, { disbelieved, differing }: MovementList, result: Reconciliation) {
+  const { context, span } = work
   const showTime = timeShower("minutes of the gateway's list compared with our books", work)
-  let after: MovementPlace = { movedAt: new Date(0), transactionKey: '' }
-  for (;;) {
+  const listed = [...differing.values()].map((each) => each.listed)
+  await takeIn(work, await unbooked(context, listed), result)
+  for (let after = firstPlace; ; ) {
     await work.goOn()
-    const page = await compareMovements(context.database, span, after, pageSize)
-    for (const movement of page) count(result, movement)
-    const doubtful = page.filter((movement) => !movement.booked)
-    const ours = doubtful.filter((movement) => movement.customerId !== null)
-    for (const movement of doubtful) if (movement.customerId === null) await noteForeign(context, movement)
-    await reviewEach(work, ours as Doubtful[])
+    const page = await compareMovements(context.database, span, after, disbelieved, pageSize)
+    await takeIn(work, page, result)
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     showTime(last.movedAt)
     after = last
   }
+}
+
+/** As the gateway lists them; there are few. */
+async function unbooked({ database }: PaymentContext, listed: Movement[]): Promise<ComparedMovement[]> {
+  if (listed.length === 0) return []
+  const keys = await findOrderKeys(database, [...new Set(listed.map(({ orderId }) => orderId))])
+  return listed.map((each) => ({ ...each, customerId: keys.get(each.orderId)?.customerId ?? null, booked: false }))
+}
+
+async function takeIn(work: Work, movements: ComparedMovement[], result: Reconciliation): Promise<void> {
+  for (const movement of movements) count(result, movement)
+  const doubtful = movements.filter((movement) => !movement.booked)
+  const ours = doubtful.filter((movement) => movement.customerId !== null)
+  for (const movement of doubtful) if (movement.customerId === null) await noteForeign(work.context, movement)
+  await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result)
 }
 
 function count(result: Reconciliation, { direction, amount, booked, customerId }: ComparedMovement): void {
@@ -208,14 +204,15 @@ async function noteForeign({ database, log }: PaymentContext, movement: Compared
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }
 
-async function compareOperations(work: Work): Promise<void> {
+async function compareOperations(work: Work, { disbelieved }: MovementList, result: Reconciliation): Promise<void> {
   const showTime = timeShower('minutes of our books compared with the list', work)
+  const evidence = { span: work.span, disbelieved }
   for (const slice of slices(work.span, hourMs)) {
     let after = { customerId: leastUuid, operationId: leastUuid }
     for (;;) {
       await work.goOn()
-      const page = await listUnmoved(work.context.database, slice, after, pageSize)
-      await reviewEach(work, page)
+      const page = await listUnmoved(work.context.database, slice, after, evidence, pageSize)
+      await reviewEach(work, page, result, (operation, review) => countUnmoved(result, operation, review))
       const last = page.at(-1)
       if (!last || page.length < pageSize) break
       after = last
@@ -224,25 +221,45 @@ async function compareOperations(work: Work): Promise<void> {
   }
 }
 
+const isConfirmed: Record<Review, boolean> = {
+  agrees: true,
+  repaired: true,
+  disagrees: false,
+  'under way': false,
+  unknown: false,
+}
+
+function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation, review: Review): void {
+  const isCapture = kind === 'CONFIRM'
+  if (isConfirmed[review]) result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
+  else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
+}
+
 /** What was open before may have come right. It says nothing about the span, and does not count for it. */
 async function reviewDiscrepancies(work: Work): Promise<void> {
-  const open = await listOpenDiscrepancies(work.context.database, rereviewedAtMost)
-  const orders = open.flatMap(({ customerId, orderId }) =>
-    customerId && orderId ? [{ customerId, orderId, paymentKey: null }] : [],
-  )
-  await reviewEach({ ...work, result: emptyResult(work.span) }, orders)
+  const orders = await listDoubtedOrders(work.context.database, rereviewedAtMost)
+  const doubtful = orders.map((order) => ({ ...order, paymentKey: null }))
+  await reviewEach(work, doubtful, emptyResult(work.span))
 }
 
 type Doubtful = OrderKey & { paymentKey: string | null }
 
 /** Several at a time, but not of one order. */
-async function reviewEach({ context, goOn, result }: Work, doubtful: Doubtful[]): Promise<void> {
+async function reviewEach<Each extends Doubtful>(
+  { context, goOn }: Work,
+  doubtful: Each[],
+  result: Reconciliation,
+  onReviewed: (each: Each, review: Review) => void = () => undefined,
+): Promise<void> {
   const queue = Map.groupBy(doubtful, (each) => each.orderId).values()
   async function work(): Promise<void> {
-    for (const payments of queue) {
-      for (const { customerId, orderId, paymentKey } of payments) {
+    for (const ofOrder of queue) {
+      for (const each of ofOrder) {
         await goOn()
-        result.reviewed[await reviewSafely(context, { customerId, orderId }, paymentKey)] += 1
+        const { customerId, orderId, paymentKey } = each
+        const found = await reviewSafely(context, { customerId, orderId }, paymentKey)
+        result.reviewed[found] += 1
+        onReviewed(each, found)
       }
     }
   }
@@ -259,23 +276,22 @@ async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: 
   }
 }
 
-function emptyResult({ from, to }: Span): Reconciliation {
+function emptyResult(span: Span): Reconciliation {
   return {
-    ...{ from: from.toISOString(), to: to.toISOString(), movements: 0, captured: 0, cancelled: 0 },
-    ...{ bookedCaptured: 0, bookedCancelled: 0, foreign: 0 },
+    from: span.from.toISOString(),
+    to: lastMomentOf(span).toISOString(),
+    movements: 0,
+    captured: 0,
+    cancelled: 0,
+    bookedCaptured: 0,
+    bookedCancelled: 0,
+    outsideCaptured: 0,
+    outsideCancelled: 0,
+    missingCaptured: 0,
+    missingCancelled: 0,
+    foreign: 0,
+    notListed: 0,
+    listedDifferently: 0,
     reviewed: { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 },
-  }
-}
-
-function timeShower(phase: string, { span: { from, to }, onProgress }: Work): (reached: Date) => void {
-  const minutesTo = (time: Date) => Math.ceil((time.getTime() - from.getTime()) / minuteMs)
-  return (reached) => onProgress(phase, minutesTo(reached), minutesTo(to))
-}
-
-/** Consecutive spans of at most that length, each up to the beginning of the next. */
-function* slices({ from, to }: Span, lengthMs: number): Generator<Span> {
-  const end = to.getTime() + 1
-  for (let start = from.getTime(); start < end; start += lengthMs) {
-    yield { from: new Date(start), to: new Date(Math.min(start + lengthMs, end)) }
   }
 }

@@ -134,6 +134,45 @@ test('what no rule decides differs, is listed until it is resolved with a note, 
   assertRefused(await viewer.ask('discrepancies', unknown), 'NOT000')
 })
 
+test('a grant that the gateway does not know of, in the last moment of a day, is in the books of that day and differs', async () => {
+  const day = addDays(today(), -2)
+  const customer = await service.newCustomer()
+  const { orderId, confirm, amount } = await customer.paidOrder()
+  overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
+  await confirm()
+  clear()
+  const lastMoment = Date.parse(`${day}T23:59:59.999+09:00`)
+  await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [
+    ...[orderId, new Date(lastMoment)],
+  ])
+  const run = await reconcile(day)
+  assert.equal(Date.parse(run.to), lastMoment - 999)
+  assert.deepEqual([run.result?.missingCaptured, run.result?.bookedCaptured, run.result?.captured], [amount, 0, 0])
+  const shown = await dayOf(day)
+  const money = { captured: amount, cancelled: 0, net: amount }
+  assert.deepEqual([shown?.state, shown?.books, shown?.difference], ['differs', money, -amount])
+  await reconcile(addDays(day, 1))
+  assert.equal((await dayOf(addDays(day, 1)))?.state, 'agrees')
+})
+
+test('a day that version 0.7.0 has compared is shown as it was', async () => {
+  const day = addDays(today(), -20)
+  const from = new Date(`${day}T00:00:00+09:00`)
+  const to = new Date(from.getTime() + 86_399_000)
+  const reviewed = { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 }
+  const sums = { movements: 1, captured: 20_000, cancelled: 0, bookedCaptured: 20_000, bookedCancelled: 0, foreign: 0 }
+  const [row] = await service.database.query<{ id: string }>(
+    `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, finished_at, result)
+     values (gen_random_uuid(), 'DAILY', $1, $2, gen_random_uuid(), now(), now(), $3)
+     returning reconciliation_id as id`,
+    [from, to, { from, to, ...sums, reviewed }],
+  )
+  const shown = await dayOf(day)
+  assert.deepEqual([shown?.state, shown?.books?.net, shown?.difference], ['agrees', 20_000, 0])
+  const run = await viewer.get('run', { params: { reconciliationId: row?.id ?? '' } })
+  assert.deepEqual([run.result, Date.parse(run.to)], [{ ...sums, reviewed }, to.getTime()])
+})
+
 test('a note whose answer is lost is found as it was written, and another one is refused', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail) values ('pay_lost', 'CAPTURED', '{}')`,

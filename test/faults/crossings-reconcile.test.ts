@@ -6,13 +6,12 @@ import type { Books, Scenario } from '../support/crossing-scenario.ts'
 import { crossingTable } from '../support/crossing-table.ts'
 import { noonOfLastDay } from '../support/crossing-world.ts'
 
-/** The gateway's list says that what has just happened happened then. */
-const listedAt =
-  (then: () => Date) =>
+/** The gateway's list says that what has just happened happened so much earlier. */
+const listedEarlier =
+  (shiftMs: number) =>
   (gateway: Gateway): Gateway => ({
     ...gateway,
     async listMovements({ from, to, after }) {
-      const shiftMs = Date.now() - then().getTime()
       const shifted = (time: Date, ms: number) => new Date(time.getTime() + ms)
       const page = await gateway.listMovements({ from: shifted(from, shiftMs), to: shifted(to, shiftMs), after })
       if (page.kind !== 'page') return page
@@ -21,16 +20,16 @@ const listedAt =
     },
   })
 /** Of the last minute the list may know nothing yet. */
-const minutesAgo = listedAt(() => new Date(Date.now() - 5 * 60_000))
+const minutesAgo = listedEarlier(5 * 60_000)
 
 const adopted = [...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared]
 const notReturned = [...compared, ...returning]
 
 const crossings = (begin: string, reviewed: string[], slices: string) => [
-  ...[begin, 'payments.listOpenDiscrepancies', 'payments.renewReconciliation'],
-  ...['gateway.listMovements', 'payments.insertGatewayMovements'],
+  ...[begin, 'payments.listDoubtedOrders', 'payments.renewReconciliation', 'payments.listGatewayMovements'],
+  ...['gateway.listMovements', 'payments.insertGatewayMovements', 'payments.resolveMovementDiscrepancies'],
   ...['payments.compareGatewayMovements', ...reviewed],
-  ...[slices, 'payments.finishReconciliation'],
+  ...[slices, 'payments.sumGatewayMovements', 'payments.finishReconciliation'],
 ]
 const anHour = 'payments.listUnmovedOperations'
 
@@ -54,7 +53,7 @@ const scenarios = {
     call: 'reconcileDay',
     // What a run has left open is the worker's, not the next run's.
     ending: 'left to the background',
-    gateway: listedAt(noonOfLastDay),
+    gateway: listedEarlier(Date.now() - noonOfLastDay().getTime()),
     crossings: crossings('payments.claimDailyReconciliation', adopted, `${anHour} × 24`),
     ends: confirmed,
     background: { unbegun: unknownToUs },

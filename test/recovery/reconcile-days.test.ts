@@ -2,13 +2,14 @@
 // that was missed is made up for, and days before the first customer are nobody's.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { bookCommands } from '../../src/commands/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { closeDay } from '../../src/payments/close-day.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { reconcileDay } from '../../src/payments/reconcile.ts'
+import { type Reconciliation, reconcileDay } from '../../src/payments/reconcile.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/reconcile-sql.ts'
-import { createOverrides, openContexts } from '../support/recovery.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { createOverrides, openContexts, openKinds } from '../support/recovery.ts'
+import { assertSuccess, startTestService, type TestService } from '../support/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
@@ -71,6 +72,102 @@ test('the days since the first customer are due, oldest first, each once; today 
   assert.equal(await reconcileNext(), null)
   assert.deepEqual(await runs(), days.map(finished))
 })
+
+/** How version 0.7.0 claims a day. It may run beside this one. */
+const claimDayOf07 = `
+  insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
+  select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + interval '2 minutes'
+  from (
+    select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
+             at time zone 'Asia/Seoul' as day
+    from generate_series(7, 1, -1) as n
+  ) as days
+  where day + interval '1 day' > (select min(created_at) from customers)
+    and not exists (select from reconciliations done
+                    where done.cause = 'DAILY' and done.from_time = day
+                      and (done.finished_at is not null or done.lease_until > now()))
+  order by day
+  limit 1
+  on conflict (from_time, to_time) where cause = 'DAILY'
+  do update set holder_id = excluded.holder_id, lease_until = excluded.lease_until
+  where r.finished_at is null and r.lease_until <= now()
+  returning r.from_time as day`
+
+test('version 0.7.0 beside this one: neither reconciles a day that the other has done or is at, and each takes over what the other left', async () => {
+  await firstCustomerCame(3)
+  const [first = '', second = '', third = ''] = await koreanDays(3, 2, 1)
+  const claimAs07 = async () =>
+    (await service.database.query<{ day: Date }>(claimDayOf07, [newOperationId()]))[0]?.day.toISOString()
+  const leaseIsOver = () =>
+    service.database.query('update reconciliations set lease_until = now() where finished_at is null')
+  assert.equal((await reconcileNext())?.from, first)
+  assert.equal(await claimAs07(), second)
+  assert.equal((await claimDailyRun(service.payments.database, newOperationId(), 60_000))?.from.toISOString(), third)
+  assert.equal(await claimAs07(), undefined)
+  await leaseIsOver()
+  assert.equal((await reconcileNext())?.from, second)
+  assert.equal(await claimAs07(), third)
+  assert.equal(await reconcileNext(), null)
+  await leaseIsOver()
+  assert.equal((await reconcileNext())?.from, third)
+  assert.deepEqual(await runs(), [first, second, third].map(finished))
+})
+
+test('the last second of a day belongs to it whole: an operation and a movement of its last moments are compared, once', async () => {
+  await firstCustomerCame(2)
+  const days = await koreanDays(2, 1)
+  const [, midnight = ''] = days
+  const ago = (ms: number) => new Date(Date.parse(midnight) - ms)
+  const customer = await service.newCustomer()
+  // One that was captured and that we know nothing of, and one that we have approved and that was never captured.
+  const captured = await customer.paidOrder()
+  await service.sandbox.capture(captured.paymentKey, captured.orderId, captured.amount)
+  const { paymentKey, orderId, amount } = captured
+  const movedAt = ago(300)
+  const moved = { transactionKey: 'tx_last', paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
+  overrides.listMovements = async ({ from, to }) => {
+    // To the second.
+    const isAsked = movedAt >= from && movedAt.getTime() < Math.floor(to.getTime() / 1_000) * 1_000 + 1_000
+    return { kind: 'page', movements: isAsked ? [moved] : [], next: null }
+  }
+  const approved = await customer.paidOrder()
+  overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
+  assertSuccess(await approved.confirm(), 200)
+  await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [
+    ...[approved.orderId, ago(1)],
+  ])
+  overrides.look = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
+  const results = [await reconcileNext(), await reconcileNext()]
+  assert.deepEqual(
+    results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
+    days.map((day, place) => [
+      ...[day, new Date(Date.parse(day) + 86_399_000).toISOString()],
+      ...(place === 0 ? [1, approved.amount] : [0, 0]),
+    ]),
+  )
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.deepEqual(await openKinds(service, approved.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
+})
+
+for (const [what, to] of [
+  ['a day', (last: string) => last],
+  ['its last second', (last: string) => `${last}T23:59:59+09:00`],
+] as const) {
+  test(`the command compares up to the end of ${what}, whole`, async () => {
+    const asked: Date[] = []
+    overrides.listMovements = async (query) => {
+      asked.push(query.to)
+      return { kind: 'page', movements: [], next: null }
+    }
+    const command = bookCommands.find(({ name }) => name === 'reconcile')
+    const [from, last] = ['2026-01-30', '2026-01-31']
+    const call = { payments: async () => service.payments, values: { from, to: to(last) }, onProgress: () => undefined }
+    assert.ok(command?.run)
+    const result = (await command.run(call as never)) as Reconciliation
+    assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
+    assert.equal(asked.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
+  })
+}
 
 test('a day that was missed is made up for within a week, not later', async () => {
   await firstCustomerCame(30)

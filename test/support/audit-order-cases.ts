@@ -161,6 +161,11 @@ export const brokenOrders: BrokenRule[] = [
     also: [guardsDown],
   },
   {
+    ...{ invariant: 'I-8', rule: 'no payment key is approved for two customers', when: 'one is' },
+    damage: ({ confirmed, stuckRefund }) => `update payment_operations set payment_key = 'paid_of_another'
+      where order_id in ('${confirmed}', '${stuckRefund}')`,
+  },
+  {
     ...{ invariant: 'I-12', rule: 'an operation is about an order and its whole amount', when: 'it is about less' },
     damage: operationOf('confirmed', 'CONFIRM', 'amount = amount - 1'),
   },

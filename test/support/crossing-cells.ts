@@ -8,7 +8,7 @@ import { type Attempt, attempt, type Clock, isStalled, notify } from './crossing
 import { checkAnswers, checkBooks, checkSends, type Found, readBooks } from './crossing-checks.ts'
 import { age, takeSubject } from './crossing-givens.ts'
 import type { Books, CallName, Ending, Ends, Scenario, Subject } from './crossing-scenario.ts'
-import { makeDayDue, moveClock, retire, type World } from './crossing-world.ts'
+import { leaveAlone, makeDayDue, moveClock, retire, type World } from './crossing-world.ts'
 import type { Strike } from './crossings.ts'
 import { silentLog } from './database.ts'
 
@@ -66,6 +66,7 @@ export async function runCell(world: World, scenario: Scenario, plan: Plan): Pro
 
 async function begin(world: World, { given, alone, aged, notified, call }: Scenario): Promise<Subject> {
   const subject = await takeSubject(world, given, alone)
+  if (alone) await leaveAlone(world, subject)
   if (call === 'reconcileDay') await makeDayDue(world)
   if (aged) await age(world, subject)
   if (notified) await notify(createDatabase(world.connections, silentLog), subject, notified)

@@ -54,9 +54,13 @@ function Findings({ run }: { run: Run }) {
       {state === 'interrupted' && <Alert color="orange">{books.run.interrupted}</Alert>}
       {result && <Sums result={result} />}
       {result && <Reviewed result={result} />}
-      {result && result.reviewed.disagrees > 0 && <OpenOfRun reconciliationId={reconciliationId} />}
+      {result && isForAPerson(result) && <OpenOfRun reconciliationId={reconciliationId} />}
     </>
   )
+}
+
+function isForAPerson({ reviewed, notListed = 0, listedDifferently = 0 }: Result): boolean {
+  return reviewed.disagrees + notListed + listedDifferently > 0
 }
 
 /** Of the size of a sentence: a time is longer than a number. */
@@ -72,11 +76,22 @@ function Sums({ result }: { result: Result }) {
   const { books } = useWords()
   const { won } = useFormats()
   const { captured, cancelled, bookedCaptured, bookedCancelled, movements, foreign } = result
+  const { missingCaptured = 0, missingCancelled = 0, outsideCaptured = 0, outsideCancelled = 0 } = result
+  const { notListed = 0, listedDifferently = 0 } = result
   const difference = differenceOf(result)
+  const isEqual =
+    captured === bookedCaptured && cancelled === bookedCancelled && missingCaptured === 0 && missingCancelled === 0
+  const isOutside = outsideCaptured + outsideCancelled > 0
   const rows = [
     { side: books.run.gateway, captured, cancelled },
     { side: books.run.books, captured: bookedCaptured, cancelled: bookedCancelled },
-    { side: books.run.difference, captured: captured - bookedCaptured, cancelled: cancelled - bookedCancelled },
+    { side: books.run.missing, captured: missingCaptured, cancelled: missingCancelled },
+    {
+      side: books.run.difference,
+      captured: captured - bookedCaptured - missingCaptured,
+      cancelled: cancelled - bookedCancelled - missingCancelled,
+    },
+    ...(isOutside ? [{ side: books.run.outside, captured: outsideCaptured, cancelled: outsideCancelled }] : []),
   ]
   type Side = (typeof rows)[number]
   const columns: Column<Side>[] = [
@@ -90,13 +105,26 @@ function Sums({ result }: { result: Result }) {
       <Title order={2} size="h4">
         {books.run.sums}
       </Title>
-      <Alert color={difference === 0 ? 'green' : 'red'}>
-        {difference === 0 ? books.run.difference0 : books.run.differs(won(difference))}
+      <Alert color={isEqual ? 'green' : 'red'}>
+        {difference !== 0
+          ? books.run.differs(won(difference))
+          : isEqual
+            ? books.run.difference0
+            : books.run.differsInside}
       </Alert>
       <DataTable caption={books.run.sums} columns={columns} rows={rows} keyOf={({ side }) => side} />
+      {isOutside && (
+        <Text size="sm" c="dimmed">
+          {books.run.outsideHint}
+        </Text>
+      )}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Figure label={books.run.movements} value={movements} />
         <Figure label={books.run.foreign} value={foreign} hint={books.run.foreignHint} />
+        {notListed > 0 && <Figure label={books.run.notListed} value={notListed} hint={books.run.disbelievedHint} />}
+        {listedDifferently > 0 && (
+          <Figure label={books.run.listedDifferently} value={listedDifferently} hint={books.run.disbelievedHint} />
+        )}
       </SimpleGrid>
     </Stack>
   )

@@ -19,9 +19,10 @@ export function useRun(reconciliationId: string) {
   return useEndpoint('run', { params: { reconciliationId } }, { refetchMs: askEveryMs, until })
 }
 
-/** KRW that the gateway has moved and our books did not account for. */
-export function differenceOf({ captured, cancelled, bookedCaptured, bookedCancelled }: Result): number {
-  return captured - cancelled - (bookedCaptured - bookedCancelled)
+/** KRW that the gateway has moved, less what our books say of it and what they have that the gateway does not confirm. */
+export function differenceOf(result: Result): number {
+  const { captured, cancelled, bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
+  return captured - cancelled - (bookedCaptured + missingCaptured - bookedCancelled - missingCancelled)
 }
 
 export function reviewedOf(result: Result | null): number | null {

@@ -6,7 +6,7 @@ import { DetailList } from '../order/detail-list.tsx'
 type Detail = Record<string, unknown>
 
 /** Of what was written down: what our books had. The rest is the gateway's. */
-const ofBooks = ['orderStatus', 'orderAmount', 'operationKind', 'operationState', 'operationId']
+const ofBooks = ['orderStatus', 'orderAmount', 'operationKind', 'operationState', 'operationId', 'stored']
 
 function sidesOf({ gateway, ...told }: Detail): { books: Detail; gateway: Detail } {
   const [ours, theirs] = [true, false].map((isOurs) =>

@@ -21,7 +21,7 @@ export const books = {
   days: {
     caption: 'Days of Korea, newest first',
     intro:
-      'Every movement of money in the list of the gateway, added up by days of Korea, beside what our books account for. The worker compares a day after it has ended.',
+      'Every movement of money in the list of the gateway, added up by days of Korea, beside our own operations. The worker compares a day after it has ended.',
     day: 'Day',
     state: 'State',
     gateway: 'Gateway, net',
@@ -83,8 +83,15 @@ export const books = {
     sums: 'Gateway and books',
     side: 'Side',
     gateway: 'Gateway',
-    books: 'Accounted for in our books',
+    books: 'Our books, with a movement',
+    missing: 'Our books, not confirmed by the gateway',
     difference: 'Difference',
+    outside: 'Confirmed, moved outside of the span',
+    outsideHint:
+      'Operations of ours that were begun in the span and have no movement in it. The gateway was asked about each and confirms them; they count on the day of their movement.',
+    notListed: 'Stored movements that the gateway does not list',
+    listedDifferently: 'Stored movements that the gateway lists otherwise',
+    disbelievedHint: 'They were left out of the comparison, and each is a discrepancy.',
     captured: 'Captured',
     cancelled: 'Cancelled',
     net: 'Net',
@@ -104,6 +111,7 @@ export const books = {
     },
     allAgrees: 'Every movement was in our books as it stood. Nothing had to be looked at.',
     difference0: 'The gateway and our books agree to the won.',
+    differsInside: 'The sums are equal, and what they are made of is not.',
     differs: (amount: string) => `The gateway and our books differed by ${amount} when they were compared.`,
     found: 'Open discrepancies',
     foundHint: 'A person decides about these. They stay open until the two sides agree or somebody resolves them.',
@@ -168,6 +176,18 @@ export const books = {
         name: 'An order that we do not have',
         meaning: 'The gateway has moved money for an order that looks like ours and is not in our books.',
         next: 'Was a database restored or another environment using this account? Tell whoever runs the service.',
+      },
+      MOVEMENT_NOT_LISTED: {
+        name: 'Movement that the gateway does not list',
+        meaning:
+          'Our copy of the list of the gateway has a movement that the list itself does not have. It was left out of the comparison.',
+        next: 'Look the payment key up in the dashboard of the gateway. If the gateway never moved the money, find out who wrote the row, have it removed, and compare the day again.',
+      },
+      MOVEMENT_DIFFERS: {
+        name: 'Movement that the gateway lists otherwise',
+        meaning:
+          'Our copy of the list of the gateway has a movement with another order, payment key, direction, amount or time than the list itself. The word of the gateway was used.',
+        next: 'Compare both with the dashboard of the gateway. Find out who wrote the row, have it removed, and compare the day again.',
       },
       OPERATION_STUCK: {
         name: 'The gateway does not decide',

@@ -73,6 +73,7 @@ export const story = {
   resolved: (kind: string) => `Discrepancy resolved: ${kind}`,
   resolvedBy: {
     'the gateway and our books agree': 'The gateway and our books agree',
+    'the list of the gateway and our copy of it agree': 'The list of the gateway and our copy of it agree',
     'the operation was settled': 'The operation was settled',
   },
   operator: (actor: string, command: string) => `${actor}: ${command}`,
@@ -98,7 +99,7 @@ export const story = {
     'the order had failed': 'the order had failed',
   },
   /** What the service itself writes as a value of a detail. */
-  values: { 'no such payment': 'No such payment' },
+  values: { 'no such payment': 'No such payment', 'not listed': 'Not in the list' },
   /** Labels of details, those of discrepancies among them. What is not here is shown by its own name. */
   fields: {
     gateway: 'At the gateway',
@@ -110,6 +111,7 @@ export const story = {
     currency: 'Currency',
     direction: 'Direction',
     movedAt: 'Moved',
+    stored: 'In our copy of the list',
     operationKind: 'Kind of operation',
     operationState: 'State of the operation',
     heard: 'Heard',

@@ -16,7 +16,7 @@ export const books: typeof english = {
   days: {
     caption: '한국 날짜 기준 일별 대사, 최신순',
     intro:
-      'PG사 거래 내역을 한국 날짜별로 합산하여 장부 금액과 나란히 보여 줍니다. 하루가 끝나면 워커가 자동으로 대사합니다.',
+      'PG사 거래 내역을 한국 날짜별로 합산하여 장부의 결제·취소 금액과 나란히 보여 줍니다. 하루가 끝나면 워커가 자동으로 대사합니다.',
     day: '날짜',
     state: '상태',
     gateway: 'PG사 순액',
@@ -77,8 +77,15 @@ export const books: typeof english = {
     sums: 'PG사와 장부',
     side: '구분',
     gateway: 'PG사',
-    books: '장부에 반영된 금액',
+    books: '거래와 일치하는 장부 금액',
+    missing: 'PG사가 확인하지 않은 장부 금액',
     difference: '차액',
+    outside: '기간 밖 거래로 확인된 금액',
+    outsideHint:
+      '이 기간에 시작했지만 기간 안에 거래가 없는 장부 건입니다. 건별로 PG사에 조회하여 확인했으며, 거래가 있는 날짜에 집계됩니다.',
+    notListed: 'PG사 내역에 없는 저장된 거래',
+    listedDifferently: 'PG사 내역과 다른 저장된 거래',
+    disbelievedHint: '대사에서 제외했으며 건별로 불일치로 남겼습니다.',
     captured: '승인',
     cancelled: '취소',
     net: '순액',
@@ -98,6 +105,7 @@ export const books: typeof english = {
     },
     allAgrees: '모든 거래가 장부와 일치했습니다. 따로 확인한 주문이 없습니다.',
     difference0: 'PG사와 장부가 1원까지 일치합니다.',
+    differsInside: '합계는 같지만 세부 내역이 다릅니다.',
     differs: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}`,
     found: '미해결 불일치',
     foundHint: '담당자의 판단이 필요합니다. 양쪽이 일치하거나 해결 처리할 때까지 남아 있습니다.',
@@ -161,6 +169,17 @@ export const books: typeof english = {
         name: '장부에 없는 주문',
         meaning: '이 서비스의 형식을 가진 주문에 거래가 있었지만 장부에 없습니다.',
         next: '데이터베이스를 복원했거나 다른 환경이 같은 계정을 쓰는지 확인하고, 서비스 운영 담당자에게 알리세요.',
+      },
+      MOVEMENT_NOT_LISTED: {
+        name: 'PG사 내역에 없는 거래',
+        meaning: '저장된 거래 내역 사본에 PG사 내역에는 없는 거래가 있습니다. 이 거래는 대사에서 제외했습니다.',
+        next: 'PG사 상점관리자에서 결제 키를 조회하세요. 실제로 없는 거래라면 누가 기록했는지 확인하고 해당 행을 삭제한 뒤 그날을 다시 대사하세요.',
+      },
+      MOVEMENT_DIFFERS: {
+        name: 'PG사 내역과 다른 거래',
+        meaning:
+          '저장된 거래 내역 사본의 주문, 결제 키, 구분, 금액 또는 시각이 PG사 내역과 다릅니다. 대사에는 PG사 내역을 사용했습니다.',
+        next: 'PG사 상점관리자에서 양쪽을 비교하세요. 누가 기록했는지 확인하고 해당 행을 삭제한 뒤 그날을 다시 대사하세요.',
       },
       OPERATION_STUCK: {
         name: 'PG사 결과 미확정',

@@ -68,6 +68,7 @@ export const story: typeof english = {
   resolved: (kind) => `불일치 해결: ${kind}`,
   resolvedBy: {
     'the gateway and our books agree': 'PG사와 장부가 일치합니다',
+    'the list of the gateway and our copy of it agree': 'PG사 내역과 저장된 사본이 일치합니다',
     'the operation was settled': '진행 중이던 작업이 종료되었습니다',
   },
   operator: (actor, command) => `${actor}: ${command}`,
@@ -90,7 +91,7 @@ export const story: typeof english = {
     'cancelled at the gateway': 'PG사에서 취소됨',
     'the order had failed': '실패한 주문',
   },
-  values: { 'no such payment': '해당 결제 없음' },
+  values: { 'no such payment': '해당 결제 없음', 'not listed': '내역에 없음' },
   fields: {
     gateway: 'PG사 내역',
     orderStatus: '주문 상태',
@@ -101,6 +102,7 @@ export const story: typeof english = {
     currency: '통화',
     direction: '구분',
     movedAt: '거래 시각',
+    stored: '저장된 사본',
     operationKind: '작업 종류',
     operationState: '작업 상태',
     heard: '받은 응답',
