@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { type Books, bookkeeper, writeBooks } from '../support/books.ts'
 import { creditCases, movedTo } from '../support/constraint-credit-cases.ts'
 import { operatorCases } from '../support/constraint-operator-cases.ts'
 import { paymentCases } from '../support/constraint-payment-cases.ts'
+import { addQueue, roleCases } from '../support/constraint-role-cases.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts'
 import {
   action,
@@ -98,13 +100,20 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
 
 let database: OwnTestDatabase
 let client: pg.PoolClient
+/** Books that the service has written, for what the role that serves tries on them. */
+let realBooks: OwnTestDatabase
+let written: Books
 before(async () => {
   database = await createTestDatabase()
   client = await database.ownerPool.connect()
+  realBooks = await createTestDatabase()
+  written = await writeBooks(bookkeeper(realBooks.pool))
+  await realBooks.query(addQueue(written))
 })
 after(async () => {
   client.release()
   await database.drop()
+  await realBooks.drop()
 })
 
 async function insert(table: string, row: Row): Promise<void> {
@@ -115,11 +124,20 @@ async function insert(table: string, row: Row): Promise<void> {
   )
 }
 
-/** With the books as they are above, and as if it had never happened. */
-async function onTheBooks(work: () => Promise<unknown>): Promise<void> {
+const tables = [...new Set(books.map(([table]) => table))]
+const setTriggers = (state: 'enable' | 'disable') =>
+  client.query(tables.map((table) => `alter table ${table} ${state} trigger user`).join(';'))
+
+/**
+ * With the books as they are above, and as if it had never happened. They are rows as somebody could type them, which the
+ * triggers would not let in.
+ */
+async function onTheBooks(work: () => Promise<unknown>, { triggers = false } = {}): Promise<void> {
   await client.query('begin')
   try {
+    await setTriggers('disable')
     for (const [table, row] of books) await insert(table, row)
+    if (triggers) await setTriggers('enable')
     await work()
   } finally {
     await client.query('rollback')
@@ -144,7 +162,23 @@ for (const [table, each] of Object.entries(cases)) {
 
 for (const [what, trigger, sql, message] of triggers) {
   test(`${what} is refused by ${trigger}`, async () => {
-    await onTheBooks(() => assert.rejects(client.query(sql), { code: '23001', message }))
+    await onTheBooks(() => assert.rejects(client.query(sql), { code: '23001', message }), { triggers: true })
+  })
+}
+
+for (const [what, refusedBy, sql] of roleCases) {
+  test(`${what} is refused to the role that serves by ${refusedBy}`, async () => {
+    const serving = await realBooks.pool.connect()
+    await serving.query('begin')
+    try {
+      await assert.rejects(serving.query(sql(written)), (error: pg.DatabaseError) => {
+        assert.equal(error.constraint, refusedBy, error.message)
+        return true
+      })
+    } finally {
+      await serving.query('rollback')
+      serving.release()
+    }
   })
 }
 
@@ -212,6 +246,12 @@ test('every constraint, unique index and trigger of the schema has its case', as
     select tgname from pg_trigger where not tgisinternal`)
   const broken = Object.entries(cases).flatMap(([table, each]) => each.map(([, name]) => `${table}_${name}`))
   const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension']
-  const covered = new Set(['orders_transitions', ...noting, ...broken, ...triggers.map(([, name]) => name)])
+  const covered = new Set([
+    'orders_transitions',
+    ...noting,
+    ...broken,
+    ...triggers.map(([, name]) => name),
+    ...roleCases.map(([, name]) => name),
+  ])
   assert.deepEqual(new Set(rows.map((row) => row.name)), covered)
 })
