@@ -199,7 +199,8 @@ create trigger holds_begin_active before insert on holds for each row
   execute function refuse_write('a hold begins ACTIVE');
 
 create trigger holds_stay_ended before update on holds for each row
-  when (old.state <> 'ACTIVE')
+  when (old.state <> 'ACTIVE'
+        and (old.state, old.captured, old.closing_entry) is distinct from (new.state, new.captured, new.closing_entry))
   execute function refuse_write('a hold that has ended stays ended');
 
 -- A queue ends with an event that exists. It goes forward: as far as its holder has come, or, where nothing is left to
