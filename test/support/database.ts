@@ -46,6 +46,22 @@ async function onServer(...texts: string[]): Promise<void> {
   await client.end()
 }
 
+export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] {
+  return async (text, values = []) => {
+    const client = await ownerPool.connect()
+    try {
+      await client.query('begin; set local session_replication_role = replica')
+      await client.query(text, values)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+}
+
 /** In a database that is not a clone of the template nobody has been given any right: all of it is the owner's. */
 export async function createTestDatabase({
   template = templateName,
@@ -75,19 +91,7 @@ export async function createTestDatabase({
       const { rows } = await ownerPool.query(text, values)
       return rows
     },
-    async queryUnguarded(text, values = []) {
-      const client = await ownerPool.connect()
-      try {
-        await client.query('begin; set local session_replication_role = replica')
-        await client.query(text, values)
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback')
-        throw error
-      } finally {
-        client.release()
-      }
-    },
+    queryUnguarded: unguardedBy(ownerPool),
     async drop() {
       await Promise.all([pool.end(), ownerPool.end()])
       await onServer(`drop database ${database} with (force)`)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { packages } from '../../src/payments/packages.ts'
 import { type Books, bookkeeper, writeBooks } from '../support/books.ts'
 import { creditCases, movedTo } from '../support/constraint-credit-cases.ts'
 import { operatorCases } from '../support/constraint-operator-cases.ts'
@@ -181,6 +182,17 @@ for (const [what, refusedBy, sql] of roleCases) {
     }
   })
 }
+
+test('the catalogue that the schema sells by is that of section 2', async () => {
+  const [row] = await database.query<{ definition: string }>(
+    `select pg_get_constraintdef(oid, true) as definition from pg_constraint where conname = 'orders_sold_by_the_catalogue'`,
+  )
+  const sold = row?.definition.matchAll(/package_type = '(\w+)'::text AND amount = (\d+) AND credits = (\d+)/g) ?? []
+  assert.deepEqual(
+    [...sold].map(([, packageType, price, credits]) => ({ packageType, price: Number(price), credits: Number(credits) })),
+    packages.map(({ packageType, price, credits }) => ({ packageType, price, credits })),
+  )
+})
 
 test('what differs in the one thing that a constraint is about is accepted', async () => {
   await onTheBooks(async () => {
