@@ -189,7 +189,11 @@ test('the catalogue that the schema sells by is that of section 2', async () => 
   )
   const sold = row?.definition.matchAll(/package_type = '(\w+)'::text AND amount = (\d+) AND credits = (\d+)/g) ?? []
   assert.deepEqual(
-    [...sold].map(([, packageType, price, credits]) => ({ packageType, price: Number(price), credits: Number(credits) })),
+    [...sold].map(([, packageType, price, credits]) => ({
+      packageType,
+      price: Number(price),
+      credits: Number(credits),
+    })),
     packages.map(({ packageType, price, credits }) => ({ packageType, price, credits })),
   )
 })
