@@ -92,6 +92,165 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_write()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '%: % is refused', tg_argv[0], tg_op
+    using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_cause()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  customer uuid;
+begin
+  select e.customer_id into customer
+  from added e
+  where (
+    case e.entry_number
+      when 1 then e.balance_after = e.delta and e.held_after = e.held_delta
+      else (
+        select e.balance_after = p.balance_after + e.delta
+          and e.held_after = coalesce(p.held_after + e.held_delta, e.held_after)
+        from ledger_entries p
+        where p.customer_id = e.customer_id and p.entry_number = e.entry_number - 1)
+      end
+    and (select a.last_entry >= e.entry_number from accounts a where a.customer_id = e.customer_id)
+    and case
+      when e.kind = 'SPEND' then true
+      when e.kind in ('HOLD', 'RELEASE') and e.order_id is not null then (
+        select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
+        from payment_operations p
+        where p.customer_id = e.customer_id and p.operation_id = e.hold_id)
+      when e.order_id is null then (
+        select h.credits = abs(e.held_delta) and e.entry_number = case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
+          and -e.delta = case e.kind when 'CAPTURE' then h.captured else 0 end
+        from holds h
+        where h.customer_id = e.customer_id and h.hold_id = e.hold_id)
+      else (
+        select e.entry_number = case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry else o.refund_entry end
+          and e.delta = case e.kind when 'GRANT' then o.credits when 'ROLLBACK' then -o.credits else o.refund_shortfall - o.credits end
+        from orders o
+        where o.customer_id = e.customer_id and o.order_id = e.order_id)
+      end
+  ) is not true
+  limit 1;
+  if found then
+    raise exception 'an entry of % that its account, the entry before it or its cause does not know', customer
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_last_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  customer uuid;
+begin
+  select a.customer_id into customer
+  from changed a
+  where (
+    select e.balance_after = a.balance and coalesce(e.held_after = a.held, true) and e.entry_hash = a.last_hash
+    from ledger_entries e
+    where e.customer_id = a.customer_id and e.entry_number = a.last_entry
+  ) is not true and (a.balance, a.held, a.last_entry, a.last_hash) is distinct from (0, 0, 0, '\x'::bytea)
+  limit 1;
+  if found then
+    raise exception 'the account of % is not where its last entry has left it', customer
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  refused record;
+begin
+  select p.order_id, p.kind into refused
+  from changed p
+  where p.state = 'APPROVED' and (
+    select case p.kind
+      when 'CONFIRM' then o.grant_entry is not null and o.amount = p.amount
+      when 'CANCEL' then o.status = 'CANCELLED'
+      when 'REFUND' then o.status = 'REFUNDED'
+      else o.status = 'FAILED' end
+    from orders o
+    where o.customer_id = p.customer_id and o.order_id = p.order_id
+  ) is not true
+  limit 1;
+  if found then
+    raise exception 'the % of the order % is approved, and the order does not say so', refused.kind, refused.order_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_outcome()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  refused record;
+begin
+  select o.order_id, o.status into refused
+  from changed o
+  where case o.status
+    when 'PENDING' then true
+    when 'FAILED' then coalesce(
+      (select true from payment_operations p
+       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+       limit 1),
+      (select true from payment_operations p
+       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+       limit 1))
+    else (
+        select p.amount = o.amount or p.kind <> 'CONFIRM'
+        from payment_operations p
+        where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'APPROVED'
+          and p.kind = case o.status when 'CONFIRMED' then 'CONFIRM' when 'CANCELLED' then 'CANCEL' else 'REFUND' end
+        limit 1)
+      and (o.refund_shortfall is not distinct from o.credits or (
+        select e.order_id = o.order_id
+          and e.kind = case o.status when 'CONFIRMED' then 'GRANT' when 'CANCELLED' then 'ROLLBACK' else 'REFUND' end
+        from ledger_entries e
+        where e.customer_id = o.customer_id and e.entry_number = case o.status
+          when 'CONFIRMED' then o.grant_entry when 'CANCELLED' then o.rollback_entry else o.refund_entry end))
+    end is not true
+  limit 1;
+  if found then
+    raise exception 'the order % is not % without an operation of that outcome', refused.order_id, refused.status
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_removed_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from event_endpoints e where e.endpoint_id = old.endpoint_id and e.status = 'REMOVED') then
+    raise exception 'a queue is deleted when its endpoint is removed, and % is not', old.endpoint_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return old;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.write_record_journal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -165,6 +324,8 @@ create table accounts (
   constraint accounts_low_credits CHECK (low_credits > 0)
 ) with (fillfactor=70);
 
+CREATE TRIGGER accounts_are_at_their_last_entry AFTER UPDATE ON accounts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_last_entry();
+CREATE TRIGGER accounts_begin_empty BEFORE INSERT ON accounts FOR EACH ROW WHEN (new.balance <> 0 OR new.held <> 0 OR new.last_entry <> 0 OR new.last_hash <> '\x'::bytea OR new.last_event <> 0) EXECUTE FUNCTION refuse_write('an account begins empty');
 CREATE TRIGGER accounts_move_by_entry BEFORE UPDATE ON accounts FOR EACH ROW WHEN ((old.balance IS DISTINCT FROM new.balance OR old.held IS DISTINCT FROM new.held) AND (new.last_entry <= old.last_entry OR new.last_hash = old.last_hash)) EXECUTE FUNCTION refuse_unentered();
 
 create table api_keys (
@@ -288,6 +449,7 @@ CREATE UNIQUE INDEX ledger_entries_once_per_order ON ledger_entries USING btree 
 CREATE UNIQUE INDEX ledger_entries_once_per_reference ON ledger_entries USING btree (customer_id, reference) WHERE reference IS NOT NULL;
 
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_entries_have_a_cause AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_cause();
 
 create table orders (
   customer_id      uuid                     not null,
@@ -318,11 +480,16 @@ create table orders (
   constraint orders_status CHECK (status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'FAILED'::text, 'CANCELLED'::text, 'REFUNDED'::text]))
 ) with (fillfactor=80);
 
+alter table orders add constraint orders_sold_by_the_catalogue CHECK (package_type = 'BASIC'::text AND amount = 1000 AND credits = 1 OR package_type = 'STANDARD'::text AND amount = 20000 AND credits = 21 OR package_type = 'PRO'::text AND amount = 100000 AND credits = 110) NOT VALID;
+
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
 CREATE INDEX orders_made ON orders USING btree (created_at);
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHERE status = 'PENDING'::text;
 
+CREATE TRIGGER orders_begin_pending BEFORE INSERT ON orders FOR EACH ROW WHEN (new.status <> 'PENDING'::text) EXECUTE FUNCTION refuse_write('an order begins PENDING');
+CREATE TRIGGER orders_follow_an_outcome AFTER UPDATE ON orders REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_outcome();
+CREATE TRIGGER orders_keep_what_was_done AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status = new.status AND (old.confirmed_at IS DISTINCT FROM new.confirmed_at OR old.grant_entry IS DISTINCT FROM new.grant_entry OR old.rollback_entry IS DISTINCT FROM new.rollback_entry OR old.refund_entry IS DISTINCT FROM new.refund_entry OR old.refund_shortfall IS DISTINCT FROM new.refund_shortfall) OR old.grant_entry IS NOT NULL AND (old.grant_entry IS DISTINCT FROM new.grant_entry OR old.confirmed_at IS DISTINCT FROM new.confirmed_at)) EXECUTE FUNCTION refuse_write('an order keeps what was done');
 CREATE TRIGGER orders_transitions BEFORE UPDATE OF status ON orders FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'PENDING'::text OR new.status <> 'CONFIRMED'::text) AND (old.status <> 'PENDING'::text OR new.status <> 'FAILED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'CANCELLED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'REFUNDED'::text)) EXECUTE FUNCTION refuse_transition();
 
 create table discrepancies (
@@ -366,7 +533,13 @@ create table event_queues (
   constraint event_queues_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES event_endpoints(endpoint_id)
 ) with (fillfactor=80);
 
+alter table event_queues add constraint event_queues_end_with_an_event FOREIGN KEY (customer_id, last_event) REFERENCES events(customer_id, event_number) NOT VALID;
+alter table event_queues add constraint event_queues_next_is_within CHECK (next_event >= 1 AND next_event <= (last_event + 1)) NOT VALID;
+
 CREATE INDEX event_queues_due ON event_queues USING btree (endpoint_id, due_at) WHERE next_event <= last_event;
+
+CREATE TRIGGER event_queues_deleted_with_endpoint BEFORE DELETE ON event_queues FOR EACH ROW EXECUTE FUNCTION require_removed_endpoint();
+CREATE TRIGGER event_queues_go_forward BEFORE UPDATE ON event_queues FOR EACH ROW WHEN (new.next_event < old.next_event OR new.last_event < old.last_event OR new.next_event > old.next_event AND old.holder_id IS NULL AND old.next_event <= old.last_event) EXECUTE FUNCTION refuse_write('a queue goes forward, and only its holder passes an event');
 
 create table figures_reached (
   only_one boolean                  not null default true,
@@ -412,6 +585,9 @@ create table holds (
 
 CREATE INDEX holds_active_in_time ON holds USING btree (customer_id, expires_at) WHERE state = 'ACTIVE'::text;
 CREATE INDEX holds_to_expire ON holds USING btree (expires_at) WHERE state = 'ACTIVE'::text;
+
+CREATE TRIGGER holds_begin_active BEFORE INSERT ON holds FOR EACH ROW WHEN (new.state <> 'ACTIVE'::text) EXECUTE FUNCTION refuse_write('a hold begins ACTIVE');
+CREATE TRIGGER holds_stay_ended BEFORE UPDATE ON holds FOR EACH ROW WHEN (old.state <> 'ACTIVE'::text AND (old.state IS DISTINCT FROM new.state OR old.captured IS DISTINCT FROM new.captured OR old.closing_entry IS DISTINCT FROM new.closing_entry)) EXECUTE FUNCTION refuse_write('a hold that has ended stays ended');
 
 create table hourly_figures (
   hour   timestamp with time zone not null,
@@ -527,6 +703,10 @@ CREATE INDEX payment_operations_opened ON payment_operations USING brin (opened_
 CREATE UNIQUE INDEX payment_operations_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text AND state <> 'REJECTED'::text;
 CREATE INDEX payment_operations_refused ON payment_operations USING btree (customer_id, order_id) WHERE state = 'REJECTED'::text;
 CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (settle_at) WHERE state = 'OPEN'::text;
+
+CREATE TRIGGER payment_operations_approved_with_order AFTER UPDATE ON payment_operations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_order();
+CREATE TRIGGER payment_operations_begin_open BEFORE INSERT ON payment_operations FOR EACH ROW WHEN (new.state <> 'OPEN'::text AND new.state <> 'EXPIRED'::text) EXECUTE FUNCTION refuse_write('an operation begins OPEN');
+CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
 
 create table payment_attempts (
   customer_id  uuid                     not null,

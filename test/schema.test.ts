@@ -1,8 +1,11 @@
-// schema.sql is what the migrations come to.
+// schema.sql and src/db/guards.json are what the migrations come to.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createTestDatabase } from './support/database.ts'
+import { createDatabase } from '../src/db/database.ts'
+import { findBrokenGuards, readGuards, writeGuards } from '../src/db/guards.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { createTestDatabase, silentLog } from './support/database.ts'
 import { dumpSchema } from './support/dump-schema.ts'
 
 const schema = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8')
@@ -12,6 +15,28 @@ test('schema.sql is the schema after all migrations', async () => {
   const actual = await dumpSchema(migrated.pool)
   await migrated.drop()
   assert.equal(schema, actual, 'schema.sql is behind the migrations: run `npm run schema` and commit the result')
+})
+
+test('src/db/guards.json has the definitions of the schema after all migrations', async () => {
+  const migrated = await createTestDatabase()
+  const actual = writeGuards(await readGuards(createDatabase(migrated.pool, silentLog)))
+  await migrated.drop()
+  const written = readFileSync(new URL('../src/db/guards.json', import.meta.url), 'utf8')
+  assert.equal(
+    written,
+    actual,
+    'src/db/guards.json is behind the migrations: run `npm run schema` and commit the result',
+  )
+})
+
+test('the definitions are the same in a schema of another name', async () => {
+  const elsewhere = await createTestDatabase({ template: 'template0' })
+  const client = await elsewhere.ownerPool.connect()
+  await client.query('create schema "Our Books"; set search_path = "Our Books"')
+  await migrate(client)
+  assert.deepEqual(await findBrokenGuards(createDatabase(client, silentLog)), [])
+  client.release(true)
+  await elsewhere.drop()
 })
 
 test('schema.sql is whole: an empty database that it is run on has the same schema', async () => {

@@ -1,159 +1,236 @@
-// The guards that the guarantees rest on, by name: constraints, unique indexes and triggers of the tables that credits, their
-// events, the customers, their keys, the operators, their trail, discrepancies, the audits and the journal of these are kept in. Somebody may have dropped or disabled one by hand,
-// to get something done, and forgotten it: every start looks, and every audit. A test holds the list against the schema, so
-// that a new guard cannot be left out.
+// The guards that the guarantees rest on, by their definitions: columns, constraints, unique indexes, triggers, and the
+// functions behind them. One may have been dropped, disabled or replaced by hand, to get something done, and forgotten: every
+// start compares what the catalog has with guards.json, and every audit does. `npm run schema` writes that file from the
+// migrations, so a new guard is in it without a word here. Beside what is missing or different it finds what could undo a
+// guard: other triggers, rules, row level security, inheritance, and rights that the serving role does not need.
+import { readFileSync } from 'node:fs'
 import { type Database, statement } from './database.ts'
+import { listSurplusRights, rights } from './rights.ts'
 
-type Guard = { kind: 'constraint' | 'unique index' | 'trigger'; table: string; name: string }
+type GuardKind = 'column' | 'constraint' | 'unique index' | 'trigger' | 'function'
 
-const constraints: Record<string, string[]> = {
-  customers: ['pkey', 'name_key'],
-  api_keys: ['pkey', 'customer_id_fkey', 'status', 'hash_is_sha256', 'hash_once'],
-  service_tokens: ['pkey', 'status', 'hash_is_sha256', 'hash_once'],
-  operator_actions: ['pkey', 'step', 'begun_says_what', 'ended_says_how', 'why_and_what_with_the_beginning'],
-  operators: ['pkey', 'name_key', 'name', 'role', 'password_is_hashed', 'status'],
-  operator_sessions: ['pkey', 'operator_id_fkey', 'hash_is_sha256'],
-  accounts: ['pkey', 'customer_id_fkey', 'balance_is_exact_in_json', 'held_is_covered', 'low_credits'],
-  ledger_entries: [
-    ...['pkey', 'customer_id_fkey', 'number_from_one', 'kind', 'sign', 'never_negative', 'cause', 'hash_is_sha256'],
-    'held_is_covered',
-  ],
-  holds: [
-    ...['pkey', 'customer_id_fkey', 'customer_id_opening_entry_fkey', 'customer_id_closing_entry_fkey', 'state'],
-    ...['something', 'ended_means_entered', 'captured_within'],
-  ],
-  orders: [
-    ...['pkey', 'customer_id_fkey', 'customer_id_grant_entry_fkey', 'customer_id_rollback_entry_fkey'],
-    ...['customer_id_refund_entry_fkey', 'status', 'package_type', 'payment_method', 'sells_something'],
-    ...['confirmed_means_granted', 'cancelled_means_rolled_back', 'refunded_means_accounted_for'],
-  ],
-  payment_operations: [
-    ...['pkey', 'customer_id_order_id_fkey', 'kind', 'state', 'open_is_not_closed', 'holds_by_kind'],
-    ...['expired_without_payment', 'attempts_counted'],
-  ],
-  events: ['pkey', 'customer_id_fkey', 'type'],
-  audits: ['pkey', 'cause', 'ends_after_it_began', 'says_what_it_found'],
-  discrepancies: ['pkey', 'customer_id_order_id_fkey', 'resolved_means_explained'],
-  record_journal: ['pkey', 'number_from_one', 'hashes_are_sha256'],
-  record_journal_head: ['pkey', 'only_one'],
+/** `table` of a function is empty: it belongs to none. */
+export type Guard = { kind: GuardKind; table: string; name: string; definition: string }
+
+/** What the migrations come to. */
+export const guards: Guard[] = JSON.parse(readFileSync(new URL('guards.json', import.meta.url), 'utf8'))
+
+/** All but the journal of the migrations, which no migration makes. */
+export const guardedTables = Object.keys(rights).filter((table) => table !== 'schema_migrations')
+
+/** `fault` is what no definition shows. */
+type Found = Guard & { fault: string | null }
+
+// What PostgreSQL writes down is the same in every version from 15 on and in every schema, as long as that schema is in the
+// search path. Not null is read from the column: only from version 18 on it is a constraint, too. The lines of a CASE are
+// joined.
+const listGuardsStatement = statement(
+  'db.listGuards',
+  `with relation as (
+    select c.oid, c.relname::text as table_name, c.relnamespace
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+  ),
+  guard as (
+    select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
+           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
+           || case when a.attidentity <> '' then ' identity' else '' end
+           || case a.attgenerated when '' then coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+                                  else ' generated as ' || pg_get_expr(d.adbin, d.adrelid) end as definition
+    from relation r
+    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    union all
+    select 'constraint', r.table_name, c.conname, null, pg_get_constraintdef(c.oid, true)
+    from relation r
+    join pg_constraint c on c.conrelid = r.oid and c.contype in ('p', 'u', 'x', 'f', 'c')
+    union all
+    select case when i.indisunique then 'unique index' else 'index' end, r.table_name, c.relname,
+           case when not (i.indisvalid and i.indisready and i.indislive) then 'is not valid' end,
+           pg_get_indexdef(i.indexrelid, 0, true)
+    from relation r
+    join pg_index i on i.indrelid = r.oid
+    join pg_class c on c.oid = i.indexrelid
+    where not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
+    union all
+    select 'trigger', r.table_name, t.tgname, case when t.tgenabled not in ('O', 'A') then 'is disabled' end,
+           pg_get_triggerdef(t.oid, true)
+    from relation r
+    join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
+    union all
+    select 'function', '', p.proname, null,
+           replace(pg_get_functiondef(p.oid), format('FUNCTION %I.', n.nspname), 'FUNCTION ')
+    from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+    where p.prokind = 'f' and p.pronamespace in (select relnamespace from relation)
+  )
+  select kind, table_name as "table", name, fault,
+         case kind when 'function' then definition
+                   else regexp_replace(regexp_replace(definition, '\\(\\n\\s*', '(', 'g'), '\\n\\s*', ' ', 'g') end as "definition"
+  from guard
+  order by table_name collate "C", kind collate "C", name collate "C", definition collate "C"`,
+)
+
+function listGuards(database: Database): Promise<Found[]> {
+  return database.run<Found>(listGuardsStatement, [guardedTables])
 }
 
-const uniqueIndexes: Record<string, string[]> = {
-  ledger_entries: ['once_per_order', 'once_per_reference', 'held_once_and_ended_once'],
-  orders: ['once_per_idempotency_key'],
-  payment_operations: ['one_open', 'one_success', 'payment_key'],
-  discrepancies: ['open_once'],
+/** For `npm run schema`. Indexes that only make something quick are nobody's guard. */
+export async function readGuards(database: Database): Promise<Guard[]> {
+  const found = await listGuards(database)
+  const kinds: string[] = ['column', 'constraint', 'unique index', 'trigger', 'function'] satisfies GuardKind[]
+  return found
+    .filter(({ kind }) => kinds.includes(kind))
+    .map(({ kind, table, name, definition }) => ({ kind, table, name, definition }))
 }
 
-const triggers: Record<string, string[]> = {
-  customers: ['journalled', 'changes_journalled'],
-  api_keys: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
-  service_tokens: ['note_suspension', 'never_deleted', 'journalled', 'changes_journalled'],
-  operator_actions: ['append_only', 'journalled'],
-  operators: ['never_deleted', 'journalled', 'changes_journalled'],
-  accounts: ['move_by_entry'],
-  ledger_entries: ['append_only'],
-  orders: ['transitions'],
-  audits: ['append_only', 'journalled'],
-  discrepancies: ['journalled', 'changes_journalled'],
-  record_journal: ['append_only'],
-  record_journal_head: ['never_deleted', 'moves_on'],
+/** One to a line: two branches that add guards to different tables can be merged. */
+export function writeGuards(list: Guard[]): string {
+  return `[\n${list.map((guard) => JSON.stringify(guard)).join(',\n')}\n]\n`
 }
-
-const named = (kind: Guard['kind'], names: Record<string, string[]>): Guard[] =>
-  Object.entries(names).flatMap(([table, ends]) => ends.map((end) => ({ kind, table, name: `${table}_${end}` })))
-
-export const guards: Guard[] = [
-  ...named('constraint', constraints),
-  ...named('unique index', uniqueIndexes),
-  ...named('trigger', triggers),
-]
 
 /**
- * Hashes that were computed once: a function that gives another has been changed, and no chain can be trusted. The first
- * is of an entry that does not know what is held, as they were before that was kept.
+ * Hashes that were computed once: a function that gives another has been changed, or calls functions that were put in the
+ * way of those it means, and no chain can be trusted. The first is of an entry that does not know what is held, as they were
+ * before that was kept; the last two are of the journal of records.
  */
 const knownHashes = [
   {
+    name: 'ledger_entry_hash',
+    table: 'ledger_entries',
     values: `'\\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'GRANT', 21, 42, 'ord_1', null,
       '2026-01-02 03:04:05.678901+00', null, null, null, null`,
     hash: 'd8309b77b5c624ef0013ecb33568c285e8ddae07451a11a31d82a41c472d18c1',
   },
   {
+    name: 'ledger_entry_hash',
+    table: 'ledger_entries',
     values: `'\\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'CAPTURE', -21, 42, null, null,
       '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'`,
     hash: '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26',
   },
+  {
+    name: 'record_hash',
+    table: 'record_journal',
+    values: `row(2, 'operators', 'opr_1', null, '\\x01', '2026-01-02 03:04:05.678901+00', '\\x02')::record_journal`,
+    hash: 'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b',
+  },
+  {
+    name: 'record_journal_hash',
+    table: 'record_journal',
+    values: `'\\x00ff', 2, 'operators', 'opr_1', null, '\\x01', '2026-01-02 03:04:05.678901+00'`,
+    hash: '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe',
+  },
 ]
 
-/** The same for the journal of records: the hash of a row, and that of an entry. */
-const knownJournalHashes = [
-  'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b',
-  '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe',
-]
+const computed = knownHashes
+  .map(({ name, table, values, hash }) => `('${name}', '${table}', encode(${name}(${values}), 'hex'), '${hash}')`)
+  .join(',\n    ')
 
-const computed = knownHashes.map(({ values }) => `encode(ledger_entry_hash(${values}), 'hex')`).join(', ')
-
-// A foreign key works by triggers of its own, which can be disabled too; they count by the name of their constraint.
-// `conenforced` is there from PostgreSQL 18 on, hence the look through jsonb.
-const findBrokenGuardsStatement = statement(
-  'db.findBrokenGuards',
-  `with guard as (
-    select g.*, to_regclass(g.table_name) as relation
-    from unnest($1::text[], $2::text[], $3::text[]) as g (kind, table_name, name)
-  ),
-  state as (
-    select g.kind, g.table_name, g.name, case g.kind
-      when 'constraint' then (
-        select case when not c.convalidated then 'is not validated'
-                    when to_jsonb(c) ->> 'conenforced' = 'false' then 'is not enforced' else '' end
-        from pg_constraint c where c.conrelid = g.relation and c.conname = g.name)
-      when 'unique index' then (
-        select case when not i.indisunique then 'is not unique'
-                    when not (i.indisvalid and i.indisready and i.indislive) then 'is not valid' else '' end
-        from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = g.relation and c.relname = g.name)
-      else (
-        select '' from pg_trigger t where t.tgrelid = g.relation and t.tgname = g.name and not t.tgisinternal)
-      end as fault
-    from guard g
+// What undoes a guard without touching it. A foreign key works by triggers of its own, which can be disabled too; they count
+// by the name of their constraint.
+const listUndoneStatement = statement(
+  'db.listUndoneGuards',
+  `with relation as (
+    select c.*, c.relname::text as table_name
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
   )
-  select kind, table_name as "table", name, coalesce(fault, 'is missing') as "fault"
-  from state where fault is distinct from ''
+  select distinct 'trigger' as "kind", r.table_name as "table", c.conname::text as "name", 'is disabled' as "fault"
+  from relation r
+  join pg_trigger t on t.tgrelid = r.oid and t.tgisinternal and t.tgenabled not in ('O', 'A')
+  join pg_constraint c on c.oid = t.tgconstraint
   union all
-  select distinct 'trigger', r.table_name, coalesce(c.conname, t.tgname), 'is disabled'
-  from (select distinct table_name, relation from guard) r
-  join pg_trigger t on t.tgrelid = r.relation
-  left join pg_constraint c on c.oid = t.tgconstraint
-  where t.tgenabled not in ('O', 'A')
+  select 'rule', r.table_name, w.rulename, 'is not part of the schema'
+  from relation r join pg_rewrite w on w.ev_class = r.oid
+  union all
+  select 'table', table_name, table_name, f.fault
+  from relation r
+  cross join lateral (values
+    (relkind <> 'r' or relpersistence <> 'p', 'is not an ordinary table'),
+    (relrowsecurity, 'has row level security'),
+    (exists (select from pg_inherits i where r.oid in (i.inhrelid, i.inhparent)), 'inherits or is inherited')
+  ) as f (found, fault)
+  where f.found
   union all
   select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
   where current_setting('session_replication_role') <> 'origin'
   union all
-  select 'function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'
-  where array[${computed}] <> $4::text[]
-  union all
-  select 'function', 'record_journal', f.name, 'gives another hash than it did'
+  select distinct 'function', table_name, name, 'gives another hash than it did'
   from (values
-    ('record_hash', encode(record_hash(
-      row(2, 'operators', 'opr_1', null, '\\x01', '2026-01-02 03:04:05.678901+00', '\\x02')::record_journal), 'hex'), $5::text),
-    ('record_journal_hash', encode(record_journal_hash('\\x00ff', 2, 'operators', 'opr_1', null, '\\x01',
-      '2026-01-02 03:04:05.678901+00'), 'hex'), $6::text)
-  ) as f (name, computed, known)
+    ${computed}
+  ) as f (name, table_name, computed, known)
   where f.computed <> f.known
-  order by 1, 2, 3`,
+  order by 1, 2, 3, 4`,
 )
 
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 
-/** Where a newer version has been the older one is not the one to judge; what somebody has switched off is wrong anywhere. */
+/** Where a newer version has been the older one is not the one to judge; what was switched off is wrong anywhere. */
 export const isSwitchedOff = ({ kind, fault }: BrokenGuard) => kind === 'setting' || fault === 'is disabled'
 
-export function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
-  return database.run<BrokenGuard>(findBrokenGuardsStatement, [
-    guards.map(({ kind }) => kind),
-    guards.map(({ table }) => table),
-    guards.map(({ name }) => name),
-    knownHashes.map(({ hash }) => hash),
-    ...knownJournalHashes,
-  ])
+export async function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
+  const found = await listGuards(database)
+  // Without its functions the statement could not even be planned.
+  const functions = new Set(found.flatMap(({ kind, name }) => (kind === 'function' ? [name] : [])))
+  const undone = knownHashes.every(({ name }) => functions.has(name))
+    ? await database.run<BrokenGuard>(listUndoneStatement, [guardedTables])
+    : []
+  const surplus = await listSurplusRights(database)
+  const broken = [
+    ...compare(guards, found),
+    ...undone,
+    ...surplus.map(({ table, name }) => ({ kind: 'right', table, name, fault: 'is more than the service needs' })),
+  ]
+  const place = ({ kind, table, name }: BrokenGuard) => `${kind} ${table} ${name}`
+  return broken.sort((one, other) => (place(one) < place(other) ? -1 : 1))
+}
+
+/** An index that is not unique any more stands in the place of one that was. */
+const keyOf = ({ kind, table, name }: Omit<Guard, 'definition'>) =>
+  `${kind === 'unique index' ? 'index' : kind} ${table} ${name}`
+
+function compare(expected: Guard[], found: Found[]): BrokenGuard[] {
+  const byKey = Map.groupBy(found, keyOf)
+  const faults = expected.flatMap((guard) => {
+    const there = byKey.get(keyOf(guard)) ?? []
+    const fault = faultOf(guard, there)
+    return fault === null ? [] : [{ kind: guard.kind, table: guard.table, name: guard.name, fault }]
+  })
+  return [...faults, ...foreignAmong(expected, found)]
+}
+
+/** A function may have twins with other arguments, which PostgreSQL may call instead: one of them has to be the guard. */
+function faultOf({ definition }: Guard, there: Found[]): string | null {
+  const [first] = there
+  if (!first) return 'is missing'
+  const same = there.find((each) => withoutState(each.definition) === withoutState(definition))
+  if (!same) return 'is not as schema.sql has it'
+  if (same.fault !== null) return same.fault
+  for (const [ending, fault] of states) {
+    if (same.definition.endsWith(ending) && !definition.endsWith(ending)) return fault
+  }
+  return null
+}
+
+/** How PostgreSQL ends the definition of a constraint that is not in force for all rows. */
+const states = [
+  [' NOT ENFORCED', 'is not enforced'],
+  [' NOT VALID', 'is not validated'],
+] as const
+
+const withoutState = (definition: string) => definition.replace(/ NOT (VALID|ENFORCED)$/, '')
+
+/** Triggers of others on our tables, and functions that have the name of one of ours. */
+function foreignAmong(expected: Guard[], found: Found[]): BrokenGuard[] {
+  const known = new Map(expected.map((guard) => [keyOf(guard), guard]))
+  return found
+    .filter((each) => {
+      const guard = known.get(keyOf(each))
+      if (each.kind === 'trigger') return guard === undefined
+      if (each.kind !== 'function' || guard === undefined) return false
+      return (
+        each.definition !== guard.definition &&
+        found.some((twin) => keyOf(twin) === keyOf(each) && twin.definition === guard.definition)
+      )
+    })
+    .map(({ kind, table, name }) => ({ kind, table, name, fault: 'is not part of the schema' }))
 }

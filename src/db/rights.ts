@@ -191,6 +191,42 @@ const listMissingStatement = statement(
   order by 1, 2, 3`,
 )
 
+// The other way round, for a role that does not own the tables: an owner may do everything. What it may do as a member of
+// another role, or because everybody may, counts as well. Where a newer version has given its rights, this one does not judge.
+const listSurplusStatement = statement(
+  'db.listSurplusRights',
+  `with relation as (
+    select c.oid, c.relname::text as table_name
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+    where not pg_has_role(c.relowner, 'usage')
+      and coalesce(substring(obj_description(to_regclass('schema_migrations'), 'pg_class') from '^rights ([0-9]{1,9})$')::int, 0) <= $5
+  ),
+  wanted as (
+    select * from unnest($2::text[], $3::text[], $4::text[]) as w (table_name, privilege, column_name)
+  ),
+  held as (
+    select r.table_name, p.privilege, null as column_name
+    from relation r cross join unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) as p (privilege)
+    where has_table_privilege(r.oid, p.privilege)
+    union all
+    select r.table_name, p.privilege, a.attname
+    from relation r
+    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    cross join unnest(array['INSERT', 'UPDATE']) as p (privilege)
+    where has_column_privilege(r.oid, a.attnum, p.privilege) and not has_table_privilege(r.oid, p.privilege)
+  )
+  select h.table_name as "table", h.privilege || coalesce(' ' || h.column_name, '') as "name"
+  from held h
+  where not exists (select from wanted w where w.table_name = h.table_name and w.privilege = h.privilege
+                      and w.column_name is not distinct from h.column_name)
+  order by 1, 2`,
+)
+
+/** What the role of these connections may write and no statement needs: `DELETE`, `UPDATE delta`. */
+export function listSurplusRights(database: Database): Promise<{ table: string; name: string }[]> {
+  return database.run(listSurplusStatement, [Object.keys(rights), ...wantedColumns, rightsVersion])
+}
+
 const verbs: Record<string, string> = { SELECT: 'select from', INSERT: 'insert into', DELETE: 'delete from' }
 
 /** What the role of these connections cannot do and has to. */

@@ -2,7 +2,7 @@
 // the guarantees rest on, and what time it is there. What endangers money refuses the start, in production and outside alike,
 // with one line for people each: what is wrong, and what to do.
 import { type Database, type Log, statement } from './database.ts'
-import { findBrokenGuards } from './guards.ts'
+import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'
 import { compareSchema } from './migrate.ts'
 import { listMissingRights } from './rights.ts'
 
@@ -113,15 +113,32 @@ async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Pr
   }
   const broken = await findBrokenGuards(database)
   // A newer version may have put others in their place; the older one that runs beside it is not the one to judge.
-  if (!isAhead) {
-    return broken.map(({ kind, table, name, fault }) =>
-      kind === 'setting'
-        ? `${name} ${fault}: take it out of postgresql.conf, the database and the role ${role}.`
-        : `The ${kind} ${name} of ${table} ${fault}: put it back as schema.sql has it, then run the command audit.`,
+  const [counted, excused] = [true, false].map((isCounted) =>
+    broken.filter((guard) => (!isAhead || isSwitchedOff(guard)) === isCounted),
+  )
+  if (excused?.length) log.warn({ broken: excused }, 'guards that this version knows are not in this newer schema')
+  return (counted ?? []).map((guard) => explainGuard(guard, role))
+}
+
+const putBack = 'put it back as schema.sql has it'
+
+/** What to do, by what is wrong; the words of guards.ts. */
+const remedies: Record<string, string> = {
+  'is not part of the schema': 'drop it',
+  'has row level security': 'disable it',
+  'inherits or is inherited': 'take the table out of the inheritance',
+}
+
+function explainGuard({ kind, table, name, fault }: BrokenGuard, role: string): string {
+  if (kind === 'setting') return `${name} ${fault}: take it out of postgresql.conf, the database and the role ${role}.`
+  if (kind === 'right') {
+    return (
+      `The right of the role ${role} to ${name} on ${table} ${fault}: revoke it from the role, from public and from roles ` +
+      'that it is a member of, then run the command audit.'
     )
   }
-  if (broken.length > 0) log.warn({ broken }, 'guards that this version knows are not in this newer schema')
-  return []
+  const what = kind === 'table' ? `The table ${table}` : `The ${kind} ${name}${table === '' ? '' : ` of ${table}`}`
+  return `${what} ${fault}: ${remedies[fault] ?? putBack}, then run the command audit.`
 }
 
 const findTablesStatement = statement(
@@ -177,23 +194,19 @@ async function warnOfClock(database: Database, log: Log): Promise<void> {
 // A temporary table, or one in a schema that comes earlier, would hide a table of ours from the session that made it.
 const findMightStatement = statement(
   'db.findMight',
-  `select pg_has_role(c.relowner, 'usage') as "owns", has_table_privilege(c.oid, 'update, delete, truncate') as "changes",
+  `select pg_has_role(c.relowner, 'usage') as "owns",
     has_database_privilege(current_database(), 'temporary') as "hides",
     has_schema_privilege(c.relnamespace, 'create') as "makes",
     current_user as "role", current_database() as "database", c.relnamespace::regnamespace::text as "schema"
   from pg_class c where c.oid = to_regclass('ledger_entries')`,
 )
 
-type Might = Record<'owns' | 'changes' | 'hides' | 'makes', boolean> & Record<'role' | 'database' | 'schema', string>
+type Might = Record<'owns' | 'hides' | 'makes', boolean> & Record<'role' | 'database' | 'schema', string>
 
 const serveAsAnother = `give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`
 
 const mights: { has: (might: Might) => boolean; says: (might: Might) => string }[] = [
   { has: ({ owns }) => owns, says: () => `the role of DATABASE_URL owns its tables: ${serveAsAnother}` },
-  {
-    has: ({ owns, changes }) => changes && !owns,
-    says: () => `the role of DATABASE_URL may change ledger entries: ${serveAsAnother}`,
-  },
   {
     has: ({ owns, hides }) => hides && !owns,
     says: ({ database }) =>

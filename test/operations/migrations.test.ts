@@ -54,7 +54,7 @@ const samples: [rule: string, refused: string, right: string][] = [
   [
     'a new constraint is added not valid',
     'alter table orders add constraint c check (amount > 0)',
-    'alter table orders add constraint c check (amount > 0) not valid',
+    'alter table orders add constraint c check (amount in (1, 2)) not valid, add constraint d check (amount > 0) not valid',
   ],
   [
     'an index is made if not exists',

@@ -14,12 +14,12 @@ before(async () => {
   testDatabase = await createTestDatabase()
   database = createDatabase(testDatabase.pool, silentLog)
   await testDatabase.query('insert into customers (customer_id) values ($1)', [customerId])
-  await testDatabase.query(
+  await testDatabase.queryUnguarded(
     `insert into accounts (customer_id, balance, last_entry, last_hash) values ($1, 1, $2, sha256(''))`,
     [customerId, entries],
   )
   // One grant, then nothing but spends; as nobody audits these books their hashes are of no account.
-  await testDatabase.query(
+  await testDatabase.queryUnguarded(
     `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference, held_delta,
                                  held_after, service_id, entry_hash)
     select $1, n, case n when 1 then 'GRANT' else 'SPEND' end, case n when 1 then $2 else -1 end, $2 - n + 1,

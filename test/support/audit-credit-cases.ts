@@ -116,8 +116,10 @@ const brokenAccounts: BrokenRule[] = [
   ].map(([when = '', places]) => ({
     ...{ invariant: 'I-17', rule: 'no queue of events is past its end, and no end past the last event', when },
     damage: ({ customer }: { customer: string }) => `
+      alter table event_queues drop constraint event_queues_next_is_within;
       insert into event_queues (customer_id, endpoint_id, next_event, last_event)
       select customer_id, 'an endpoint', ${places} from accounts where customer_id = '${customer}'`,
+    also: [guardsDown],
   })),
 ]
 

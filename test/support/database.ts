@@ -29,6 +29,8 @@ export type TestDatabase = {
   pool: pg.Pool
   /** One statement as an operator would type it, for what no endpoint shows. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** One statement past every trigger and foreign key, for rows that no statement of the service writes. */
+  queryUnguarded(text: string, values?: unknown[]): Promise<void>
   drop(): Promise<void>
 }
 
@@ -44,6 +46,22 @@ async function onServer(...texts: string[]): Promise<void> {
     for (const text of texts) await client.query(text)
   } finally {
     await client.end()
+  }
+}
+
+export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] {
+  return async (text, values = []) => {
+    const client = await ownerPool.connect()
+    try {
+      await client.query('begin; set local session_replication_role = replica')
+      await client.query(text, values)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
   }
 }
 
@@ -76,6 +94,7 @@ export async function createTestDatabase({
       const { rows } = await ownerPool.query(text, values)
       return rows
     },
+    queryUnguarded: unguardedBy(ownerPool),
     async drop() {
       await Promise.allSettled([pool.end(), ownerPool.end()])
       await onServer(`drop database ${database} with (force)`)

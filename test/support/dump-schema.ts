@@ -77,12 +77,12 @@ export async function dumpSchema(client: Pick<pg.ClientBase, 'query'>): Promise<
   for (const table of inOrderOfReference(await list<Table>(listTables))) {
     const columns = await list<Column>(listColumns, [table.oid])
     const constraints = await list<Definition>(listConstraints, [table.oid])
-    const lines = [
-      ...writeColumns(columns),
-      ...constraints.map((each) => `constraint ${each.name} ${onOneLine(each.definition)}`),
-    ]
+    const write = (each: Definition) => `constraint ${each.name} ${onOneLine(each.definition)}`
+    const lines = [...writeColumns(columns), ...constraints.filter((each) => !isNotValid(each)).map(write)]
     const options = table.options ? ` with (${table.options})` : ''
     parts.push(`create table ${table.name} (\n  ${lines.join(',\n  ')}\n)${options};`)
+    const added = constraints.filter(isNotValid).map((each) => `alter table ${table.name} add ${write(each)};`)
+    if (added.length > 0) parts.push(added.join('\n'))
     for (const text of [listIndexes, listTriggers]) {
       const definitions = await list<Definition>(text, [table.oid])
       if (definitions.length > 0) parts.push(definitions.map(({ definition }) => `${definition};`).join('\n'))
@@ -90,6 +90,9 @@ export async function dumpSchema(client: Pick<pg.ClientBase, 'query'>): Promise<
   }
   return `${header}\n${parts.join('\n\n')}\n`
 }
+
+/** A new table has no rows that it could be wrong for: only what is added later can be so. */
+const isNotValid = ({ definition }: Definition) => definition.endsWith(' NOT VALID')
 
 /** PostgreSQL breaks the lines of a CASE. */
 function onOneLine(definition: string): string {

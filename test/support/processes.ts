@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { findPostmaster, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
-import { type ServerConnection, silentLog, type TestDatabase } from './database.ts'
+import { type ServerConnection, silentLog, type TestDatabase, unguardedBy } from './database.ts'
 import { assertSaidNoSecret } from './leaks.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -245,7 +245,10 @@ export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDataba
     open = false
   }
   defer(t, drop)
-  return { connection, pool, drop, query: async (text, values = []) => (await pool.query(text, values)).rows }
+  return {
+    ...{ connection, pool, drop, queryUnguarded: unguardedBy(pool) },
+    query: async (text, values = []) => (await pool.query(text, values)).rows,
+  }
 }
 
 /** The test server's database as DATABASE_URL; it listens on a socket. */

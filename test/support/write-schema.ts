@@ -1,14 +1,19 @@
-// `npm run schema`: applies all migrations to an empty database on a PostgreSQL of its own, and writes schema.sql.
+// `npm run schema`: applies all migrations to an empty database on a PostgreSQL of its own, and writes schema.sql
+// and the definitions that src/db/guards.ts compares a database with.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { createDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
+import { readGuards, writeGuards } from '../../src/db/guards.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { silentLog } from './database.ts'
 import { dumpSchema } from './dump-schema.ts'
 
-const file = fileURLToPath(new URL('../../schema.sql', import.meta.url))
+const fileOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const [schemaFile, guardsFile] = [fileOf('schema.sql'), fileOf('src/db/guards.json')]
 const directory = mkdtempSync(join(tmpdir(), 'prepaid-credits-schema-'))
 try {
   // As root the server runs as another user, who has to get in.
@@ -18,7 +23,8 @@ try {
     const client = new pg.Client(server.connection)
     await client.connect()
     await migrate(client)
-    writeFileSync(file, await dumpSchema(client))
+    writeFileSync(schemaFile, await dumpSchema(client))
+    writeFileSync(guardsFile, writeGuards(await readGuards(createDatabase(client, silentLog))))
     await client.end()
   } finally {
     await server.stop()
@@ -26,4 +32,4 @@ try {
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
-process.stderr.write(`Wrote ${file}\n`)
+process.stderr.write(`Wrote ${schemaFile} and ${guardsFile}\n`)

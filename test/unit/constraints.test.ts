@@ -4,9 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { journalled } from '../../src/payments/audit-scans.ts'
+import { packages } from '../../src/payments/packages.ts'
+import { type Books, bookkeeper, writeBooks } from '../support/books.ts'
 import { creditCases, movedTo } from '../support/constraint-credit-cases.ts'
 import { operatorCases } from '../support/constraint-operator-cases.ts'
 import { paymentCases } from '../support/constraint-payment-cases.ts'
+import { addQueue, roleCases } from '../support/constraint-role-cases.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database.ts'
 import {
   action,
@@ -119,13 +122,20 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
 
 let database: OwnTestDatabase
 let client: pg.PoolClient
+/** Books that the service has written, for what the role that serves tries on them. */
+let realBooks: OwnTestDatabase
+let written: Books
 before(async () => {
   database = await createTestDatabase()
   client = await database.ownerPool.connect()
+  realBooks = await createTestDatabase()
+  written = await writeBooks(bookkeeper(realBooks.pool))
+  await realBooks.query(addQueue(written))
 })
 after(async () => {
   client.release()
   await database.drop()
+  await realBooks.drop()
 })
 
 async function insert(table: string, row: Row): Promise<void> {
@@ -136,11 +146,20 @@ async function insert(table: string, row: Row): Promise<void> {
   )
 }
 
-/** With the books as they are above, and as if it had never happened. */
-async function onTheBooks(work: () => Promise<unknown>): Promise<void> {
+const tables = [...new Set(books.map(([table]) => table))]
+const setTriggers = (state: 'enable' | 'disable') =>
+  client.query(tables.map((table) => `alter table ${table} ${state} trigger user`).join(';'))
+
+/**
+ * With the books as they are above, and as if it had never happened. They are rows as somebody could type them, which the
+ * triggers would not let in.
+ */
+async function onTheBooks(work: () => Promise<unknown>, { triggers = false } = {}): Promise<void> {
   await client.query('begin')
   try {
+    await setTriggers('disable')
     for (const [table, row] of books) await insert(table, row)
+    if (triggers) await setTriggers('enable')
     await work()
   } finally {
     await client.query('rollback')
@@ -165,9 +184,40 @@ for (const [table, each] of Object.entries(cases)) {
 
 for (const [what, trigger, sql, message] of triggers) {
   test(`${what} is refused by ${trigger}`, async () => {
-    await onTheBooks(() => assert.rejects(client.query(sql), { code: '23001', message }))
+    await onTheBooks(() => assert.rejects(client.query(sql), { code: '23001', message }), { triggers: true })
   })
 }
+
+for (const [what, refusedBy, sql] of roleCases) {
+  test(`${what} is refused to the role that serves by ${refusedBy}`, async () => {
+    const serving = await realBooks.pool.connect()
+    await serving.query('begin')
+    try {
+      await assert.rejects(serving.query(sql(written)), (error: pg.DatabaseError) => {
+        assert.equal(error.constraint, refusedBy, error.message)
+        return true
+      })
+    } finally {
+      await serving.query('rollback')
+      serving.release()
+    }
+  })
+}
+
+test('the catalogue that the schema sells by is that of section 2', async () => {
+  const [row] = await database.query<{ definition: string }>(
+    `select pg_get_constraintdef(oid, true) as definition from pg_constraint where conname = 'orders_sold_by_the_catalogue'`,
+  )
+  const sold = row?.definition.matchAll(/package_type = '(\w+)'::text AND amount = (\d+) AND credits = (\d+)/g) ?? []
+  assert.deepEqual(
+    [...sold].map(([, packageType, price, credits]) => ({
+      packageType,
+      price: Number(price),
+      credits: Number(credits),
+    })),
+    packages.map(({ packageType, price, credits }) => ({ packageType, price, credits })),
+  )
+})
 
 test('what differs in the one thing that a constraint is about is accepted', async () => {
   await onTheBooks(async () => {
@@ -245,6 +295,7 @@ test('every constraint, unique index and trigger of the schema has its case', as
     ...journalling,
     ...broken,
     ...triggers.map(([, name]) => name),
+    ...roleCases.map(([, name]) => name),
   ])
   assert.deepEqual(new Set(rows.map((row) => row.name)), covered)
 })

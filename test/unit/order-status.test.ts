@@ -72,24 +72,34 @@ let orders = 0
 
 type Numbers = { grant: number; rollback: number; refund: number }
 
-/** An order in that state, with a grant, a rollback and a refund in the ledger that it may come to need. */
+/** An order in that state, with the operations and, in the ledger, the grant, rollback and refund that it may come to need. */
 async function insertOrder(status: OrderStatus): Promise<{ orderId: string; numbers: Numbers }> {
   orders += 1
   const orderId = `order-${orders}`
   const numbers = { grant: orders * 3 - 2, rollback: orders * 3 - 1, refund: orders * 3 }
-  await database.query(
+  await database.queryUnguarded(
     `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, entry_hash)
     values ($1, $3, 'GRANT', 1, 1, $2, sha256('')), ($1, $4, 'ROLLBACK', -1, 0, $2, sha256('')),
       ($1, $5, 'REFUND', -1, 0, $2, sha256(''))`,
     [customerId, orderId, ...Object.values(numbers)],
   )
-  await database.query(
+  await database.queryUnguarded(
     `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, ${entries.names})
     values ($1, $2, 'BASIC', 'CARD', 1000, 1, $3, ${entries.values})`,
     [customerId, orderId, status, ...entries.of(status, numbers)],
   )
+  await database.queryUnguarded(
+    `insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held,
+                                     state, holder_id, lease_until, closed_at, closed_by)
+    select $1, gen_random_uuid(), $2, kind, kind || $2, 1000, reason, held, state, $1, now(), now(), $1
+    from (values ('CONFIRM', 'APPROVED', null, 0), ('CONFIRM', 'REJECTED', null, 0), ('CANCEL', 'APPROVED', 'no', 1),
+                 ('REFUND', 'APPROVED', 'no', 1)) as o (kind, state, reason, held)`,
+    [customerId, orderId],
+  )
   return { orderId, numbers }
 }
+
+const confirmedAt = new Date()
 
 /** What the check constraints want of an order in each state. */
 const entries = {
@@ -99,7 +109,7 @@ const entries = {
     const granted = status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
     const rolledBack = status === 'CANCELLED' ? rollback : null
     const refunded = status === 'REFUNDED' ? [refund, 0] : [null, null]
-    return [...(granted ? [grant, new Date()] : [null, null]), rolledBack, ...refunded]
+    return [...(granted ? [grant, confirmedAt] : [null, null]), rolledBack, ...refunded]
   },
 }
 
