@@ -66,7 +66,7 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
     { on: 'lookup', kind: 'error-before', times: 1 },
   ])
   assertRefused(await order.confirm(), 'SVC001')
-  const pending = await read(order.orderId)
+  const pending = await read(order.orderId, finance)
   assert.equal(pending.open?.kind, 'CONFIRM')
   assert.equal(pending.order.paymentKey, order.paymentKey)
   await settleAll(service)

@@ -11,6 +11,7 @@ import { discrepancyHandlers } from '../../src/console/discrepancy.ts'
 import { exportRoutes } from '../../src/console/exports.ts'
 import { createGuard } from '../../src/console/guard.ts'
 import { homeHandlers } from '../../src/console/home.ts'
+import { newKeyCancelHandlers } from '../../src/console/new-key-cancels.ts'
 import { orderHandlers } from '../../src/console/orders.ts'
 import type { ConsoleParts } from '../../src/console/parts.ts'
 import { apiRoutes, type Handlers } from '../../src/console/routes.ts'
@@ -60,6 +61,7 @@ export async function openOperatorDesk(service: TestService) {
   const handlers = {
     ...{ ...orderHandlers(parts), ...customerHandlers(parts), ...searchHandlers(parts), ...homeHandlers(parts) },
     ...{ ...bookHandlers(parts, trail, app), ...auditHandlers(parts), ...discrepancyHandlers(parts) },
+    ...newKeyCancelHandlers(parts),
   }
   apiRoutes(app, { guard, trail, handlers: handlers as Handlers })
   exportRoutes(app, { ...parts, guard, trail })
