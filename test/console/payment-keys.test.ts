@@ -35,7 +35,7 @@ async function orderWithTraces() {
   const key = { customerId: customer.customerId, orderId }
   await saveDiscrepancy(database, {
     ...{ kind: 'PAYMENT_DIFFERS', subject: doubtedKey, order: key },
-    detail: { paymentKey: doubtedKey, gateway: { seen: [paymentKey], text: `see ${paymentKey}, not ${doubtedKey}` } },
+    detail: { paymentKey: doubtedKey, gateway: { status: `see ${paymentKey}, not ${doubtedKey}` } },
   })
   await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject: foreignKey, order: null, detail: { orderId } })
   await insertNotification(database, {

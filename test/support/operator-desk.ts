@@ -23,6 +23,7 @@ import { buildApiListener } from '../../src/http/api-listener.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
 import { closeNow } from './closing.ts'
+import { assertListedFields } from './console-fields.ts'
 import type { Consumer } from './event-consumer.ts'
 import { deliver, slowSettings } from './event-world.ts'
 import { createWatchedLog } from './leaks.ts'
@@ -88,6 +89,7 @@ export async function openOperatorDesk(service: TestService) {
       const text = await response.text()
       const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
       assertEnvelope(answer)
+      assertListedFields(endpoint, answer.body.data)
       return answer as Answer<Data<Name>>
     }
     return {
