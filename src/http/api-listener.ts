@@ -39,6 +39,8 @@ export type ApiListenerOptions = {
   counts?: RequestCounts
   tracing?: Tracing
   callersTraces?: CallersTraces
+  /** As of a listener. */
+  hostnames?: readonly string[]
 }
 
 /** Whoever reads too often can still confirm and cancel. */

@@ -50,6 +50,7 @@ export async function openOperatorDesk(service: TestService) {
   const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
   const parts: ConsoleParts = {
     ...{ database: books, payments, background: payments, deliveries, peppers: testPeppers, log, secureCookies: false },
+    firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
     isHeldBack: () => false,
   }
