@@ -5,6 +5,7 @@
 // What is left are the first four characters. A key of Toss Payments is five letters of the shop, the second of the payment
 // and five random characters: the last four, which one would show of a card, are most of what cannot be guessed.
 import { orderIdPattern, uuidPattern } from '../core/ids.ts'
+import { mapTexts } from '../core/visible.ts'
 import { may, permissions, type Role } from '../operators/permissions.ts'
 
 /** Files hold payment keys in full: a role that may save them has to be one that may refund, or this does not compile. */
@@ -69,13 +70,6 @@ function isDiscrepancySubject(row: Record<string, unknown>, name: string): boole
 /** A search result for a payment is identified by its key. */
 function isFoundPayment(row: Record<string, unknown>, name: string): boolean {
   return name === 'id' && row.kind === 'payment'
-}
-
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value)
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))
-  if (!isPlain(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapTexts(each, map)]))
 }
 
 /** Not a Date. */
