@@ -681,6 +681,7 @@ create table payment_operations (
   settle_at       timestamp with time zone not null default now(),
   answered_by     uuid,
   trace_parent    text,
+  key_id          text,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
   constraint payment_operations_attempts_counted CHECK (attempts >= 0),
@@ -691,6 +692,7 @@ create table payment_operations (
   constraint payment_operations_state CHECK (state = ANY (ARRAY['OPEN'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text]))
 );
 
+CREATE INDEX payment_operations_cancelled_with_key ON payment_operations USING btree (opened_at, operation_id) WHERE key_id IS NOT NULL;
 CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
 CREATE INDEX payment_operations_of_payment ON payment_operations USING btree (payment_key, customer_id) WHERE kind = 'CONFIRM'::text;
 CREATE UNIQUE INDEX payment_operations_one_open ON payment_operations USING btree (customer_id, order_id) WHERE state = 'OPEN'::text;

@@ -129,7 +129,7 @@ export function headersOf(listener: ListenerName, mark: string, hasBody: boolean
     internal: [['Authorization', `Bearer ${standIns.token}`]],
     webhook: [['tosspayments-webhook-transmission-id', `transmission-${mark}`]],
   }
-  return [['Host', 'service'], ...callers[listener], ...(hasBody ? [jsonType] : [])]
+  return [['Host', 'localhost'], ...callers[listener], ...(hasBody ? [jsonType] : [])]
 }
 
 const jsonType: [string, string] = ['Content-Type', 'application/json']

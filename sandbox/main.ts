@@ -9,6 +9,12 @@ const publicSecretKey = 'test_sk_sandbox'
 
 type Environment = Record<string, string | undefined>
 
+/** Separated by commas. */
+function namesIn(text: string | undefined): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim().toLowerCase())
+  return names.filter((name) => name !== '')
+}
+
 function readOptions(environment: Environment): SandboxOptions {
   // An empty variable counts as not set.
   const raw = (name: string) => environment[name]?.trim() || undefined
@@ -21,6 +27,7 @@ function readOptions(environment: Environment): SandboxOptions {
   return {
     host: raw('INTERNAL_HOST') ?? '127.0.0.1',
     port: Number(port),
+    hostnames: [raw('INTERNAL_HOSTNAMES'), raw('INTERNAL_HOST')].flatMap(namesIn),
     clientKey: raw('TOSS_CLIENT_KEY') ?? 'test_ck_sandbox',
     secretKey: raw('TOSS_SECRET_KEY') ?? publicSecretKey,
     dataDir: join(resolve(raw('DATA_DIR') ?? './data'), 'sandbox'),

@@ -12,6 +12,7 @@ import { confirm } from './confirm.ts'
 import { addControlRoutes } from './control.ts'
 import { errorAnswer } from './errors.ts'
 import { exchange, traceHeader } from './exchange.ts'
+import { foreignHostText, isOwnHost } from './host-names.ts'
 import { type Outcome, type Payment, refused } from './payments.ts'
 import { openState, type Sandbox, type StateOptions } from './state.ts'
 import { demandedError, testCodeHeader } from './test-code.ts'
@@ -21,13 +22,15 @@ export type SandboxOptions = StateOptions & {
   host: string
   /** 0 takes a free one. */
   port: number
+  /** Names it answers to, besides addresses and localhost; lower case. */
+  hostnames?: readonly string[]
 }
 
 export type RunningSandbox = { url: string; port: number; close(): Promise<void> }
 
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const sandbox = openState(options)
-  const app = createApp(sandbox)
+  const app = createApp(sandbox, options.hostnames ?? [])
   // Runs when the connections are gone.
   app.addHook('onClose', () => sandbox.close())
 
@@ -40,7 +43,9 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   }
 }
 
-function createApp(sandbox: Sandbox): FastifyInstance {
+function createApp(sandbox: Sandbox, hostnames: readonly string[]): FastifyInstance {
+  const isForeign = ({ headers }: FastifyRequest) => !isOwnHost(headers.host, hostnames)
+
   const app = Fastify({
     bodyLimit: 64 * 1024,
     exposeHeadRoutes: false,
@@ -50,12 +55,14 @@ function createApp(sandbox: Sandbox): FastifyInstance {
     routerOptions: { maxParamLength: 600 },
     // Addresses that cannot be decoded never reach a hook.
     frameworkErrors: (error, request, reply) => {
+      if (isForeign(request)) return refuseForeign(reply)
       trace(reply)
       answerError(error, request, reply)
     },
   })
 
   app.addHook('onRequest', async (request, reply) => {
+    if (isForeign(request)) return refuseForeign(reply)
     trace(reply)
     // The route that matched, not the address as written: /%761/… is /v1/… to the router.
     if (!(request.routeOptions.url ?? request.url).startsWith('/v1/')) return
@@ -106,6 +113,10 @@ function found(payment: Payment | undefined, { unconfirmedLookup }: Behaviour): 
   const unconfirmed = payment.status === 'READY' || payment.status === 'IN_PROGRESS'
   if (unconfirmed && unconfirmedLookup === 'not-found') return refused('NOT_FOUND_PAYMENT')
   return { changed: [], answer: { status: 200, payment } }
+}
+
+function refuseForeign(reply: FastifyReply): FastifyReply {
+  return reply.code(400).type('text/plain; charset=utf-8').send(foreignHostText)
 }
 
 function trace(reply: FastifyReply): void {

@@ -1,5 +1,6 @@
 // The only reader of the environment. Every setting has its limit and its unit; all faults are reported at once, each
 // with what was expected. In production nothing insecure is a default: what sandbox mode makes up has to be given.
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Pepper, Peppers } from './customers/api-keys.ts'
 import { createReader, type Environment, type Reader } from './settings-reader.ts'
@@ -10,6 +11,8 @@ export type Config = {
   port: number
   internalHost: string
   internalPort: number
+  /** Names that the listeners of internalHost answer to, besides addresses and localhost; lower case. */
+  internalHostnames: string[]
   webhookPort: number
   /** Undefined: made up and kept in dataDir. */
   webhookToken: string | undefined
@@ -38,6 +41,8 @@ export type Config = {
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
   storefront: { port: number; hasOwnUrls: boolean } | undefined
+  /** How long the first password of an operator, or one after a reset, is good for. */
+  firstPasswordHours: number
   bodyLimitBytes: number
   /** Requests with one API key; 0: no limit. */
   rateLimitPerSecond: number
@@ -93,6 +98,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: read.integer('PORT', 8080, 0, 65_535),
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
+    internalHostnames: readHostnames(read),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
@@ -121,6 +127,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventRetryMaxMs: read.integer('EVENT_RETRY_MAX_MS', hour, 1, 24 * hour),
     eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
+    firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', 72, 1, 8_760),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     rateLimitPerSecond: read.integer('RATE_LIMIT_PER_SECOND', 20_000, 0, 1_000_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
@@ -160,12 +167,24 @@ function readRatio(read: Reader): number {
 }
 
 /** Of the reference page when it stands alone; 0: any free port. */
-export function readDocsConfig(environment: Environment = process.env): { host: string; port: number } {
+export function readDocsConfig(environment: Environment = process.env) {
   const read = createReader(environment)
   const host = read.text('INTERNAL_HOST', 'an address', '127.0.0.1')
   const port = read.integer('DOCS_PORT', 0, 0, 65_535)
+  const hostnames = readHostnames(read)
   if (read.faults.length > 0) throw new ConfigFaults(read.faults)
-  return { host, port }
+  return { host, port, hostnames }
+}
+
+/** The name that is listened on is one of them. */
+function readHostnames(read: Reader): string[] {
+  const listed = (read.raw('INTERNAL_HOSTNAMES') ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const names = listed.filter((name) => name !== '')
+  if (!names.every((name) => /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/.test(name))) {
+    read.fault('INTERNAL_HOSTNAMES', 'names without a port, separated by commas, such as "service,credits.internal"')
+  }
+  const own = read.raw('INTERNAL_HOST')?.toLowerCase()
+  return own === undefined || isIP(own) ? names : [...names, own]
 }
 
 /** By its beginning alone: what follows may be of libpq's forms, with a socket directory instead of a host. */

@@ -7,12 +7,13 @@ import { createLog } from './log.ts'
 import { referenceRoutes } from './openapi/page.ts'
 
 async function main(): Promise<void> {
-  const { host, port } = readDocsConfig()
+  const { host, port, hostnames } = readDocsConfig()
   const { app } = buildListener({
     admit: (request) => (request.is404 ? refuse('NOT000') : undefined),
     admitConnect: async () => refuse('NOT000'),
     log: createLog('warn'),
     bodyLimitBytes: 1_024,
+    hostnames,
   })
   referenceRoutes(app)
   process.on('SIGTERM', () => app.close())

@@ -31,6 +31,8 @@ export type InternalListenerParts = InternalRouteParts & {
   bodyLimitBytes: number
   counts?: RequestCounts
   tracing?: Tracing
+  /** Names it answers to besides addresses and localhost. */
+  hostnames?: readonly string[]
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
@@ -38,6 +40,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'go on',
+    hostnames: [],
     ...rest,
   })
   internalRoutes(app, { database, gateway, credits, ...(metrics && { metrics }), ...(console && { console }) })

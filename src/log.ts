@@ -2,6 +2,7 @@
 // Two nets below that: of an error only what names the fault is taken, since what a database says of it may hold the values
 // of a row; and fields that could be a secret or personal are struck out wherever they turn up.
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { visible } from './core/visible.ts'
 
 type Fault = Error &
   Partial<Record<'code' | 'constraint' | 'table' | 'severity' | 'error' | 'suppressed', unknown>> & {
@@ -60,6 +61,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     base: { pid: process.pid },
     serializers: { err: (error: unknown) => errorFields(error), error: (error: unknown) => errorFields(error) },
     redact: { paths: anywhere, censor: '[not shown]' },
+    // A line ends with its only line break.
+    hooks: { streamWrite: (line: string) => `${visible(line.slice(0, -1))}\n` },
   }
   return destination ? pino(options, destination) : pino(options)
 }

@@ -81,11 +81,11 @@ const turnLimitMs = 20_000
 const busyText = /is in use by|is just starting/
 
 async function startOwn(config: Config, port: number, webhookUrl: string | undefined): Promise<RunningSandbox> {
-  const { gateway, internalHost: host } = config
+  const { gateway, internalHost: host, internalHostnames: hostnames } = config
   if (gateway.kind !== 'sandbox') throw new Error('no sandbox with another gateway')
   const { clientKey, secretKey, strict } = gateway
   const dataDir = join(config.dataDir, 'sandbox')
-  return startSandbox({ host, port, clientKey, secretKey, strict, dataDir, webhookUrl }).catch((error) => {
+  return startSandbox({ host, port, hostnames, clientKey, secretKey, strict, dataDir, webhookUrl }).catch((error) => {
     throw explainListen(error, 'SANDBOX_PORT', host, port)
   })
 }

@@ -121,11 +121,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     internal = buildInternalListener({
       ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
       ...{ log: quiet, counts: counts.internal, metrics, tracing },
+      hostnames: config.internalHostnames,
       console: {
         ...{ database: requestDatabase, payments, background, deliveries, peppers, log },
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
         isHeldBack: () => breakerState() !== 'closed',
         secureCookies: config.production,
+        firstPasswordHours: config.firstPasswordHours,
       },
     })
     const internalUrl = await listen(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
@@ -163,7 +165,17 @@ async function startStorefrontOf(config: Config, { database, peppers, publicUrl,
   const dataDir = join(config.dataDir, 'storefront')
   const apiKey = await readOrIssueKey(database, peppers, join(dataDir, 'api-key'))
   const gatewayScriptUrl = sandboxUrl ? `${sandboxUrl}/v2/standard` : 'https://js.tosspayments.com/v2/standard'
-  const options = { host, port: storefront.port, apiUrl: publicUrl, apiKey, gatewayScriptUrl, dataDir }
+  // The buyer's browser comes back to these.
+  const hostnames = [config.successUrl, config.failUrl].map((url) => new URL(url).hostname)
+  const options = {
+    host,
+    port: storefront.port,
+    apiUrl: publicUrl,
+    apiKey,
+    gatewayScriptUrl,
+    dataDir,
+    hostnames: [...config.internalHostnames, ...hostnames],
+  }
   return startStorefront(options).catch((error) => {
     throw explainListen(error, 'STOREFRONT_PORT', host, storefront.port)
   })

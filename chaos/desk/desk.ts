@@ -28,9 +28,10 @@ const table: { for: Permission; weight: number; act(turn: Turn): Promise<void> }
   { for: 'refund', weight: 10, act: refund },
   { for: 'reconcile', weight: 3, act: reconcile },
   { for: 'resolve discrepancies', weight: 4, act: resolveOne },
-  { for: 'manage customers', weight: 6, act: rotate },
-  { for: 'manage customers', weight: 4, act: issueAndSuspend },
-  { for: 'manage customers', weight: 3, act: suspendForAWhile },
+  { for: 'issue keys', weight: 6, act: rotate },
+  { for: 'issue keys', weight: 4, act: issueAndSuspend },
+  // It issues a new key where it is not known how a suspension ended.
+  { for: 'issue keys', weight: 3, act: suspendForAWhile },
 ]
 
 export type DeskParts = Omit<ClientParts, 'random'> & {
@@ -87,6 +88,6 @@ async function askForTooMuch(turn: Turn): Promise<void> {
   const amiss = random.pick(['origin', 'session', 'role'])
   if (amiss !== 'role') await console.ask(operator, random, 'settleOrder', { params, amiss })
   else if (!may(operator.role, 'refund')) await console.ask(operator, random, 'refundOrder', { params })
-  else if (!may(operator.role, 'manage customers'))
+  else if (!may(operator.role, 'issue keys'))
     await console.ask(operator, random, 'issueKey', { params: { customerId } })
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { createApi } from './api.ts'
+import { foreignHostText, isOwnHost } from './host-names.ts'
 import { addOrderRoutes } from './order-routes.ts'
 import { openOrders } from './orders.ts'
 import { addPaymentRoutes } from './payment-routes.ts'
@@ -15,6 +16,8 @@ export type StorefrontOptions = {
   host: string
   /** 0 takes a free one. */
   port: number
+  /** Names it answers to, besides addresses and localhost; lower case. */
+  hostnames?: readonly string[]
   /** The public listener of the payment service. */
   apiUrl: string
   apiKey: string
@@ -35,7 +38,7 @@ export async function startStorefront(options: StorefrontOptions): Promise<Runni
   const api = createApi({ apiUrl, apiKey, timeoutMs })
   const orders = openOrders(options.dataDir)
   const presenter = createPresenter(api, gatewayScriptUrl)
-  const app = createApp(presenter)
+  const app = createApp(presenter, options.hostnames ?? [])
   addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl })
   addOrderRoutes(app, { api, orders, presenter })
   try {
@@ -47,8 +50,12 @@ export async function startStorefront(options: StorefrontOptions): Promise<Runni
   }
 }
 
-function createApp(presenter: Presenter): FastifyInstance {
+function createApp(presenter: Presenter, hostnames: readonly string[]): FastifyInstance {
   const app = Fastify({ bodyLimit: 8_192, forceCloseConnections: true })
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (isOwnHost(headers.host, hostnames)) return
+    return reply.code(400).type('text/plain; charset=utf-8').send(foreignHostText)
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),

@@ -31,7 +31,7 @@ export const operatorCommands: Command[] = [
     name: 'operators add',
     does: 'Adds somebody who may sign in to the console, and shows their first password this once.',
     more: [
-      'They have to change it when they sign in. A viewer reads; support settles orders, resends events and manages keys; ' +
+      'They have to change it when they sign in, within FIRST_PASSWORD_HOURS (72). A viewer reads; support settles orders, resends events, makes customers and suspends keys; ' +
         'finance settles, refunds, reconciles and exports; an admin does all of it.',
     ],
     arguments: [{ name: 'NAME', about: 'what they sign in as, such as kim' }],
@@ -68,7 +68,9 @@ export const operatorCommands: Command[] = [
   {
     name: 'operators reset',
     does: 'Gives an operator a new first password, shown this once, and ends their sessions.',
-    more: ['For whoever has forgotten theirs. The old one does not work any more. They have to change the new one.'],
+    more: [
+      'For whoever has forgotten theirs. The old one does not work any more. They have to change the new one within FIRST_PASSWORD_HOURS (72).',
+    ],
     arguments: [operatorArgument],
     examples: [{ line: 'operators reset kim', does: 'shows operatorId, name and firstPassword' }],
     changes: true,

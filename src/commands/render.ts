@@ -1,12 +1,13 @@
 // How a command's result is shown: JSON for scripts; for people lines and tables, with times as they are on their clocks
 // and how far that is from UTC, in the form in which the commands take them.
+import { visible } from '../core/visible.ts'
 import { type Cell, fields, type Look, table } from './layout.ts'
 
 const thousands = new Intl.NumberFormat('en-US')
 const leastFieldWidth = 12
 
 export function render(result: object | object[], look: Look & { json?: boolean | undefined } = {}): string {
-  if (look.json) return `${JSON.stringify(result)}\n`
+  if (look.json) return `${visible(JSON.stringify(result))}\n`
   if (Array.isArray(result)) return tableOf(result, look)
   const [lists, singles] = partition(Object.entries(result))
   const entries = singles.map(([name, value]): [string, Cell] => [name, cell(value)])
@@ -41,12 +42,12 @@ function cell(value: unknown): Cell {
 
 function textOf(value: unknown): string {
   if (value instanceof Date) return localTime(value)
-  if (typeof value === 'string') return isoPattern.test(value) ? localTime(new Date(value)) : printable(value)
+  if (typeof value === 'string') return isoPattern.test(value) ? localTime(new Date(value)) : visible(value)
   if (isCounts(value))
     return Object.entries(value)
       .map(([name, count]) => `${name} ${thousands.format(count)}`)
       .join(', ')
-  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
 const minuteMs = 60_000
@@ -58,11 +59,6 @@ export function localTime(time: Date, minutesAhead = -time.getTimezoneOffset()):
   const [hours, minutes] = [Math.floor(Math.abs(minutesAhead) / 60), Math.abs(minutesAhead) % 60]
   const two = (number: number) => `${number}`.padStart(2, '0')
   return `${seconds}${minutesAhead < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
-}
-
-/** What customers wrote must not steer the operator's terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function isCounts(value: unknown): value is Record<string, number> {

@@ -19,6 +19,7 @@ export const endpoints = {
 
   customers: 'GET /customers',
   createCustomer: 'POST /customers',
+  createCustomerWithKey: 'POST /customers/with-key',
   customer: 'GET /customers/:customerId',
   statement: 'GET /customers/:customerId/statement',
   holds: 'GET /customers/:customerId/holds',
@@ -32,6 +33,7 @@ export const endpoints = {
   runs: 'GET /books/runs',
   run: 'GET /books/runs/:reconciliationId',
   reconcile: 'POST /books/runs',
+  newKeyCancels: 'GET /books/new-key-cancels',
   audits: 'GET /books/audits',
   audit: 'GET /books/audits/:auditId',
   discrepancies: 'GET /books/discrepancies',

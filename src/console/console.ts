@@ -7,6 +7,7 @@ import { discrepancyHandlers } from './discrepancy.ts'
 import { exportRoutes } from './exports.ts'
 import { createGuard } from './guard.ts'
 import { homeHandlers } from './home.ts'
+import { newKeyCancelHandlers } from './new-key-cancels.ts'
 import { orderHandlers } from './orders.ts'
 import { pageRoutes } from './pages.ts'
 import type { ConsoleParts } from './parts.ts'
@@ -26,6 +27,7 @@ export function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     ...customerHandlers(parts),
     ...bookHandlers(parts, trail, app),
     ...auditHandlers(parts),
+    ...newKeyCancelHandlers(parts),
     ...discrepancyHandlers(parts),
   }
   apiRoutes(app, { guard, trail, handlers })

@@ -24,6 +24,7 @@ import {
 } from './book-contract.ts'
 import {
   CreateCustomerBody,
+  CreatedCustomerData,
   CustomerData,
   CustomersData,
   CustomersQuery,
@@ -36,6 +37,7 @@ import {
   RotatedKeyData,
 } from './customer-contract.ts'
 import { HomeData, HomeQuery, SearchData, SearchQuery } from './home-contract.ts'
+import { NewKeyCancelsData, NewKeyCancelsQuery } from './new-key-cancels-contract.ts'
 import {
   OrderData,
   OrdersData,
@@ -96,7 +98,14 @@ export const contract = {
   customers: { for: 'read', query: CustomersQuery, data: CustomersData },
   createCustomer: {
     ...{ for: 'manage customers', trail: 'customers create', subject: 'a new customer' },
-    ...{ body: CreateCustomerBody, data: IssuedKeyData },
+    ...{ body: CreateCustomerBody, data: CreatedCustomerData },
+  },
+  createCustomerWithKey: {
+    for: 'issue keys',
+    trail: 'customers create',
+    subject: 'a new customer',
+    body: CreateCustomerBody,
+    data: IssuedKeyData,
   },
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
@@ -106,7 +115,7 @@ export const contract = {
     ...{ body: LowCreditsBody, data: LowCreditsData },
   },
   issueKey: {
-    ...{ for: 'manage customers', trail: 'keys issue', params: CustomerParams },
+    ...{ for: 'issue keys', trail: 'keys issue', params: CustomerParams },
     ...{ body: ReasonBody, data: IssuedKeyData },
   },
   suspendKey: {
@@ -118,7 +127,7 @@ export const contract = {
     ...{ body: ReasonBody, data: KeyStatusData },
   },
   rotateKey: {
-    ...{ for: 'manage customers', trail: 'keys rotate', subject: 'the customer of the key', params: KeyParams },
+    ...{ for: 'issue keys', trail: 'keys rotate', subject: 'the customer of the key', params: KeyParams },
     ...{ body: ReasonBody, data: RotatedKeyData },
   },
 
@@ -126,6 +135,7 @@ export const contract = {
   runs: { for: 'read', query: RunsQuery, data: RunsData },
   run: { for: 'read', params: RunParams, data: RunData },
   reconcile: { for: 'reconcile', trail: 'reconcile', body: ReconcileBody, data: ReconcileData },
+  newKeyCancels: { for: 'refund', query: NewKeyCancelsQuery, data: NewKeyCancelsData },
   audits: { for: 'read', query: AuditsQuery, data: AuditsData },
   audit: { for: 'read', params: AuditParams, data: AuditData },
   discrepancies: { for: 'read', query: DiscrepanciesQuery, data: DiscrepanciesData },

@@ -61,6 +61,7 @@ export const LowCreditsBody = Type.Object({
   reason: Reason,
 })
 export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: WholeOrNull })
+export const CreatedCustomerData = Type.Object({ customerId: Text })
 /** The secret is in this answer and nowhere else. */
 export const IssuedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text })
 export const RotatedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text, suspendedKeyId: Text })

@@ -5,8 +5,8 @@ import { uuidPattern } from '../core/ids.ts'
 import { updateLowCredits } from '../credits/low-credits.ts'
 import { queryOf } from '../credits/routes.ts'
 import { readStatement } from '../credits/statement.ts'
-import { createCustomer, issueKeyTo, keyIdPattern, rotateKey } from '../customers/api-keys.ts'
-import { findCustomer, findKey, type KeyStatus, updateKeyStatus } from '../customers/sql.ts'
+import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../customers/api-keys.ts'
+import { createCustomer, findCustomer, findKey, type KeyStatus, updateKeyStatus } from '../customers/sql.ts'
 import { findCustomerPage, listCustomers, listHolds } from './customer-sql.ts'
 import { cursorOf, limitOf, pageOf } from './keyset.ts'
 import type { ConsoleParts } from './parts.ts'
@@ -14,7 +14,7 @@ import { refuseBecause } from './refusals.ts'
 import type { Handlers } from './routes.ts'
 
 type Names =
-  | ('customers' | 'createCustomer' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
+  | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
   | ('issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
 export function customerHandlers({ database, peppers, limits }: ConsoleParts): Handlers<Names> {
@@ -39,10 +39,13 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
     },
 
     async createCustomer({ body, subject: customerId }) {
-      const name = body.name.trim()
-      if (uuidPattern.test(name)) throw refuseName('must not look like the id of a customer')
-      const issued = await createCustomer(database, peppers, { customerId, name })
-      if (!issued) throw refuseName('must not be the name of another customer')
+      if (!(await createCustomer(database, customerId, nameOf(body)))) throw nameTaken()
+      return { customerId }
+    },
+
+    async createCustomerWithKey({ body, subject: customerId }) {
+      const issued = await createCustomerAndKey(database, peppers, { customerId, name: nameOf(body) })
+      if (!issued) throw nameTaken()
       return issued
     },
 
@@ -106,6 +109,16 @@ function noSuchCustomer() {
 
 function noSuchKey() {
   return refuse('NOT000', { message: 'There is no such key.' })
+}
+
+function nameOf(body: { name: string }): string {
+  const name = body.name.trim()
+  if (uuidPattern.test(name)) throw refuseName('must not look like the id of a customer')
+  return name
+}
+
+function nameTaken() {
+  return refuseName('must not be the name of another customer')
 }
 
 function refuseName(rule: string) {

@@ -15,6 +15,8 @@ export type ConsoleParts = {
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
   /** Calls to the gateway are held back after too many failures. */
   isHeldBack(): boolean
+  /** How long a first password is good for. */
+  firstPasswordHours: number
   /** Cookies are for encrypted connections alone. */
   secureCookies: boolean
   log: Log

@@ -6,7 +6,7 @@ import type { RefundRefusal } from '../payments/refund.ts'
 export type RefusalReason =
   | RefundRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days')
-  | ('role' | 'password' | 'origin' | 'wrong passwords' | 'signing in' | 'console busy')
+  | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 
 type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }
 

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { refuse } from '../core/errors.ts'
 import { newCustomerId, orderIdPattern, uuidPattern } from '../core/ids.ts'
+import { mapTexts, visible } from '../core/visible.ts'
 import { keyIdPattern } from '../customers/api-keys.ts'
 import { findKey } from '../customers/sql.ts'
 import type { Database } from '../db/database.ts'
@@ -13,6 +14,7 @@ import { apiPath, type EndpointName, endpoints } from './addresses.ts'
 import { type Body, type Contract, contract, type Data, type Endpoint, type Params, type Query } from './contract.ts'
 import { type Gate, gateOf } from './gate.ts'
 import type { Guard, SignedIn } from './guard.ts'
+import { shownTo } from './payment-keys.ts'
 
 /** Whatever was sent, and by whom. */
 export type Asked<Name extends EndpointName> = {
@@ -71,7 +73,7 @@ export function apiRoutes(app: FastifyInstance, { guard, trail, handlers }: ApiP
           if (!endpoint.trail) return work()
           return recorded(trail, { ...actionOf(endpoint.trail, endpoint.body, request), subject }, work, failed)
         })
-        return success(answer, null)
+        return success(mapTexts(operator ? shownTo(operator.role, answer) : answer, visible), null)
       },
     })
   }

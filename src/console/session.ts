@@ -35,7 +35,7 @@ const mostOperators = 1_000
 type Names = 'signIn' | 'session' | 'signOut' | 'changePassword' | 'trail' | 'operators'
 
 export function sessionHandlers(
-  { database }: Pick<ConsoleParts, 'database'>,
+  { database, firstPasswordHours }: Pick<ConsoleParts, 'database' | 'firstPasswordHours'>,
   guard: Guard,
   trail: Trail,
 ): Handlers<Names> {
@@ -64,7 +64,7 @@ export function sessionHandlers(
       throw noPlace()
     }
     return line.hold(network, async () => {
-      const operator = await findOperator(database, name)
+      const operator = await findOperator(database, name, firstPasswordHours)
       const isRight = await isPassword(password, operator?.passwordHash)
       if (!operator || !isRight || operator.status !== 'ACTIVE') return undefined
       await takeBackTry(database, ofName, ofNetwork)
@@ -80,7 +80,13 @@ export function sessionHandlers(
         await noted(trail, actionOf('sign-in', `somebody from ${request.ip}`), 'refused')
         throw refuse('AUTH001', { message: 'The name or the password is wrong, or the operator is suspended.' })
       }
-      return recorded(trail, actionOf('sign-in', actorOf({ operator, ip: request.ip })), async () => {
+      const action = actionOf('sign-in', actorOf({ operator, ip: request.ip }))
+      // Only whoever has the password learns it; to a guesser it is a wrong one like any other.
+      if (operator.isLapsed) {
+        await noted(trail, action, 'refused: the first password has lapsed')
+        throw lapsedPassword()
+      }
+      return recorded(trail, action, async () => {
         const held = guard.sessionHashOf(request)
         if (held) await endSession(database, held)
         const { operatorId, passwordHash } = operator
@@ -107,9 +113,10 @@ export function sessionHandlers(
         if (next === current) throw refuseFields('VAL003', [{ field: 'next', rule: 'must be another password' }])
         const { name, operatorId, sessionHash: keptSessionHash } = operator
         const tried = { name, password: current, ip: request.ip }
-        const isChanged = await whenRight(tried, async ({ passwordHash: from }) =>
-          changePassword(database, { operatorId, from, to: await hashPassword(next), keptSessionHash }),
-        )
+        const isChanged = await whenRight(tried, async ({ passwordHash: from, isLapsed }) => {
+          if (isLapsed) throw lapsedPassword()
+          return changePassword(database, { operatorId, from, to: await hashPassword(next), keptSessionHash })
+        })
         if (!isChanged) throw wrongPassword()
         return sessionData({ ...operator, mustChangePassword: false })
       }),
@@ -126,7 +133,7 @@ export function sessionHandlers(
     const to = await hashPassword(password)
     await renewPasswordHash(database, operatorId, from, to)
     // Another process may have done the same a moment before.
-    const kept = await findOperator(database, name)
+    const kept = await findOperator(database, name, firstPasswordHours)
     const isSame = kept?.passwordHash === to || (await isPassword(password, kept?.passwordHash))
     return isSame ? kept : undefined
   }
@@ -148,6 +155,11 @@ function actionOf(what: string, actor: string) {
 
 function wrongPassword() {
   return refuseFields('VAL003', [{ field: 'current', rule: 'must be your password of now' }])
+}
+
+function lapsedPassword() {
+  const message = 'This first password was not changed in time and is not good any more. Ask an admin for a new one.'
+  return refuseBecause('AUTH003', 'lapsed password', message)
 }
 
 function noPlace() {

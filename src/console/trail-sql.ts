@@ -26,15 +26,15 @@ const listOfSubjectStatement = statement(
 )
 
 /** Where the first page begins. */
-const newest = '9007199254740991~ffffffff-ffff-ffff-ffff-ffffffffffff'
-const cursorPattern = /^\d{1,16}~[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const newestCursor = '9007199254740991~ffffffff-ffff-ffff-ffff-ffffffffffff'
+export const microsecondCursorPattern = /^\d{1,16}~[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export type TrailPage = { actions: ListedAction[]; nextCursor: string | null }
 
 export async function listTrail(database: Database, query: Paging & { subject?: string }): Promise<TrailPage> {
   const subject = query.subject && (uuidPattern.test(query.subject) ? query.subject.toLowerCase() : query.subject)
   const limit = limitOf(query)
-  const [at, actionId] = (cursorOf(query, cursorPattern) ?? newest).split('~')
+  const [at, actionId] = (cursorOf(query, microsecondCursorPattern) ?? newestCursor).split('~')
   const found = await database.run<ListedAction & { atMicroseconds: number }>(
     subject === undefined ? listAllStatement : listOfSubjectStatement,
     [at, actionId, limit + 1, ...(subject === undefined ? [] : [subject])],

@@ -43,7 +43,7 @@ export async function issueKeyTo(database: Database, peppers: Peppers, customerI
 }
 
 /** A new customer with a key; undefined when the name is another's. */
-export async function createCustomer(
+export async function createCustomerAndKey(
   database: Database,
   peppers: Peppers,
   { customerId, name }: { customerId: string; name: string },

@@ -33,6 +33,12 @@ export async function findOrCreateCustomer(
   return created ? created.customerId : findOrCreateCustomer(database, customerId, name)
 }
 
+/** Whether it was made: the name may belong to another customer. A repeated statement finds the customer it made before. */
+export async function createCustomer(database: Database, customerId: string, name: string): Promise<boolean> {
+  const created = await database.run(createCustomerStatement, [customerId, name])
+  return created.length > 0 || (await findCustomer(database, customerId)) !== undefined
+}
+
 /** By id or by name; undefined when there is none. */
 export async function findCustomer(database: Database, customer: string): Promise<string | undefined> {
   const id = uuidPattern.test(customer) ? customer.toLowerCase() : null

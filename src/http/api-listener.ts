@@ -17,6 +17,8 @@ declare module 'fastify' {
     /** Who calls the public API, or the internal one. */
     customerId: string
     serviceId: string
+    /** The API key that a request of the public API came with. */
+    keyId: string
   }
   interface FastifyContextConfig {
     /** For everybody who can reach the port. */
@@ -37,6 +39,8 @@ export type ApiListenerOptions = {
   counts?: RequestCounts
   tracing?: Tracing
   callersTraces?: CallersTraces
+  /** As of a listener. */
+  hostnames?: readonly string[]
 }
 
 /** Whoever reads too often can still confirm and cancel. */
@@ -53,8 +57,12 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
     const { open, work } = request.routeOptions?.config ?? {}
     if (open) return undefined
     function enter(caller: Caller): Admitted {
-      if ('customerId' in caller) request.customerId = caller.customerId
-      else request.serviceId = caller.serviceId
+      if ('customerId' in caller) {
+        request.customerId = caller.customerId
+        request.keyId = caller.keyId
+      } else {
+        request.serviceId = caller.serviceId
+      }
       connections.noteCaller(request.raw.socket, 'keyId' in caller ? caller.keyId : caller.serviceId)
       if (rate && 'keyId' in caller && !rate.take(caller.keyId, work === 'settle' ? 0 : keptForSettling)) {
         counts.turnedAway['rate limit'] += 1
@@ -83,6 +91,7 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
 
   const allowedMethodsOf = allowedMethods(app)
   app.decorateRequest('customerId', '')
+  app.decorateRequest('keyId', '')
   app.decorateRequest('serviceId', '')
   traceRequests(app, tracing, callersTraces)
   limitWork(app, counts, answerBusy, connections.isShared)

@@ -15,6 +15,7 @@ import { newRequestIds } from '../core/ids.ts'
 import { type Connections, watchConnections } from './connections.ts'
 import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
+import { refusalOfHost } from './host-names.ts'
 import { acceptJsonOnly } from './json-body.ts'
 import { countAnswers, createRequestCounts, type RequestCounts } from './request-counts.ts'
 import { watchForStalls } from './stall.ts'
@@ -31,6 +32,8 @@ export type ListenerOptions = {
   limits?: Partial<TransportLimits>
   /** Where its answers are counted. */
   counts?: RequestCounts
+  /** Names besides addresses and localhost that it answers to; undefined: any. */
+  hostnames?: readonly string[] | undefined
 }
 
 /** The refusal of whoever may not come in, or that it was answered already. */
@@ -65,7 +68,7 @@ export type Listener = {
 }
 
 export function buildListener(options: ListenerOptions): Listener {
-  const { admit, admitConnect, log, bodyLimitBytes, maxParamLength = 100 } = options
+  const { admit, admitConnect, log, bodyLimitBytes, maxParamLength = 100, hostnames } = options
   const limits = { ...usualLimits, ...options.limits }
   const { counts = createRequestCounts() } = options
   const stalls = watchForStalls()
@@ -138,7 +141,7 @@ export function buildListener(options: ListenerOptions): Listener {
 
   function admittedOf(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
     try {
-      return refusalOfHead(request.raw) ?? admit(request, reply)
+      return refusalOfHead(request.raw) ?? (hostnames && refusalOfHost(request.raw, hostnames)) ?? admit(request, reply)
     } catch (refusal) {
       return refusal as Error
     }

@@ -25,15 +25,28 @@ export async function insertOperator(database: Database, operator: NewOperator):
   return inserted.length > 0 || (await database.run(isInsertedStatement, [operatorId])).length > 0
 }
 
-export type FoundOperator = { operatorId: string; name: string; status: OperatorStatus; passwordHash: string }
+export type FoundOperator = {
+  operatorId: string
+  name: string
+  status: OperatorStatus
+  passwordHash: string
+  /** A first password that was not changed in time: it signs nobody in. */
+  isLapsed: boolean
+}
 
 const findOperatorStatement = statement(
   'operators.findOperator',
-  `select operator_id as "operatorId", name, status, password_hash as "passwordHash" from operators where name = $1`,
+  `select operator_id as "operatorId", name, status, password_hash as "passwordHash",
+    must_change_password and password_set_at < now() - $2 * interval '1 hour' as "isLapsed"
+  from operators where name = $1`,
 )
 
-export async function findOperator(database: Database, name: string): Promise<FoundOperator | undefined> {
-  const [found] = await database.run<FoundOperator>(findOperatorStatement, [name])
+export async function findOperator(
+  database: Database,
+  name: string,
+  firstPasswordHours: number,
+): Promise<FoundOperator | undefined> {
+  const [found] = await database.run<FoundOperator>(findOperatorStatement, [name, firstPasswordHours])
   return found
 }
 

@@ -9,6 +9,9 @@ export const permissions = {
   settle: ['support', 'finance', 'admin'],
   'resend events': ['support', 'finance', 'admin'],
   'manage customers': ['support', 'admin'],
+  /** Whoever reads a new API key can act as the customer: everything that shows one. */
+  'issue keys': ['admin'],
+  /** Also reads payment keys in full: with one and an API key of the customer a payment can be cancelled. */
   refund: ['finance', 'admin'],
   reconcile: ['finance', 'admin'],
   'resolve discrepancies': ['finance', 'admin'],

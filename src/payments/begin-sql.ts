@@ -37,8 +37,8 @@ export type Operation = {
   asked?: Asked
 }
 
-/** A request, for the log and for traces. */
-export type Asked = { requestId: string; traceParent: string | null }
+/** A request: for the log, for traces, and with which API key it came. */
+export type Asked = { requestId: string; traceParent: string | null; keyId?: string }
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
 export const operationJson = (alias: string) => `
@@ -143,6 +143,8 @@ export type CancelClaim = {
   reason: string
   leaseMs: number
   traceParent?: string | null
+  /** The API key of the caller; a refund has none. */
+  keyId?: string | null
 }
 
 // The account is locked before the claim, so that the credits are known to be there; they are held by what was claimed.
@@ -150,8 +152,8 @@ export type CancelClaim = {
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[])
+      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
@@ -166,9 +168,10 @@ const claimCancelsStatement = statement(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent)
+       lease_until, settle_at, trace_parent, key_id)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           key_id
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
@@ -192,7 +195,7 @@ export type CancelClaimed = { operationId: string; orderId: string; amount: numb
 export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
   const rows = await database.run<CancelClaimed>(
     claimCancelsStatement,
-    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs', 'traceParent'),
+    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs', 'traceParent', 'keyId'),
   )
   return byOperation(inputs, rows)
 }

@@ -35,12 +35,13 @@ export async function cancel(
 }
 
 type Intent = CancelRequest & { customerId: string; operationId: string; kind: 'CANCEL'; traceParent: string | null }
+type By = { keyId: string | null; traceParent: string | null }
 type Met = Opening | { kind: 'cancelled' }
 
 function begin(context: PaymentContext, customerId: string, request: CancelRequest, asked?: Asked): Promise<Met> {
   return inSpan(
     ...([context.tracing, 'payments.begin', { parent: asked?.traceParent ?? null }] as const),
-    (traceParent) => claim(context, customerId, request, traceParent),
+    (traceParent) => claim(context, customerId, request, { keyId: asked?.keyId ?? null, traceParent }),
     (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
   )
 }
@@ -49,11 +50,11 @@ async function claim(
   context: PaymentContext,
   customerId: string,
   request: CancelRequest,
-  traceParent: string | null,
+  { keyId, traceParent }: By,
 ): Promise<Met> {
   const leaseMs = context.settings.operationLeaseMs
   const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL', traceParent }
-  const claimed = await context.batches.claimCancel({ ...intent, leaseMs })
+  const claimed = await context.batches.claimCancel({ ...intent, keyId, leaseMs })
   if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
   const subject = await findCancelSubject(context.database, intent)
   if (subject && (await isFirstToHear(context, subject, intent))) return { kind: 'cancelled' }

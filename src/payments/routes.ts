@@ -39,8 +39,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   ])
 }
 
-function askedBy({ id: requestId, traceParent }: FastifyRequest): Asked {
-  return { requestId, traceParent }
+function askedBy({ id: requestId, traceParent, keyId }: FastifyRequest): Asked {
+  return { requestId, traceParent, keyId }
 }
 
 function credits(count: number): string {

@@ -55,6 +55,7 @@ function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, disc
     'books run': `/books/runs/${reconciliationId}`,
     'books discrepancies': '/books?tab=discrepancies',
     discrepancy: `/books/discrepancies/${discrepancyId}`,
+    'books cancels with new keys': '/books?tab=newKeyCancels',
     'books audits': '/books?tab=audits',
     'books audit': `/books/audits/${auditId}`,
     'books exports': '/books?tab=exports',

@@ -19,7 +19,7 @@ test('a first password is changed before anything else, at the address that was 
   skip,
 }, async () => {
   const customer = await world.newCustomer('Somebody')
-  const firstPassword = await world.newcomer('mina', 'support')
+  const firstPassword = await world.newcomer('mina', 'admin')
   const { page, ...mina } = await newPerson(browser, world)
   const address = `/customers/${customer.customerId}?tab=keys`
   await mina.open(address)

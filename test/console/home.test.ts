@@ -59,7 +59,8 @@ test('what is open is there with its age and what the gateway said, and gone whe
   await service.database.query(`update discrepancies set found_at = now() - interval '1 hour' where subject = $1`, [
     order.orderId,
   ])
-  const { operations, discrepancies, gateway } = await viewer.get('home')
+  const finance = await desk.newOperator('finance')
+  const { operations, discrepancies, gateway } = await finance.get('home')
   assert.equal(operations.count, 1)
   const [open] = operations.oldest
   assert.deepEqual([open?.orderId, open?.customerId, open?.kind], [order.orderId, customer.customerId, 'CONFIRM'])

@@ -63,7 +63,7 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
     { on: 'lookup', kind: 'error-before', times: 1 },
   ])
   assertRefused(await order.confirm(), 'SVC001')
-  const pending = await read(order.orderId)
+  const pending = await read(order.orderId, finance)
   assert.equal(pending.open?.kind, 'CONFIRM')
   assert.equal(pending.order.paymentKey, order.paymentKey)
   await settleAll(service)
@@ -88,6 +88,24 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
   assert.deepEqual([page.order.status, page.open], ['CANCELLED', null])
   const times = page.story.map(({ at }) => at)
   assert.deepEqual(times, times.toSorted())
+})
+
+test('a reason with bidirectional controls is taken, kept and returned as it was sent, and shown with the controls written out', async () => {
+  const reason = 'refund \u202etseuqer\u202c \u2066ok\u2069\u200f'
+  const customer = await service.newCustomer()
+  const order = await customer.confirmedOrder()
+  assertSuccess(await customer.cancel(order.paymentKey, reason), 200)
+  const again = await customer.cancel(order.paymentKey, reason)
+  assert.deepEqual(again.body.metadata, { paymentKey: order.paymentKey, reason })
+  const [kept] = await service.database.query<{ reason: string }>(
+    `select reason from payment_operations where order_id = $1 and kind = 'CANCEL'`,
+    [order.orderId],
+  )
+  assert.equal(kept?.reason, reason)
+  const answer = await support.ask('order', { params: { orderId: order.orderId } })
+  assert.doesNotMatch(answer.text, /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/)
+  const shown = momentOf(answer.body.data, 'OPERATION_BEGUN CANCEL').detail.reason
+  assert.equal(shown, String.raw`refund \u202etseuqer\u202c \u2066ok\u2069\u200f`)
 })
 
 test('an attempt is kept once though its statement is repeated, and of one operation there are 200 at most', async () => {

@@ -42,6 +42,10 @@ test('the page takes types from the service, and a few small files that import n
   )
 })
 
+test('what is shown of a text stays apart from what stands beside it, in whichever direction it is read', () => {
+  assert.match(read('console/src/page.css'), /^td,\ndd,\na,\ncode,\nspan,\nstrong \{\n {2}unicode-bidi: isolate;\n\}/m)
+})
+
 /** What no file of the page may contain, and why. */
 const banned: [pattern: RegExp, why: string, allowed?: string[]][] = [
   [/dangerouslySetInnerHTML|\.innerHTML|\beval\(|new Function\(/, 'texts are texts'],

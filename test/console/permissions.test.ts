@@ -1,14 +1,17 @@
-// Who may do what, asked of the API itself: every endpoint and every file to save, for every role and for nobody. Whoever may
-// not is refused before anything happens; whoever may is on the trail with who, what and why.
+// Who may do what, asked of the API itself: every endpoint and every file to save, for every role and for nobody, by a table
+// that is written down here from docs/console.md and not read from the code. Whoever may not is refused before anything
+// happens; whoever may is on the trail with who, what and why.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../src/console/addresses.ts'
 import { contract, type Endpoint } from '../../src/console/contract.ts'
+import { byteOrderMark } from '../../src/core/csv.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { may, type Role, roles } from '../../src/operators/permissions.ts'
+import { permissions, type Role, roles } from '../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
 import { clientOf } from '../support/clients.ts'
 import { cookieName, signedIn } from '../support/console.ts'
+import { assertListedFields, columnsOf, fieldDifferences, namedEndpoints } from '../support/console-fields.ts'
 import { silentLog } from '../support/database.ts'
 import { startWholeService } from '../support/whole-service.ts'
 
@@ -54,6 +57,7 @@ const sent: Record<EndpointName, () => Sent> = {
   refundOrder: () => ({ params: { orderId: ids.orderId }, body: { reason } }),
   customers: () => ({}),
   createCustomer: () => ({ body: { name: `customer ${crypto.randomUUID()}`, reason } }),
+  createCustomerWithKey: () => ({ body: { name: `customer ${crypto.randomUUID()}`, reason } }),
   customer: () => ({ params: { customerId: ids.customerId } }),
   statement: () => ({ params: { customerId: ids.customerId } }),
   holds: () => ({ params: { customerId: ids.customerId } }),
@@ -66,6 +70,7 @@ const sent: Record<EndpointName, () => Sent> = {
   runs: () => ({}),
   run: () => ({ params: { reconciliationId: ids.reconciliationId } }),
   reconcile: () => ({ body: { from: today, to: today, reason } }),
+  newKeyCancels: () => ({}),
   audits: () => ({}),
   audit: () => ({ params: { auditId: ids.auditId } }),
   discrepancies: () => ({}),
@@ -105,11 +110,52 @@ function ask(name: EndpointName, who: Somebody) {
   return send(method, path, sent[name](), who)
 }
 
-function isAllowed(access: Endpoint['for'], who: Somebody): boolean {
-  if (access === 'anybody') return true
-  if (who === 'nobody') return false
-  return access === 'signed in' || may(who, access)
+const all = 'nobody viewer support finance admin'
+const signedInRoles = 'viewer support finance admin'
+
+/** From the table of docs/console.md. */
+const allowed: Record<EndpointName, string> = {
+  signIn: all,
+  session: signedInRoles,
+  signOut: signedInRoles,
+  changePassword: signedInRoles,
+  home: signedInRoles,
+  search: signedInRoles,
+  orders: signedInRoles,
+  order: signedInRoles,
+  settleOrder: 'support finance admin',
+  refundQuote: 'finance admin',
+  refundOrder: 'finance admin',
+  resendEvents: 'support finance admin',
+  customers: signedInRoles,
+  createCustomer: 'support admin',
+  createCustomerWithKey: 'admin',
+  customer: signedInRoles,
+  statement: signedInRoles,
+  holds: signedInRoles,
+  setLowCredits: 'support admin',
+  issueKey: 'admin',
+  suspendKey: 'support admin',
+  activateKey: 'support admin',
+  rotateKey: 'admin',
+  days: signedInRoles,
+  runs: signedInRoles,
+  run: signedInRoles,
+  reconcile: 'finance admin',
+  newKeyCancels: 'finance admin',
+  audits: signedInRoles,
+  audit: signedInRoles,
+  discrepancies: signedInRoles,
+  discrepancy: signedInRoles,
+  resolveDiscrepancy: 'finance admin',
+  trail: signedInRoles,
+  operators: 'admin',
 }
+/** Every file. */
+const maySave = 'finance admin'
+
+const isAmong = (who: Somebody, names: string) => names.split(' ').includes(who)
+const isAllowed = (name: EndpointName, who: Somebody) => isAmong(who, allowed[name])
 
 const asked = (Object.keys(sent) as EndpointName[]).flatMap((name) => everybody.map((who) => ({ name, who })))
 const saved = (Object.keys(savedWith) as (keyof typeof files)[]).flatMap((name) =>
@@ -130,33 +176,51 @@ async function everything(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(sums))
 }
 
-test('every endpoint and every file to save has its case', () => {
-  assert.deepEqual(Object.keys(sent).sort(), Object.keys(endpoints).sort())
+test('every endpoint and every file to save has its case and its row', () => {
+  for (const named of [Object.keys(sent), Object.keys(allowed), namedEndpoints]) {
+    assert.deepEqual(named.toSorted(), Object.keys(endpoints).sort())
+  }
   assert.deepEqual(Object.keys(savedWith).sort(), Object.keys(files).sort())
 })
 
 test('whoever may not is refused with AUTH003, nobody with AUTH001, and nothing in any table has changed', async () => {
   const before = await everything()
-  for (const { name, who } of asked.filter((each) => !isAllowed(contract[each.name].for, each.who))) {
+  for (const { name, who } of asked.filter((each) => !isAllowed(each.name, each.who))) {
     assert.equal((await ask(name, who)).code, who === 'nobody' ? 'AUTH001' : 'AUTH003', `${who} asks for ${name}`)
   }
-  for (const { name, who } of saved.filter((each) => !isAllowed('export', each.who))) {
+  for (const { name, who } of saved.filter((each) => !isAmong(each.who, maySave))) {
     const { code } = await send('GET', files[name], savedWith[name](), who)
     assert.equal(code, who === 'nobody' ? 'AUTH001' : 'AUTH003', `${who} saves ${name}`)
   }
   assert.deepEqual(await everything(), before)
 })
 
-test('what needs a role is refused for at least one, and everybody who is signed in may look', () => {
-  const looks: EndpointName[] = ['home', 'search', 'orders', 'order', 'customers', 'customer', 'days', 'discrepancies']
-  for (const name of looks) for (const role of roles) assert.ok(isAllowed(contract[name].for, role))
-  const changing = asked.filter(({ name }) => 'trail' in contract[name])
-  assert.deepEqual(
-    changing.filter(({ name, who }) => who === 'viewer' && isAllowed(contract[name].for, who)),
-    [],
+test('every answer has the fields that are listed and no others', () => {
+  const differences = (Object.keys(contract) as EndpointName[]).flatMap((name) =>
+    fieldDifferences(name, contract[name].data).map((difference) => `${name}: ${difference}`),
   )
-  const refunds = roles.filter((role) => isAllowed(contract.refundOrder.for, role))
-  assert.deepEqual(refunds, ['finance', 'admin'])
+  assert.deepEqual(differences, [])
+})
+
+test('the page is told what its role may do: exactly what the table allows', async () => {
+  const rows: Record<string, EndpointName> = {
+    read: 'home',
+    settle: 'settleOrder',
+    'resend events': 'resendEvents',
+    'manage customers': 'suspendKey',
+    'issue keys': 'issueKey',
+    refund: 'refundOrder',
+    reconcile: 'reconcile',
+    'resolve discrepancies': 'resolveDiscrepancy',
+    'see operators': 'operators',
+  }
+  assert.deepEqual([...Object.keys(rows), 'export'].sort(), Object.keys(permissions).sort())
+  for (const role of roles) {
+    const told: string[] = JSON.parse((await ask('session', role)).text).data.permissions
+    const expected = Object.entries(rows).filter(([, name]) => isAllowed(name, role))
+    const mine = [...expected.map(([permission]) => permission), ...(isAmong(role, maySave) ? ['export'] : [])]
+    assert.deepEqual(told.toSorted(), mine.sort(), role)
+  }
 })
 
 type Recorded = { actor: string; subject: string | null; reason: string | null; outcome: string | null }
@@ -179,9 +243,10 @@ function newest(command: string): Promise<Recorded[]> {
 }
 
 test('whoever may is not refused for who they are, and what they change is on the trail with who, what and why', async () => {
-  for (const { name, who } of asked.filter((each) => isAllowed(contract[each.name].for, each.who))) {
+  for (const { name, who } of asked.filter((each) => isAllowed(each.name, each.who))) {
     const { status, text, code } = await ask(name, who)
     assert.ok(![401, 403, 500].includes(status), `${who} asks for ${name}: ${text}`)
+    assertListedFields(name, JSON.parse(text).data)
     const endpoint: Endpoint = contract[name]
     if (!endpoint.trail) continue
     const [id = null] = Object.values(sent[name]().params ?? {})
@@ -192,10 +257,11 @@ test('whoever may is not refused for who they are, and what they change is on th
     assert.match(outcome ?? '', code === 'SUCCESS' ? /^ok$/ : new RegExp(`^${code}: `), name)
     if (endpoint.subject) assert.ok((await trailOf(subject)).includes(endpoint.trail), name)
   }
-  for (const { name, who } of saved.filter((each) => isAllowed('export', each.who) && each.who !== 'nobody')) {
+  for (const { name, who } of saved.filter((each) => isAmong(each.who, maySave))) {
     tokens.set(who, (await signedIn(service, who as Role, `${who}-${name}`)).token)
-    const { status, code } = await send('GET', files[name], savedWith[name](), who)
+    const { status, code, text } = await send('GET', files[name], savedWith[name](), who)
     assert.deepEqual([status, code], [200, 'a file'], `${who} saves ${name}`)
+    assert.equal(text.split('\r\n')[0]?.replace(byteOrderMark, ''), columnsOf[name])
     assert.equal((await newest(`export ${name}`))[0]?.actor, `${who}-${name} in the console from 127.0.0.1`)
   }
 })
@@ -266,7 +332,7 @@ test('the trail can be read page by page, and of one subject alone', async () =>
   async function read(query: Record<string, string>): Promise<Page['data']> {
     return (JSON.parse((await send('GET', '/trail', { query }, 'viewer')).text) as Page).data
   }
-  const all = (await read({ limit: '200' })).actions.map(({ actionId }) => actionId)
+  const whole = (await read({ limit: '200' })).actions.map(({ actionId }) => actionId)
   const paged: string[] = []
   let cursor: string | null = null
   do {
@@ -274,8 +340,8 @@ test('the trail can be read page by page, and of one subject alone', async () =>
     paged.push(...page.actions.map(({ actionId }) => actionId))
     cursor = page.nextCursor
   } while (cursor)
-  assert.ok(all.length > 20)
-  assert.deepEqual(paged, all)
+  assert.ok(whole.length > 20)
+  assert.deepEqual(paged, whole)
   const { actions } = await read({ subject: ids.orderId })
   assert.ok(actions.length >= 3 && actions.every(({ subject }) => subject === ids.orderId))
   for (const wrong of ['x', '1~x', '99999999999999999~00000000-0000-0000-0000-000000000000']) {

@@ -51,7 +51,7 @@ test('a payment leads to its order, and one that only the gateway has told of to
   const [payment] = await search(paymentKey)
   assert.deepEqual(
     [payment?.kind, payment?.id, payment?.orderId, payment?.customerId],
-    ['payment', paymentKey, orderId, customer.customerId],
+    ['payment', 'sand…', orderId, customer.customerId],
   )
   await service.database.query(
     `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)

@@ -67,6 +67,41 @@ test('the right password gives a session: a cookie that no script reads and no o
   )
 })
 
+test('a first password that was not changed in 72 hours signs nobody in, and a guesser learns nothing of it', async () => {
+  const name = await newOperator(database, { mustChange: true })
+  const age = (hours: number) =>
+    database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [
+      name,
+      hours,
+    ])
+  await age(71.9)
+  const cookie = await door.enter(name)
+  await age(72.1)
+  const lapsed = await door.signIn(name)
+  assertRefused(lapsed, 'AUTH003')
+  assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
+  assert.match(lapsed.body.message ?? '', /Ask an admin for a new one/)
+  assert.deepEqual(lapsed.headers.getSetCookie(), [])
+  const [noted] = await database.query<{ actor: string; outcome: string }>(
+    `select b.actor, e.outcome from operator_actions b join operator_actions e using (action_id)
+     where b.step = 'BEGUN' and e.step = 'ENDED' order by b.happened_at desc limit 1`,
+  )
+  assert.match(`${noted?.actor}: ${noted?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
+  // Nor can it be changed any more by a session of before.
+  const body = { current: password, next: 'another of many letters' }
+  assertRefused(await door.ask('changePassword', { cookie, body }), 'AUTH003')
+  // Of an operator who lapsed, of one who did not and of nobody, a wrong password is answered alike.
+  const fresh = await newOperator(database, { mustChange: true })
+  const wrong = new Set<string>()
+  for (const each of [name, fresh, 'nobody-at-all']) wrong.add((await door.signIn(each, 'no')).text)
+  assert.equal(wrong.size, 1)
+  await forget()
+  // A password of one's own does not lapse.
+  await database.query('update operators set must_change_password = false where name = $1', [name])
+  await age(100_000)
+  assertSuccess(await door.signIn(name), 200)
+})
+
 test('a password that was hashed at lower costs is hashed anew, and is the same password', async () => {
   const name = await newOperator(database, {})
   const kept = () =>

@@ -12,8 +12,10 @@ import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
 import { launchBrowser, takePicture } from '../support/browser.ts'
 import { closeNow } from '../support/closing.ts'
+import { cookieName, signedIn } from '../support/console.ts'
 import { bareEnvironment, launch, repository, takePort } from '../support/processes.ts'
 import { until } from '../support/until.ts'
+import { startWholeService } from '../support/whole-service.ts'
 
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
@@ -34,9 +36,10 @@ test('/docs, its script and /openapi.json are open on the internal listener, and
   assert.equal(page.status, 200)
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
   const policy = page.headers.get('content-security-policy') ?? ''
-  assert.match(policy, /^default-src 'none'; script-src 'self'; /)
+  assert.match(policy, /^sandbox allow-scripts; default-src 'none'; script-src 'self'; /)
+  assert.match(policy, /; connect-src 'none'; /)
   assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/)
-  assert.doesNotMatch(await page.text(), /https?:/)
+  assert.doesNotMatch(await page.text(), /(?:src|href|action)="https?:/)
   const script = await fetch(`${url}/docs/scalar.js`)
   assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8')
   assert.ok((await script.arrayBuffer()).byteLength > 1_000_000)
@@ -110,6 +113,41 @@ test('npm run docs shows every endpoint, its texts and codes, without a database
     [],
   )
   assert.deepEqual(problems, [])
+})
+
+test('the script of the page cannot use the session of an operator who has the console open', { skip }, async (t) => {
+  const service = await startWholeService(t, { WORKER: 'off' })
+  const { token } = await signedIn(service, 'admin')
+  const context = await (browser as Browser).newContext()
+  t.after(() => context.close())
+  await context.addCookies([{ name: cookieName, value: token, url: `${service.internalUrl}/console` }])
+  const page = await context.newPage()
+  // What a bad version of the script would do, by each way to reach another page of this host.
+  const steal = `(async () => {
+    const way = async (work) => { try { return String(await work()) } catch (error) { return 'refused: ' + error.name } }
+    const read = (url, options) => fetch(url, options).then((answer) => answer.text())
+    return {
+      origin: self.origin,
+      session: await way(() => read('${service.internalUrl}/console/api/session', { credentials: 'include' })),
+      opaque: await way(() => read('${service.internalUrl}/console/api/session', { mode: 'no-cors' })),
+      cookies: await way(() => document.cookie),
+      storage: await way(() => localStorage.getItem('kept by the console')),
+      window: await way(() => window.open('${service.internalUrl}/console/')),
+    }
+  })()`
+  type Stolen = Record<'origin' | 'session' | 'opaque' | 'cookies' | 'storage' | 'window', string>
+  await page.goto(`${service.internalUrl}/console/`)
+  await page.evaluate(`localStorage.setItem('kept by the console', 'yes')`)
+  const own = (await page.evaluate(steal)) as Stolen
+  assert.match(own.session, /"name":"admin"/, 'the session works where it should')
+  assert.equal(own.storage, 'yes')
+  await page.goto(`${service.internalUrl}/docs`)
+  await page.waitForSelector('text=Cancel a payment')
+  const stolen = (await page.evaluate(steal)) as Stolen
+  assert.deepEqual(stolen, {
+    ...{ origin: 'null', session: 'refused: TypeError', opaque: 'refused: TypeError' },
+    ...{ cookies: 'refused: SecurityError', storage: 'null', window: 'null' },
+  })
 })
 
 test('the page is dark for whoever prefers that', { skip }, async (t) => {

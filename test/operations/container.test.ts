@@ -118,6 +118,11 @@ test('the compose file and the Dockerfile name only settings that exist, and onl
   assert.deepEqual([...new Set(variables)].sort(), [...exampleNames].sort())
 })
 
+test('in the network of the containers the internal listener answers to the name of its service', () => {
+  const [, usual = ''] = /^\$\{INTERNAL_HOSTNAMES:-([^}]*)\}$/.exec(environment.INTERNAL_HOSTNAMES ?? '') ?? []
+  assert.deepEqual(readConfig({ INTERNAL_HOSTNAMES: usual }).internalHostnames, ['service'])
+})
+
 test('no secret has a value in the files, and without it nothing starts', () => {
   for (const name of ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'KEY_PEPPER']) {
     assert.match(read('compose.env.example'), new RegExp(`^${name}=$`, 'm'))

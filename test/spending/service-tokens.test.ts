@@ -130,7 +130,12 @@ test('the Authorization header sent twice is malformed, with the same token, ano
   const { token } = internal.issued
   const path = `/internal/v1/customers/${customer.customerId}/statement`
   for (const second of [`Bearer ${token}`, `Bearer ${strangersToken}`, '']) {
-    const lines = [`GET ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${token}`, `Authorization: ${second}`]
+    const lines = [
+      `GET ${path} HTTP/1.1`,
+      'host: localhost',
+      `authorization: Bearer ${token}`,
+      `Authorization: ${second}`,
+    ]
     assertRefused(await sendRaw(internal.port, `${lines.join('\r\n')}\r\n\r\n`), 'INVALID_API_KEY')
   }
   assertSuccess(await sendRaw(internal.port, head(`GET ${path}`, { Authorization: `  Bearer ${token} \t` })), 200)

@@ -90,7 +90,11 @@ export async function openDoor(
   })
   const guard = createGuard(app, { database, peppers, secureCookies })
   const trail = { database, onUnwritten: (text: string) => assert.fail(text) }
-  apiRoutes(app, { guard, trail, handlers: sessionHandlers({ database }, guard, trail) as Handlers })
+  apiRoutes(app, {
+    guard,
+    trail,
+    handlers: sessionHandlers({ database, firstPasswordHours: 72 }, guard, trail) as Handlers,
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
 

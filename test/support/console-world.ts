@@ -44,7 +44,7 @@ export async function startConsoleWorld(t: Cleaner) {
 
   async function newCustomer(name: string) {
     const admin = await operator('admin')
-    const made = await admin.get('createCustomer', { body: { name, reason: 'signed a contract' } })
+    const made = await admin.get('createCustomerWithKey', { body: { name, reason: 'signed a contract' } })
     return { ...made, name, client: clientOf(publicUrl, made.apiKey) }
   }
 

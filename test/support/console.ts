@@ -7,6 +7,7 @@ import { createTokens } from '../../src/console/tokens.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
+import { assertListedFields } from './console-fields.ts'
 import { type OwnTestDatabase, silentLog } from './database.ts'
 import { type Answer, assertEnvelope, assertSuccess, testPeppers } from './service.ts'
 
@@ -38,6 +39,7 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
     const text = await response.text()
     const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
     assertEnvelope(answer)
+    assertListedFields(endpoint, answer.body.data)
     return answer
   }
   return {

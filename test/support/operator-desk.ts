@@ -11,6 +11,7 @@ import { discrepancyHandlers } from '../../src/console/discrepancy.ts'
 import { exportRoutes } from '../../src/console/exports.ts'
 import { createGuard } from '../../src/console/guard.ts'
 import { homeHandlers } from '../../src/console/home.ts'
+import { newKeyCancelHandlers } from '../../src/console/new-key-cancels.ts'
 import { orderHandlers } from '../../src/console/orders.ts'
 import type { ConsoleParts } from '../../src/console/parts.ts'
 import { apiRoutes, type Handlers } from '../../src/console/routes.ts'
@@ -22,6 +23,7 @@ import { buildApiListener } from '../../src/http/api-listener.ts'
 import { insertOperator } from '../../src/operators/operator-sql.ts'
 import type { Role } from '../../src/operators/permissions.ts'
 import { closeNow } from './closing.ts'
+import { assertListedFields } from './console-fields.ts'
 import type { Consumer } from './event-consumer.ts'
 import { deliver, slowSettings } from './event-world.ts'
 import { createWatchedLog } from './leaks.ts'
@@ -51,6 +53,7 @@ export async function openOperatorDesk(service: TestService) {
   const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
   const parts: ConsoleParts = {
     ...{ database: books, payments, background: payments, deliveries, peppers: testPeppers, log, secureCookies: false },
+    firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
     isHeldBack: () => false,
   }
@@ -63,6 +66,7 @@ export async function openOperatorDesk(service: TestService) {
   const handlers = {
     ...{ ...orderHandlers(parts), ...customerHandlers(parts), ...searchHandlers(parts), ...homeHandlers(parts) },
     ...{ ...bookHandlers(parts, trail, app), ...auditHandlers(parts), ...discrepancyHandlers(parts) },
+    ...newKeyCancelHandlers(parts),
   }
   apiRoutes(app, { guard, trail, handlers: handlers as Handlers })
   exportRoutes(app, { ...parts, guard, trail })
@@ -90,6 +94,7 @@ export async function openOperatorDesk(service: TestService) {
       const text = await response.text()
       const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
       assertEnvelope(answer)
+      assertListedFields(endpoint, answer.body.data)
       return answer as Answer<Data<Name>>
     }
     return {

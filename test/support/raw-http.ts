@@ -125,6 +125,6 @@ export function message(startLine: string, lines: string[], body: string | Buffe
 
 /** The head of a request, closed by an empty line. */
 export function head(startLine: string, headers: Record<string, string | number> = {}): string {
-  const lines = Object.entries({ host: 'service', ...headers }).map(([name, value]) => `${name}: ${value}`)
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`)
   return [`${startLine} HTTP/1.1`, ...lines, '', ''].join('\r\n')
 }

@@ -1,6 +1,7 @@
 // The books: what the gateway moved beside what our books say, day by day, the comparisons that were made, what a person has
 // to decide, and the audits. Which tab is open is in the address.
 import { Tabs } from '@mantine/core'
+import { useMay } from '../api/hooks.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { useQueryState } from '../parts/query-state.ts'
 import { useWords } from '../words/words.tsx'
@@ -8,22 +9,33 @@ import { Audits } from './books/audits.tsx'
 import { Days } from './books/days.tsx'
 import { Discrepancies } from './books/discrepancies.tsx'
 import { Exports } from './books/exports.tsx'
+import { NewKeyCancels } from './books/new-key-cancels.tsx'
 import { Runs } from './books/runs.tsx'
 
-const tabs = { days: Days, runs: Runs, discrepancies: Discrepancies, audits: Audits, exports: Exports }
+const tabs = {
+  days: Days,
+  runs: Runs,
+  discrepancies: Discrepancies,
+  newKeyCancels: NewKeyCancels,
+  audits: Audits,
+  exports: Exports,
+}
 type Tab = keyof typeof tabs
 const names = Object.keys(tabs) as Tab[]
+const ofRefunders: Tab[] = ['newKeyCancels']
 
 export function BooksPage() {
   const { books } = useWords()
-  const [tab, setTab] = useQueryState<Tab>('tab', names, 'days')
+  const mayRefund = useMay('refund')
+  const shown = names.filter((name) => mayRefund || !ofRefunders.includes(name))
+  const [tab, setTab] = useQueryState<Tab>('tab', shown, 'days')
   const Panel = tabs[tab]
   return (
     <>
       <PageHeader title={books.title} />
       <Tabs value={tab} onChange={(next) => setTab(next as Tab)} keepMounted={false}>
         <Tabs.List mb="md">
-          {names.map((name) => (
+          {shown.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {books.tabs[name]}
             </Tabs.Tab>

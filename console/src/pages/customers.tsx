@@ -72,7 +72,14 @@ export function CustomersPage() {
           empty={q ? customers.none : customers.noneYet}
         />
       </Stack>
-      <NewCustomer opened={isMaking} onClose={() => setIsMaking(false)} onMade={setSecret} />
+      <NewCustomer
+        opened={isMaking}
+        onClose={() => setIsMaking(false)}
+        onMade={(made) => {
+          if ('apiKey' in made) setSecret(made)
+          else go(`/customers/${made.customerId}?tab=keys`)
+        }}
+      />
       <SecretDialog
         secret={secret}
         onClose={() => {

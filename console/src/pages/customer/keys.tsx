@@ -1,6 +1,6 @@
 // The keys of a customer. Issuing and rotating show the new key once; suspending and activating say what they mean before
 // they are done. Each asks for the reason.
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Data, EndpointName } from '../../api/client.ts'
 import { useMay } from '../../api/hooks.ts'
@@ -24,6 +24,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
   const { keys: words } = useWords().customers
   const { columns: headers } = words
   const mayManage = useMay('manage customers')
+  const mayIssue = useMay('issue keys')
   const [asking, setAsking] = useState<Asking | null>(null)
   const [isOpen, setIsOpen] = useState(false)
   const [secret, setSecret] = useState<Secret | null>(null)
@@ -57,10 +58,12 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
   ]
   return (
     <Stack gap="sm" ref={frame} tabIndex={-1} role="group" aria-label={words.caption} style={{ outline: 'none' }}>
-      {mayManage && (
+      {mayIssue ? (
         <Group>
           <Button onClick={() => ask({ act: 'issue', key: null })}>{words.issue}</Button>
         </Group>
+      ) : (
+        mayManage && <Text c="dimmed">{words.askAdmin}</Text>
       )}
       <DataTable
         caption={words.caption}
@@ -125,12 +128,14 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
 function KeyActions({ apiKey, onAsk }: { apiKey: Key; onAsk(asking: Asking): void }) {
   const { keys: words } = useWords().customers
   const { status, lastFour } = apiKey
+  const mayIssue = useMay('issue keys')
   const labels = {
     suspend: { text: words.suspend, label: words.suspendOf(lastFour) },
     activate: { text: words.activate, label: words.activateOf(lastFour) },
     rotate: { text: words.rotate, label: words.rotateOf(lastFour) },
   }
-  const possible = status === 'ACTIVE' ? (['rotate', 'suspend'] as const) : (['activate'] as const)
+  const ofActive = mayIssue ? (['rotate', 'suspend'] as const) : (['suspend'] as const)
+  const possible = status === 'ACTIVE' ? ofActive : (['activate'] as const)
   return (
     <Group gap="xs" wrap="nowrap">
       {possible.map((act) => (

@@ -3,6 +3,7 @@ import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
+import { useMay } from '../../api/hooks.ts'
 import { Credits, Won } from '../../format/amounts.tsx'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
@@ -15,6 +16,7 @@ export type Order = Data<'order'>['order']
 export function Headline({ order }: { order: Order }) {
   const { orders } = useWords()
   const { order: words, nameless } = orders
+  const mayRefund = useMay('refund')
   const { status, amount, credits, packageType, customerId, customerName, paymentKey } = order
   const { createdAt, confirmedAt, refundShortfall } = order
   return (
@@ -46,6 +48,11 @@ export function Headline({ order }: { order: Order }) {
         <Fact label={words.confirmed}>{confirmedAt ? <Time at={confirmedAt} /> : words.notConfirmed}</Fact>
         <Fact label={words.paymentKey} wide>
           {paymentKey ? <Id value={paymentKey} /> : words.noPaymentKey}
+          {paymentKey && !mayRefund && (
+            <Text size="xs" c="dimmed">
+              {words.paymentKeyHint}
+            </Text>
+          )}
         </Fact>
         {refundShortfall !== null && refundShortfall > 0 && (
           <Fact label={words.kept} wide>

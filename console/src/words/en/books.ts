@@ -7,8 +7,25 @@ export const books = {
   title: 'Books',
   tabs: {
     ...{ days: 'Days', runs: 'Reconciliations', discrepancies: 'Discrepancies' },
+    newKeyCancels: 'Cancels with new keys',
     ...{ audits: 'Audits', exports: 'Exports' },
   },
+
+  newKeyCancels: {
+    caption: 'Cancels with an API key younger than a day, newest first',
+    intro:
+      'Cancels that were made through the API with a key that was issued less than a day before. Most are a customer who tries a new key. If the customer did not ask for it, suspend the key and look in the trail who issued it.',
+    order: 'Order',
+    customer: 'Customer',
+    key: 'Key ends in',
+    keyAge: 'Age of the key',
+    amount: 'Amount',
+    begun: 'Cancelled at',
+    state: 'State',
+    states: { OPEN: 'in progress', APPROVED: 'cancelled', REJECTED: 'refused by the gateway' },
+    empty: 'No payment was cancelled with a new key.',
+  },
+
   from: 'From',
   to: 'To',
   action: 'Action',

@@ -49,6 +49,7 @@ export const orders = {
     package: 'Package',
     customer: 'Customer',
     paymentKey: 'Payment key',
+    paymentKeyHint: 'Shown in full to roles that may refund.',
     noPaymentKey: 'None yet: no payment has been confirmed.',
     made: 'Made',
     confirmed: 'Confirmed',

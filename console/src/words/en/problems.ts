@@ -67,6 +67,10 @@ const reasons: Record<RefusalReason, Told> = {
     title: 'This did not come from a page of the console.',
     hint: 'Open the console in its own window and try again there.',
   },
+  'lapsed password': {
+    title: 'This first password is not valid any more.',
+    hint: 'It was not changed in time. Ask an admin for a new one.',
+  },
   'wrong passwords': { title: 'Too many wrong passwords.', hint: 'Wait a while before the next try.' },
   'signing in': { title: 'Too many are signing in at once.', hint: 'Try again in a moment.' },
   'console busy': {

@@ -3,7 +3,30 @@ import type { books as english } from '../en/books.ts'
 
 export const books: typeof english = {
   title: '정산',
-  tabs: { days: '일별 대사', runs: '대사 이력', discrepancies: '불일치', audits: '장부 감사', exports: '내보내기' },
+  tabs: {
+    days: '일별 대사',
+    runs: '대사 이력',
+    discrepancies: '불일치',
+    newKeyCancels: '새 키로 한 취소',
+    audits: '장부 감사',
+    exports: '내보내기',
+  },
+
+  newKeyCancels: {
+    caption: '발급 후 하루가 지나지 않은 API 키로 한 취소, 최신순',
+    intro:
+      '발급된 지 하루가 지나지 않은 키로 API를 통해 취소한 결제입니다. 대부분은 고객이 새 키를 시험하는 경우입니다. 고객이 요청한 취소가 아니라면 키를 정지하고 작업 기록에서 누가 발급했는지 확인해 주세요.',
+    order: '주문',
+    customer: '고객',
+    key: '키 끝자리',
+    keyAge: '키 발급 후 경과',
+    amount: '금액',
+    begun: '취소 시각',
+    state: '상태',
+    states: { OPEN: '처리 중', APPROVED: '취소 완료', REJECTED: 'PG사 거절' },
+    empty: '새 키로 취소한 결제가 없습니다.',
+  },
+
   from: '시작일',
   to: '종료일',
   action: '작업',

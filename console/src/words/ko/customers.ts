@@ -15,6 +15,7 @@ export const customers: typeof english = {
     button: '고객 등록',
     title: '고객 등록',
     text: '고객을 등록하고 첫 API 키를 발급합니다. 키는 한 번만 표시됩니다.',
+    textWithoutKey: 'API 키 없이 고객을 등록합니다. 키는 관리자가 발급합니다.',
     name: '이름',
     nameHint: '한 줄로 1~100자. 같은 이름은 한 번만 사용할 수 있습니다.',
     nameWrong: '이름은 한 줄로 1~100자까지 입력할 수 있습니다.',
@@ -87,6 +88,8 @@ export const customers: typeof english = {
       suspended: '정지 시각',
       actions: '작업',
     },
+    askAdmin:
+      '새 키는 관리자만 볼 수 있습니다. 키 발급이나 교체가 필요하면 이 페이지의 링크를 관리자에게 보내 요청해 주세요.',
     issue: '키 발급',
     issueTitle: '키 발급',
     issueText: '기존 키는 그대로 두고 새 키를 추가로 발급합니다. 키는 한 번만 표시됩니다.',

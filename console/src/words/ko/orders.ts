@@ -48,6 +48,7 @@ export const orders: typeof english = {
     package: '상품',
     customer: '고객',
     paymentKey: '결제 키',
+    paymentKeyHint: '환불 권한이 있는 역할에만 전체가 표시됩니다.',
     noPaymentKey: '없음: 아직 승인된 결제가 없습니다.',
     made: '주문 시각',
     confirmed: '승인 시각',

@@ -71,6 +71,10 @@ export const problems: typeof english = {
       title: '콘솔 화면에서 보낸 요청이 아닙니다.',
       hint: '콘솔을 새 창에서 열고 다시 시도해 주세요.',
     },
+    'lapsed password': {
+      title: '최초 비밀번호의 유효 기간이 지났습니다.',
+      hint: '기간 안에 변경하지 않아 더 이상 사용할 수 없습니다. 관리자에게 새 비밀번호를 요청해 주세요.',
+    },
     'wrong passwords': { title: '비밀번호를 여러 번 잘못 입력했습니다.', hint: '잠시 후 다시 시도해 주세요.' },
     'signing in': { title: '로그인 요청이 많습니다.', hint: '잠시 후 다시 시도해 주세요.' },
     'console busy': {

@@ -1,0 +1,203 @@
+// Who can give money back: a cancel needs an API key of the customer and the payment key, and the console shows neither to a
+// role that may not refund. Every answer is searched, whatever its fields are called.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { EndpointName } from '../../src/console/addresses.ts'
+import { permissions, type Role } from '../../src/operators/permissions.ts'
+import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { insertNotification } from '../../src/payments/notification-sql.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let desk: OperatorDesk
+const operators = {} as Record<Role, Operator>
+before(async () => {
+  service = await startTestService()
+  desk = await openOperatorDesk(service)
+  for (const role of ['viewer', 'support', 'finance', 'admin'] as const) operators[role] = await desk.newOperator(role)
+})
+after(async () => {
+  await desk.close()
+  await service.close()
+})
+
+const body = { reason: 'the customer has called' }
+const doubtedKey = 'tviva20261115200512AbCd1'
+const foreignKey = 'tvivb20261115200512AbCd2'
+
+/** An order whose payment keys are everywhere that the console can show one. */
+async function orderWithTraces() {
+  const customer = await service.newCustomer()
+  const order = await customer.confirmedOrder()
+  const { orderId, paymentKey } = order
+  const { database } = service.payments
+  const key = { customerId: customer.customerId, orderId }
+  await saveDiscrepancy(database, {
+    ...{ kind: 'PAYMENT_DIFFERS', subject: doubtedKey, order: key },
+    detail: { paymentKey: doubtedKey, gateway: { status: `see ${paymentKey}, not ${doubtedKey}` } },
+  })
+  await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject: foreignKey, order: null, detail: { orderId } })
+  await insertNotification(database, {
+    ...{ transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE' },
+    ...{ orderId, paymentKey },
+  })
+  const { discrepancies } = await operators.admin.get('discrepancies')
+  const mine = discrepancies.filter(({ subject }) => [doubtedKey, foreignKey].includes(subject))
+  return { ...order, customer, discrepancyIds: mine.map(({ discrepancyId }) => discrepancyId) }
+}
+
+type Asked = { name: EndpointName; input: object }
+
+function everyLook(made: Awaited<ReturnType<typeof orderWithTraces>>): Asked[] {
+  const { orderId, paymentKey, customer, discrepancyIds } = made
+  const ofCustomer = { params: { customerId: customer.customerId } }
+  return [
+    { name: 'home', input: {} },
+    ...[orderId, paymentKey, foreignKey].map((q) => ({ name: 'search' as const, input: { query: { q } } })),
+    { name: 'orders', input: {} },
+    { name: 'order', input: { params: { orderId } } },
+    { name: 'settleOrder', input: { params: { orderId }, body } },
+    { name: 'customers', input: {} },
+    { name: 'customer', input: ofCustomer },
+    { name: 'statement', input: ofCustomer },
+    { name: 'holds', input: ofCustomer },
+    { name: 'days', input: {} },
+    { name: 'runs', input: {} },
+    { name: 'audits', input: {} },
+    { name: 'discrepancies', input: {} },
+    ...discrepancyIds.map((discrepancyId) => ({ name: 'discrepancy' as const, input: { params: { discrepancyId } } })),
+  ]
+}
+
+test('support cannot cancel for a customer: the console shows it neither an API key nor a payment key', async () => {
+  const made = await orderWithTraces()
+  const { customerId, keyId } = made.customer
+  const seen: string[] = []
+  const asked: Asked[] = [
+    { name: 'issueKey', input: { params: { customerId }, body } },
+    { name: 'rotateKey', input: { params: { keyId }, body } },
+    { name: 'createCustomer', input: { body: { ...body, name: 'a customer of support' } } },
+    ...everyLook(made),
+  ]
+  for (const { name, input } of asked) seen.push((await operators.support.ask(name, input)).text)
+  const apiKeys = seen.flatMap((text) => text.match(/cpk_[0-9A-Za-z]{43}/g) ?? [])
+  const isKeyRead = seen.some((text) => text.includes(made.paymentKey))
+  assert.deepEqual({ apiKeys, isKeyRead }, { apiKeys: [], isKeyRead: false })
+})
+
+test('a payment key is shown in full to those who may refund, and to nobody else in any answer', async () => {
+  const made = await orderWithTraces()
+  const secrets = [made.paymentKey, doubtedKey, foreignKey]
+  for (const role of ['viewer', 'support'] as const) {
+    for (const { name, input } of everyLook(made)) {
+      if (role === 'viewer' && name === 'settleOrder') continue
+      const { text } = await operators[role].ask(name, input)
+      for (const secret of secrets) {
+        // The last characters are all that cannot be derived from the time of the payment.
+        assert.ok(!text.includes(secret) && !text.includes(secret.slice(-4)), `${role} reads a payment key in ${name}`)
+      }
+    }
+  }
+  const params = { orderId: made.orderId }
+  assert.equal((await operators.support.get('order', { params })).order.paymentKey, `${made.paymentKey.slice(0, 4)}…`)
+  for (const role of ['finance', 'admin'] as const) {
+    assert.equal((await operators[role].get('order', { params })).order.paymentKey, made.paymentKey)
+    const { discrepancies } = await operators[role].get('discrepancies')
+    assert.ok(discrepancies.some(({ subject }) => subject === foreignKey))
+  }
+})
+
+test('a whole payment key that a customer reads out still leads support to its order', async () => {
+  const { orderId, paymentKey } = await orderWithTraces()
+  const { results } = await operators.support.get('search', { query: { q: paymentKey } })
+  assert.deepEqual(
+    results.map((result) => [result.kind, result.orderId]),
+    [['payment', orderId]],
+  )
+})
+
+test('files hold whole payment keys: every role that may save them may refund', () => {
+  assert.deepEqual(
+    permissions.export.filter((role) => !(permissions.refund as readonly Role[]).includes(role)),
+    [],
+  )
+})
+
+test('a cancel with a key younger than a day is listed for finance and admin, with the key and its age', async () => {
+  const customer = await service.newCustomer()
+  const [young, old, other] = [
+    await customer.confirmedOrder(),
+    await customer.confirmedOrder(),
+    await customer.confirmedOrder(),
+  ]
+  for (const { paymentKey } of [young, old]) assertSuccess(await customer.cancel(paymentKey, 'not needed'), 200)
+  await service.database.query(`update api_keys set created_at = now() - interval '25 hours' where key_id = $1`, [
+    customer.keyId,
+  ])
+  await service.database.query(
+    `update payment_operations set opened_at = now() - interval '23 hours' where kind = 'CANCEL' and order_id = $1`,
+    [young.orderId],
+  )
+  await operators.finance.get('refundOrder', { params: { orderId: other.orderId }, body })
+  const rows = await service.database.query<{ orderId: string; kind: string; keyId: string | null }>(
+    `select order_id as "orderId", kind, key_id as "keyId" from payment_operations
+     where customer_id = $1 and kind <> 'CONFIRM'`,
+    [customer.customerId],
+  )
+  assert.deepEqual(
+    new Set(rows.map(({ orderId, kind, keyId }) => `${orderId} ${kind} ${keyId}`)),
+    new Set([
+      `${young.orderId} CANCEL ${customer.keyId}`,
+      `${old.orderId} CANCEL ${customer.keyId}`,
+      `${other.orderId} REFUND null`,
+    ]),
+  )
+  for (const role of ['finance', 'admin'] as const) {
+    const { cancels } = await operators[role].get('newKeyCancels')
+    const [found, ...more] = cancels.filter(({ customerId }) => customerId === customer.customerId)
+    assert.deepEqual([found?.orderId, found?.amount, found?.state], [young.orderId, 20_000, 'APPROVED'])
+    assert.equal(found?.lastFour, customer.apiKey.slice(-4))
+    assert.ok(found && Math.abs(found.keyAgeSeconds - 7_200) < 60, `${found?.keyAgeSeconds}`)
+    assert.deepEqual(more, [])
+  }
+  for (const role of ['viewer', 'support'] as const)
+    assertRefused(await operators[role].ask('newKeyCancels'), 'AUTH003')
+})
+
+test('cancels with new keys are read page by page, newest first', async () => {
+  const customer = await service.newCustomer()
+  const orders = [await customer.confirmedOrder(), await customer.confirmedOrder(), await customer.confirmedOrder()]
+  for (const { paymentKey } of orders) assertSuccess(await customer.cancel(paymentKey, 'one of three'), 200)
+  const listed: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query: { limit: string; cursor?: string } = { limit: '1', ...(cursor && { cursor }) }
+    const page: { cancels: { orderId: string }[]; nextCursor: string | null } = await operators.finance.get(
+      'newKeyCancels',
+      { query },
+    )
+    listed.push(...page.cancels.map(({ orderId }) => orderId))
+    cursor = page.nextCursor
+  }
+  const all = await operators.finance.get('newKeyCancels')
+  assert.deepEqual(
+    listed,
+    all.cancels.map(({ orderId }) => orderId),
+  )
+  assert.deepEqual(listed.slice(0, 3), orders.map(({ orderId }) => orderId).reverse())
+})
+
+test('an admin issues keys; support makes customers without one, suspends and activates', async () => {
+  const { admin, support } = operators
+  const made = await support.get('createCustomer', { body: { ...body, name: 'made by support' } })
+  const { customerId } = made
+  assert.deepEqual(Object.keys(made), ['customerId'])
+  assert.deepEqual((await support.get('customer', { params: { customerId } })).keys, [])
+  assertRefused(await support.ask('issueKey', { params: { customerId }, body }), 'AUTH003')
+  assertRefused(await support.ask('createCustomerWithKey', { body: { ...body, name: 'with a key' } }), 'AUTH003')
+  const { apiKey, keyId } = await admin.get('issueKey', { params: { customerId }, body })
+  assertSuccess(await service.call('/public/v1/payments/credits', { key: apiKey }), 200)
+  assert.equal((await support.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
+  assert.equal((await support.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
+  assertRefused(await support.ask('rotateKey', { params: { keyId }, body }), 'AUTH003')
+})
