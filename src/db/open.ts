@@ -140,7 +140,7 @@ export async function connectTo(
     return {
       serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log, options.tallies),
+      requestDatabase: createDatabase(requestPool, log, options.tallies, database.refusals),
       pools: { background: pool, requests: requestPool },
       place,
       close: () => parts.disposeAsync(),

@@ -91,7 +91,7 @@ test('/livez and /readyz answer 200; /readyz tells of database, migrations and g
   const ready = await fetch(`${first.internalUrl}/readyz`)
   assert.equal(ready.status, 200)
   const { gateway, ...rest } = (await ready.json()) as { gateway: { state: string; since: string | null } }
-  assert.deepEqual(rest, { status: 'ready', database: 'answering', migrations: 'applied' })
+  assert.deepEqual(rest, { status: 'ready', database: 'answering', writes: 'accepted', migrations: 'applied' })
   assert.deepEqual(gateway, { state: 'untried', since: null })
 })
 
