@@ -12,6 +12,7 @@ import { requireNotMoved } from './embedded-moved.ts'
 import { currentPassword, serviceLogin } from './embedded-role.ts'
 import { type Places, prepare } from './prepare.ts'
 import { selfCheck } from './self-check.ts'
+import { requireSessions } from './session-check.ts'
 
 export type OpenDatabase = {
   /** As whom it serves: for what needs a connection of its own. */
@@ -131,6 +132,7 @@ export async function connectTo(
     parts.defer(async () => {
       await Promise.all([pool.end(), requestPool.end()])
     })
+    if (use === 'service') await requireSessions(pool, requestPool)
     // Once more, now that whoever begins to fill it sees a session of ours.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const database = createDatabase(pool, log, options.tallies)
