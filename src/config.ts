@@ -56,7 +56,7 @@ export type Config = {
 }
 
 export type GatewayConfig =
-  | { kind: 'sandbox'; clientKey: string; secretKey: string; port: number; strict: boolean }
+  | { kind: 'sandbox'; clientKey: string; secretKey: string; host: string; port: number; strict: boolean }
   | { kind: 'toss'; clientKey: string; secretKey: string; apiUrl: string }
 
 export class ConfigFaults extends Error {
@@ -215,8 +215,14 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     kind: 'sandbox',
     clientKey: read.text('TOSS_CLIENT_KEY', 'a key', 'test_ck_sandbox'),
     secretKey: read.text('TOSS_SECRET_KEY', 'a key', 'test_sk_sandbox'),
+    // Its control endpoints have no authentication: in production the network reaches them only where that is said.
+    host: read.text(
+      'SANDBOX_HOST',
+      'an address',
+      production ? '127.0.0.1' : (read.raw('INTERNAL_HOST') ?? '127.0.0.1'),
+    ),
     port: read.integer('SANDBOX_PORT', 8082, 0, 65_535),
-    strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, '0') === '1',
+    strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, production ? '1' : '0') === '1',
   }
 }
 

@@ -10,7 +10,7 @@ import type { Gateway } from './gateway/gateway.ts'
 import type { Documented } from './http/documented.ts'
 import { NullableText } from './http/envelope.ts'
 
-export type HealthParts = { database: Database; gateway: Gateway }
+export type HealthParts = { database: Database; gateway: Gateway; money?: string }
 
 const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
 const Readiness = Type.Object(
@@ -25,6 +25,7 @@ const Readiness = Type.Object(
       }),
       since: NullableText,
     }),
+    money: Type.String({ description: '`moves`, or why a payment moves none: the sandbox, or test keys' }),
   },
   { title: 'Readiness' },
 )
@@ -52,6 +53,7 @@ const documented = {
         writes: 'accepted',
         migrations: 'applied',
         gateway: gatewayAnswers,
+        money: 'moves',
       },
       503: {
         status: 'not ready',
@@ -59,13 +61,14 @@ const documented = {
         writes: 'not known',
         migrations: 'not known',
         gateway: gatewayAnswers,
+        money: 'moves',
       },
     },
     refusals: [],
   },
 } satisfies Record<string, Documented>
 
-export function healthRoutes(app: FastifyInstance, { database, gateway }: HealthParts): void {
+export function healthRoutes(app: FastifyInstance, { database, gateway, money = 'moves' }: HealthParts): void {
   const migrations = listMigrations()
 
   app.get(
@@ -90,6 +93,7 @@ export function healthRoutes(app: FastifyInstance, { database, gateway }: Health
         writes,
         migrations: schema,
         gateway: gateway.state(),
+        money,
       })
     },
   )

@@ -126,6 +126,11 @@ test('no secret has a value in the files, and without it nothing starts', () => 
   assert.throws(() => readConfig({ NODE_ENV: 'production' }), ConfigFaults)
 })
 
+test('the gateway has to be chosen: there is no default that would run production without payments', () => {
+  assert.match(environment.GATEWAY ?? '', /^\$\{GATEWAY:\?[^}]*toss[^}]*sandbox[^}]*\}$/)
+  assert.match(read('compose.env.example'), /^GATEWAY=$/m)
+})
+
 test('the service has the passwords of its two roles, and not that of the superuser', () => {
   const { DATABASE_URL = '', MIGRATION_DATABASE_URL = '', ...others } = environment
   assert.match(DATABASE_URL, /^postgres:\/\/credits_service:\$\{SERVICE_PASSWORD:/)
