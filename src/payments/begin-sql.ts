@@ -72,15 +72,15 @@ export type ConfirmClaim = {
 }
 
 /**
- * A confirm of another order of the customer that had this payment key, refused ones included: a payment key is of one
- * order. One that the gateway refused because the key is not of that order says nothing about this one. The state is
- * not asked for otherwise: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique index, when
- * the row is inserted.
+ * For an input `i`: a confirm of another order of the customer that had its payment key, refused ones included: a payment
+ * key is of one order. One that the gateway refused because the key is not of that order says nothing about this one. The
+ * state is not asked for otherwise: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique index,
+ * when the row is inserted.
  */
-const confirmOfAnotherOrder = ({ order, paymentKey }: { order: string; paymentKey: string }) => `
+const confirmOfAnotherOrder = `
   (select true from payment_operations other
-   where other.payment_key = ${paymentKey} and other.customer_id = ${order}.customer_id and other.kind = 'CONFIRM'
-     and other.order_id <> ${order}.order_id
+   where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
+     and other.order_id <> i.order_id
      and (other.state = 'REJECTED'
           and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
    limit 1)`
@@ -98,7 +98,7 @@ const claimConfirmsStatement = statement(
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
     ) o
     where o.status = 'PENDING' and o.amount = i.amount
-      and (i.seen_captured or ${confirmOfAnotherOrder({ order: 'i', paymentKey: 'i.payment_key' })} is null)
+      and (i.seen_captured or ${confirmOfAnotherOrder} is null)
   )
   insert into payment_operations
     (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at, trace_parent)
@@ -137,7 +137,7 @@ export type ConfirmSubject = { order: Order; confirm: Operation | null; paymentK
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
   `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
-    ${confirmOfAnotherOrder({ order: 'o', paymentKey: 'i.payment_key' })} is not null as "paymentKeyTaken"
+    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
