@@ -12,7 +12,7 @@ import { requireNotMoved } from './embedded-moved.ts'
 import { currentPassword, serviceLogin } from './embedded-role.ts'
 import { type Places, prepare } from './prepare.ts'
 import { selfCheck } from './self-check.ts'
-import { requireSessions } from './session-check.ts'
+import { requireSessions, warnOfPlainText } from './session-check.ts'
 
 export type OpenDatabase = {
   /** As whom it serves: for what needs a connection of its own. */
@@ -137,6 +137,7 @@ export async function connectTo(
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const database = createDatabase(pool, log, options.tallies)
     if (use === 'service' || isCopy) await selfCheck(database, options)
+    if (use === 'service') await warnOfPlainText(database, log)
     // Where the secrets lie that sandbox mode makes up, whichever database it is.
     openDataDir(options.dataDir)
     return {

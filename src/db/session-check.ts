@@ -1,7 +1,8 @@
-// Whether a connection is a session of its own at the server, as the service needs it: time limits that are asked for at
-// connect, settings and prepared statements belong to the session. A pooler that hands the statements of one connection to
-// changing sessions, or leaves the limits out, would let the start pass and most requests fail.
+// How the service reaches PostgreSQL. Each connection has to be a session of its own at the server: time limits that are
+// asked for at connect, settings and prepared statements belong to the session. A pooler that hands the statements of one
+// connection to changing sessions, or ignores the limits, would let the start pass and most requests fail.
 import type pg from 'pg'
+import { type Database, type Log, statement } from './database.ts'
 
 /** In milliseconds, as pg sends them when it connects. */
 const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const
@@ -52,4 +53,21 @@ async function limitsNotInForce(client: pg.PoolClient): Promise<string[]> {
   return rows
     .filter(({ name, inForce }) => Number(asked[name]) > 0 && inForce !== Number(asked[name]))
     .map(({ name, inForce }) => `${name} is ${inForce} ms instead of ${asked[name]} ms`)
+}
+
+const findTransportStatement = statement(
+  'db.findTransport',
+  `select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as "encrypted"`,
+)
+
+/** Null on a socket of this machine. */
+type Transport = { address: string | null; encrypted: boolean | null }
+
+/** Whoever is on the way between the two could read and change every statement, the password included. */
+export async function warnOfPlainText(database: Database, log: Log): Promise<void> {
+  const [transport] = await database.run<Transport>(findTransportStatement)
+  const { address = null, encrypted = false } = transport ?? {}
+  const isLocal = address === null || address.startsWith('127.') || address === '::1'
+  if (isLocal || encrypted) return
+  log.warn({ address }, 'the database is reached over a network without TLS: set sslmode=verify-full in DATABASE_URL')
 }

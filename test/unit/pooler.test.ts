@@ -1,8 +1,10 @@
-// Between the service and PostgreSQL there may be a pooler. One that keeps sessions and the limits of statements is served
+// How the service reaches PostgreSQL. Over a network it is to be TLS. In between there may be a pooler. One that keeps sessions and the limits of statements is served
 // through; any other refuses the start with one line, instead of letting requests fail.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createDatabase } from '../../src/db/database.ts'
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
+import { warnOfPlainText } from '../../src/db/session-check.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database.ts'
 import { type PoolerOptions, startPooler } from '../support/pooler.ts'
 import { databaseUrl, newDirectory } from '../support/processes.ts'
@@ -50,6 +52,26 @@ for (const [what, options, refusal] of poolers) {
 
 test('limits of statements that DATABASE_URL asks for are in force, and served with', async () => {
   assert.equal(await refusalOf(`${databaseUrl(database.connection)}&statement_timeout=4000`), undefined)
+})
+
+test('a database that is reached over a network without TLS is a warning; by a socket, by loopback or with TLS it is none', async () => {
+  const warning = 'the database is reached over a network without TLS: set sslmode=verify-full in DATABASE_URL'
+  const transports: [address: string | null, encrypted: boolean | null, warnings: string[]][] = [
+    [null, null, []],
+    ['127.0.0.1', false, []],
+    ['::1', false, []],
+    ['10.0.0.7', true, []],
+    ['10.0.0.7', false, [warning]],
+    ['fd00::7', false, [warning]],
+  ]
+  for (const [address, encrypted, expected] of transports) {
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) as never }
+    // The server of the tests listens on a socket alone.
+    const connections = { query: async () => ({ rows: [{ address, encrypted }] }) }
+    await warnOfPlainText(createDatabase(connections, silentLog), log)
+    assert.deepEqual(warnings, expected, `${address} ${encrypted}`)
+  }
 })
 
 test('commands work through any pooler: audit is what one runs then', async (t) => {
