@@ -10,6 +10,7 @@ function addresses(service: Service, pid: number): string[] {
   const { publicUrl, internalUrl, webhookUrl, sandboxUrl, storefrontUrl, databasePlace } = service
   return [
     `Ready (process ${pid}).`,
+    ...(sandboxUrl ? ['NO MONEY MOVES: the gateway is the sandbox.'] : []),
     '',
     ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
@@ -18,9 +19,7 @@ function addresses(service: Service, pid: number): string[] {
     `  console    ${internalUrl}/console   (for operators, in a browser)`,
     `  health     ${internalUrl}/readyz`,
     `  webhooks   ${webhookUrl}   (for the gateway alone)`,
-    ...(sandboxUrl
-      ? [`  sandbox    ${sandboxUrl}/sandbox/payments   (stands in for Toss Payments: no money moves)`]
-      : []),
+    ...(sandboxUrl ? [`  sandbox    ${sandboxUrl}/sandbox/payments   (stands in for Toss Payments)`] : []),
     `  database   PostgreSQL, ${databasePlace}`,
     '',
   ]

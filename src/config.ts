@@ -61,7 +61,7 @@ export type Config = {
 }
 
 export type GatewayConfig =
-  | { kind: 'sandbox'; clientKey: string; secretKey: string; port: number; strict: boolean }
+  | { kind: 'sandbox'; clientKey: string; secretKey: string; host: string; port: number; strict: boolean }
   | { kind: 'toss'; clientKey: string; secretKey: string; apiUrl: string }
 
 export class ConfigFaults extends Error {
@@ -81,19 +81,44 @@ export function invokedFrom(environment: Environment = process.env): string {
   return environment.INIT_CWD?.trim() || process.cwd()
 }
 
+/** What it takes to find the database, and nothing else: a job that only migrates needs no other setting. */
+export type DatabaseConfig = Pick<
+  Config,
+  'production' | 'dataDir' | 'databaseUrl' | 'migrationDatabaseUrl' | 'databaseConnections' | 'durability'
+>
+
+export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
+  const read = createReader(environment)
+  const config = readDatabase(read)
+  if (read.faults.length > 0) throw new ConfigFaults(read.faults)
+  return config
+}
+
+function readDatabase(read: Reader): DatabaseConfig {
+  const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL')
+  return {
+    production: read.raw('NODE_ENV') === 'production',
+    dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
+    databaseUrl,
+    migrationDatabaseUrl: readMigrationUrl(read, databaseUrl),
+    databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
+    durability: read.oneOf('DATABASE_DURABILITY', ['server', 'provider'] as const, 'server'),
+  }
+}
+
 export function readConfig(environment: Environment = process.env): Config {
   const read = createReader(environment)
-  const production = read.raw('NODE_ENV') === 'production'
+  const database = readDatabase(read)
+  const { production, databaseUrl } = database
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
-  const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL')
   // Where nothing is real, the database neither, the consumer runs on the same machine.
   const consumers = sandbox && !production && databaseUrl === undefined ? 'allow' : 'refuse'
   const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
   const storefront = storefrontOf(read, storefrontPort, production, gateway)
   const shop = sandbox || storefront ? `http://127.0.0.1:${storefrontPort}` : undefined
   const config: Config = {
-    production,
+    ...database,
     host: read.text('HOST', 'an address', '127.0.0.1'),
     port: read.integer('PORT', 8080, 0, 65_535),
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
@@ -101,11 +126,6 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHostnames: readHostnames(read),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
-    dataDir: resolve(read.text('DATA_DIR', 'a directory', './data')),
-    databaseUrl,
-    migrationDatabaseUrl: readMigrationUrl(read, databaseUrl),
-    databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
-    durability: read.oneOf('DATABASE_DURABILITY', ['server', 'provider'] as const, 'server'),
     keyPeppers: readPeppers(read, sandbox),
     gateway,
     gatewayConnectTimeoutMs: read.integer('GATEWAY_CONNECT_TIMEOUT_MS', 2_000, 1, hour),
@@ -234,8 +254,14 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     kind: 'sandbox',
     clientKey: read.text('TOSS_CLIENT_KEY', 'a key', 'test_ck_sandbox'),
     secretKey: read.text('TOSS_SECRET_KEY', 'a key', 'test_sk_sandbox'),
+    // Its control endpoints have no authentication: in production the network reaches them only where that is said.
+    host: read.text(
+      'SANDBOX_HOST',
+      'an address',
+      production ? '127.0.0.1' : (read.raw('INTERNAL_HOST') ?? '127.0.0.1'),
+    ),
     port: read.integer('SANDBOX_PORT', 8082, 0, 65_535),
-    strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, '0') === '1',
+    strict: read.oneOf('SANDBOX_STRICT', ['0', '1'] as const, production ? '1' : '0') === '1',
   }
 }
 

@@ -1,21 +1,23 @@
 // Whether the process is alive and whether it can serve, for whoever starts, watches and routes to it: open to everybody
-// who can reach the port, and without the envelope. The gateway's state is told but not required: balance and status work
-// without it.
+// who can reach the port, and without the envelope. A database that only reads is not ready: nothing can be bought or spent.
+// The gateway's state is told but not required: balance and status work without it.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Database } from './db/database.ts'
 import { listMigrations, missingMigrations } from './db/migrate.ts'
+import { findWriteFault } from './db/write-health.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { Documented } from './http/documented.ts'
 import { NullableText } from './http/envelope.ts'
 
-export type HealthParts = { database: Database; gateway: Gateway }
+export type HealthParts = { database: Database; gateway: Gateway; money?: string }
 
 const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
 const Readiness = Type.Object(
   {
     status: Type.Enum(['ready', 'not ready']),
     database: Type.Enum(['answering', 'not answering']),
+    writes: Type.String({ description: '`accepted`, or why none are, or `not known`' }),
     migrations: Type.String({ description: '`applied`, or which are missing, or `not known`' }),
     gateway: Type.Object({
       state: Type.Enum(['untried', 'answering', 'failing', 'refusing our credentials'], {
@@ -23,6 +25,7 @@ const Readiness = Type.Object(
       }),
       since: NullableText,
     }),
+    money: Type.String({ description: '`moves`, or why a payment moves none: the sandbox, or test keys' }),
   },
   { title: 'Readiness' },
 )
@@ -42,16 +45,30 @@ const documented = {
     tag: 'Operation',
     summary: 'Can the service serve?',
     description:
-      'Ready when the database answers and its schema is complete. The state of the gateway is told beside it.',
+      'Ready when the database answers, accepts writes and its schema is complete. The state of the gateway is told beside it.',
     answers: {
-      200: { status: 'ready', database: 'answering', migrations: 'applied', gateway: gatewayAnswers },
-      503: { status: 'not ready', database: 'not answering', migrations: 'not known', gateway: gatewayAnswers },
+      200: {
+        status: 'ready',
+        database: 'answering',
+        writes: 'accepted',
+        migrations: 'applied',
+        gateway: gatewayAnswers,
+        money: 'moves',
+      },
+      503: {
+        status: 'not ready',
+        database: 'not answering',
+        writes: 'not known',
+        migrations: 'not known',
+        gateway: gatewayAnswers,
+        money: 'moves',
+      },
     },
     refusals: [],
   },
 } satisfies Record<string, Documented>
 
-export function healthRoutes(app: FastifyInstance, { database, gateway }: HealthParts): void {
+export function healthRoutes(app: FastifyInstance, { database, gateway, money = 'moves' }: HealthParts): void {
   const migrations = listMigrations()
 
   app.get(
@@ -67,14 +84,25 @@ export function healthRoutes(app: FastifyInstance, { database, gateway }: Health
       schema: { response: { 200: Readiness, 503: Readiness } },
     },
     async (_request, reply) => {
-      const missing = await missingMigrations(database, migrations).catch(() => undefined)
-      const ready = missing?.length === 0
+      const schema = await missingMigrations(database, migrations).then(schemaState, notKnown)
+      const writes = await findWriteFault(database).then((fault) => fault ?? 'accepted', notKnown)
+      const ready = schema === 'applied' && writes === 'accepted'
       return reply.code(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not ready',
-        database: missing ? 'answering' : 'not answering',
-        migrations: missing ? (ready ? 'applied' : `missing: ${missing.join(', ')}`) : 'not known',
+        database: schema === 'not known' ? 'not answering' : 'answering',
+        writes,
+        migrations: schema,
         gateway: gateway.state(),
+        money,
       })
     },
   )
+}
+
+function schemaState(missing: string[]): string {
+  return missing.length === 0 ? 'applied' : `missing: ${missing.join(', ')}`
+}
+
+function notKnown(): string {
+  return 'not known'
 }

@@ -20,6 +20,8 @@ import { referenceRoutes } from './openapi/page.ts'
 export type InternalRouteParts = {
   database: Database
   gateway: Gateway
+  /** Whether a payment moves money, for readiness. */
+  money?: string
   credits: Credits
   metrics?: Metrics
   console?: ConsoleParts
@@ -36,21 +38,28 @@ export type InternalListenerParts = InternalRouteParts & {
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, credits, authenticateService, metrics, console, ...rest } = parts
+  const { database, gateway, money, credits, authenticateService, metrics, console, ...rest } = parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'go on',
     hostnames: [],
     ...rest,
   })
-  internalRoutes(app, { database, gateway, credits, ...(metrics && { metrics }), ...(console && { console }) })
+  internalRoutes(app, {
+    database,
+    gateway,
+    credits,
+    ...(money && { money }),
+    ...(metrics && { metrics }),
+    ...(console && { console }),
+  })
   return app
 }
 
 /** Every route there is: the API document is made of the same. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, credits, metrics, console } = parts
-  healthRoutes(app, { database, gateway })
+  const { database, gateway, money, credits, metrics, console } = parts
+  healthRoutes(app, { database, gateway, ...(money && { money }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
   referenceRoutes(app)

@@ -1,6 +1,6 @@
 // The log: one line of JSON for each thing worth knowing, with fields that were chosen one by one where they are written.
 // Two nets below that: of an error only what names the fault is taken, since what a database says of it may hold the values
-// of a row; and fields that could be a secret or personal are struck out wherever they turn up.
+// of a row (a text given as `error` was chosen where it is written, and stays; one that was thrown, `err`, does not); and fields that could be a secret or personal are struck out wherever they turn up.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { visible } from './core/visible.ts'
 
@@ -59,7 +59,10 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   const options = {
     level,
     base: { pid: process.pid },
-    serializers: { err: (error: unknown) => errorFields(error), error: (error: unknown) => errorFields(error) },
+    serializers: {
+      err: (error: unknown) => errorFields(error),
+      error: (error: unknown) => (typeof error === 'string' ? error : errorFields(error)),
+    },
     redact: { paths: anywhere, censor: '[not shown]' },
     // A line ends with its only line break.
     hooks: { streamWrite: (line: string) => `${visible(line.slice(0, -1))}\n` },

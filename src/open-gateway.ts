@@ -17,6 +17,8 @@ export type OpenGateway = {
   breakerState(): BreakerState
   /** Undefined when the gateway is the real one. */
   sandboxUrl: string | undefined
+  /** Whether a payment moves money, in words: for readiness. */
+  money: string
   close(): Promise<void>
 }
 
@@ -31,9 +33,9 @@ type RunningSandbox = { url: string; close(): Promise<void> }
 
 export async function openGateway(config: Config, options: OpenGatewayOptions): Promise<OpenGateway> {
   const sandbox = await openSandbox(config, options)
-  const { production, gateway: keys } = config
-  if (options.use === 'service' && production && keys.kind === 'toss' && keys.secretKey.startsWith('test_')) {
-    options.log.warn({}, 'production with test keys of the gateway: no money moves')
+  const unreal = whyNoMoneyMoves(config)
+  if (options.use === 'service' && config.production && unreal) {
+    options.log.warn({}, `production with ${unreal}: no money moves`)
   }
   const client = createTossClient({
     apiUrl: config.gateway.kind === 'toss' ? config.gateway.apiUrl : (sandbox?.url ?? ''),
@@ -50,11 +52,17 @@ export async function openGateway(config: Config, options: OpenGatewayOptions): 
     gateway,
     breakerState: guarded.breakerState,
     sandboxUrl: sandbox?.url,
+    money: unreal ? `no money moves: ${unreal}` : 'moves',
     async close() {
       await gateway.close()
       await sandbox?.close()
     },
   }
+}
+
+function whyNoMoneyMoves({ gateway }: Config): string | undefined {
+  if (gateway.kind === 'sandbox') return 'the sandbox as the gateway'
+  return gateway.secretKey.startsWith('test_') ? 'test keys of the gateway' : undefined
 }
 
 async function openSandbox(config: Config, options: OpenGatewayOptions): Promise<RunningSandbox | undefined> {
@@ -81,9 +89,9 @@ const turnLimitMs = 20_000
 const busyText = /is in use by|is just starting/
 
 async function startOwn(config: Config, port: number, webhookUrl: string | undefined): Promise<RunningSandbox> {
-  const { gateway, internalHost: host, internalHostnames: hostnames } = config
+  const { gateway, internalHostnames: hostnames } = config
   if (gateway.kind !== 'sandbox') throw new Error('no sandbox with another gateway')
-  const { clientKey, secretKey, strict } = gateway
+  const { clientKey, secretKey, strict, host } = gateway
   const dataDir = join(config.dataDir, 'sandbox')
   return startSandbox({ host, port, hostnames, clientKey, secretKey, strict, dataDir, webhookUrl }).catch((error) => {
     throw explainListen(error, 'SANDBOX_PORT', host, port)

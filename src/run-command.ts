@@ -8,7 +8,7 @@ import type { BareCall, BareCommand, Call, Command, DatabaseCommand, Words } fro
 import { ask, isAsked, type Terminal } from './commands/confirm.ts'
 import type { Look } from './commands/layout.ts'
 import { render } from './commands/render.ts'
-import { invokedFrom, readConfig } from './config.ts'
+import { invokedFrom, readConfig, readDatabaseConfig } from './config.ts'
 import { sleep } from './core/clock.ts'
 import { createTallies } from './core/tallies.ts'
 import { createCredits } from './credits/credits.ts'
@@ -44,8 +44,7 @@ export async function runCommand(command: Command, words: Words, { signal, onBeg
     const bare: BareCall = {
       ...words,
       get place() {
-        const { databaseUrl, migrationDatabaseUrl, dataDir, databaseConnections, durability, production } = readConfig()
-        return { databaseUrl, migrationDatabaseUrl, dataDir, databaseConnections, durability, production, log }
+        return { ...readDatabaseConfig(), log }
       },
       knownPeppers: () => {
         const { keyPeppers, dataDir } = readConfig()

@@ -74,7 +74,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const webhookBase = await listen(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
-    const { sandboxUrl, breakerState, ...reached } = await openGateway(config, {
+    const { sandboxUrl, breakerState, money, ...reached } = await openGateway(config, {
       use: 'service',
       webhookUrl: onThisMachine(webhookUrl),
       log,
@@ -119,7 +119,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const hasOperators = (await countOperators(database)) > 0
     // Last of all: whoever is told that we are ready finds everything in its place, and nothing is left that could fail.
     internal = buildInternalListener({
-      ...{ database: requestDatabase, gateway, credits, authenticateService, bodyLimitBytes },
+      ...{ database: requestDatabase, gateway, money, credits, authenticateService, bodyLimitBytes },
       ...{ log: quiet, counts: counts.internal, metrics, tracing },
       hostnames: config.internalHostnames,
       console: {

@@ -6,6 +6,7 @@ import { copyCommands } from './copy-commands.ts'
 import { customerCommands } from './customer-commands.ts'
 import { eventCommands } from './event-commands.ts'
 import { keyCommands } from './key-commands.ts'
+import { migrateCommand } from './migrate-command.ts'
 import { operatorCommands } from './operator-commands.ts'
 import { orderCommands } from './order-commands.ts'
 import { serviceCommands } from './service-commands.ts'
@@ -18,7 +19,7 @@ const workGroups: CommandGroup[] = [
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },
   { title: 'The console', commands: operatorCommands },
-  { title: 'The database', commands: copyCommands },
+  { title: 'The database', commands: [migrateCommand, ...copyCommands] },
 ]
 
 export const commandGroups: CommandGroup[] = [

@@ -13,7 +13,12 @@ export type Statement = { name: string; text: string }
 
 export type Database = {
   run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
+  /** For readiness; a database that only a test has may go without. */
+  refusals?: Refusals
 }
+
+/** The last statement that the server refused because it takes no writes. Shared by the databases of a process. */
+export type Refusals = { last: { sqlstate: string } | null }
 
 /** What `run` needs of pg's Pool. The tests put their faults between the two. */
 export type Connections = {
@@ -84,6 +89,9 @@ export function isTwin(error: unknown): boolean {
   return (error as { code?: string })?.code === uniqueViolation
 }
 
+/** No room, no memory, no connections, or a server that is read-only: what a statement that writes meets first. */
+const refusedWrite = /^(53...|25006)$/
+
 /** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */
 const pausesMs = [20, 150, 400]
 
@@ -91,8 +99,10 @@ export function createDatabase(
   connections: Connections,
   log: Log,
   { statements }: Pick<Tallies, 'statements'> = createTallies(),
+  refusals: Refusals = { last: null },
 ): Database {
   return {
+    refusals,
     async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
       for (let attempt = 0; ; attempt += 1) {
         try {
@@ -104,6 +114,7 @@ export function createDatabase(
           statements.failures[kind] += 1
           const pauseMs = kind === 'busy' ? undefined : pausesMs[attempt]
           const { code, message } = error as { code?: string; message?: string }
+          if (code && refusedWrite.test(code)) refusals.last = { sqlstate: code }
           log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
           if (pauseMs === undefined) throw Object.assign(refuse('SVC001'), { cause: error })
           statements.retries += 1

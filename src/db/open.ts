@@ -12,6 +12,7 @@ import { requireNotMoved } from './embedded-moved.ts'
 import { currentPassword, serviceLogin } from './embedded-role.ts'
 import { type Places, prepare } from './prepare.ts'
 import { selfCheck } from './self-check.ts'
+import { requireSessions, warnOfPlainText } from './session-check.ts'
 
 export type OpenDatabase = {
   /** As whom it serves: for what needs a connection of its own. */
@@ -131,16 +132,18 @@ export async function connectTo(
     parts.defer(async () => {
       await Promise.all([pool.end(), requestPool.end()])
     })
+    if (use === 'service') await requireSessions(pool, requestPool)
     // Once more, now that whoever begins to fill it sees a session of ours.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const database = createDatabase(pool, log, options.tallies)
     if (use === 'service' || isCopy) await selfCheck(database, options)
+    if (use === 'service') await warnOfPlainText(database, log)
     // Where the secrets lie that sandbox mode makes up, whichever database it is.
     openDataDir(options.dataDir)
     return {
       serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log, options.tallies),
+      requestDatabase: createDatabase(requestPool, log, options.tallies, database.refusals),
       pools: { background: pool, requests: requestPool },
       place,
       close: () => parts.disposeAsync(),

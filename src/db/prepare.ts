@@ -19,15 +19,16 @@ export type Places = {
   embedded?: EmbeddedConnection
 }
 
-/** `isCopy`: it was filled from a copy just now, which is checked next. */
-export async function prepare(places: Places, { isCopy = false } = {}): Promise<void> {
+/** Returns what was applied. `isCopy`: it was filled from a copy just now, which is checked next. */
+export async function prepare(places: Places, { isCopy = false } = {}): Promise<string[]> {
   const role = await servingRole(places)
-  await withClient(places.owner, places.place, async (client) => {
+  return withClient(places.owner, places.place, async (client) => {
     if (!isCopy) await requireFinished(client, places.embedded !== undefined, places.place)
-    await migrate(client).catch((error) => explain(error, places))
+    const applied = await migrate(client).catch((error) => explain(error, places))
     if (places.embedded) await provideRole(client, places.embedded)
-    if (role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))) return
-    await giveRights(client, role)
+    const ownsAll = role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))
+    if (!ownsAll) await giveRights(client, role)
+    return applied
   })
 }
 
@@ -53,14 +54,16 @@ async function isOwner(client: pg.ClientBase, role: string): Promise<boolean> {
 
 const noRight = '42501'
 
+export const migrateAdvice =
+  'run "npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner'
+
 type Denied = Error & { code?: string; cause?: Denied }
 
 function explain(error: Denied, { owner, serving }: Places): never {
   const { code, message } = error.cause ?? error
   if (code !== noRight || owner !== serving) throw error
   throw new Error(
-    `The role of DATABASE_URL lacks rights (${message}): set MIGRATION_DATABASE_URL to the URL of the owner, ` +
-      'who applies the migrations and gives the rights.',
+    `The role of DATABASE_URL lacks rights (${message}): ${migrateAdvice}, who applies the migrations and gives the rights.`,
   )
 }
 

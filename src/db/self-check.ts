@@ -4,6 +4,7 @@
 import { type Database, type Log, statement } from './database.ts'
 import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'
 import { compareSchema } from './migrate.ts'
+import { migrateAdvice } from './prepare.ts'
 import { listMissingRights } from './rights.ts'
 
 /** The oldest version that everything was tested on. */
@@ -102,9 +103,7 @@ async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Pr
   if (lacking.length > 0) {
     const named = lacking.slice(0, 3).join(', ')
     const more = lacking.length > 3 ? ` and ${lacking.length - 3} more` : ''
-    return [
-      `The role ${role} may not ${named}${more}: set MIGRATION_DATABASE_URL to the URL of the owner, who gives the rights.`,
-    ]
+    return [`The role ${role} may not ${named}${more}: ${migrateAdvice}, who gives the rights.`]
   }
   const { missing, isAhead } = await compareSchema(database)
   if (missing.length > 0) {

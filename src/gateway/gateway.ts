@@ -32,7 +32,7 @@ export type Unknown = {
   keySpent?: boolean
   /** The gateway answered, and with a 5xx: whether it repeats that for the key is not known. */
   serverError?: boolean
-  /** The gateway speaks of another order or amount: something a person has to look at. */
+  /** The gateway speaks of another order or amount, or contradicts itself: something a person has to look at. */
   discrepancy?: Detail
 }
 
@@ -47,17 +47,17 @@ export type Outcome = Approved | Rejected | Unknown
  */
 export type Finding = Outcome | { kind: 'unsent' } | { kind: 'absent' }
 
-/**
- * A payment as the gateway has it. `money` is what became of the amount: `none` was taken, all of it is `kept`, part or
- * all of it was given back.
- */
+/** What became of the amount of a payment: `none` was taken, all of it is `kept`, part or all of it was given back. */
+export type Money = 'none' | 'kept' | 'partly returned' | 'returned'
+
+/** A payment as the gateway has it. */
 export type Payment = {
   kind: 'payment'
   paymentKey: string
   orderId: string
   amount: number
   currency: string
-  money: 'none' | 'kept' | 'partly returned' | 'returned'
+  money: Money
   status: string
   balance: number
   /** Of the last movement. */

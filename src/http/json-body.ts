@@ -36,7 +36,8 @@ const charsetPattern = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
 function isInAnotherCharset(contentType = ''): boolean {
   const [, charset = 'utf-8'] = charsetPattern.exec(contentType) ?? []
-  return charset.toLowerCase() !== 'utf-8'
+  // The second is an alias that the encoding standard knows, and many programs send.
+  return !['utf-8', 'utf8'].includes(charset.toLowerCase())
 }
 
 /**

@@ -67,13 +67,29 @@ export type ConfirmClaim = {
   amount: number
   leaseMs: number
   traceParent?: string | null
+  /** The gateway has shown this payment captured for this order: what other confirms had its key does not matter. */
+  seenCaptured?: boolean
 }
+
+/**
+ * For an input `i`: a confirm of another order of the customer that had its payment key, refused ones included: a payment
+ * key is of one order. One that the gateway refused because the key is not of that order says nothing about this one. The
+ * state is not asked for otherwise: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique index,
+ * when the row is inserted.
+ */
+const confirmOfAnotherOrder = `
+  (select true from payment_operations other
+   where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
+     and other.order_id <> i.order_id
+     and (other.state = 'REJECTED'
+          and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
+   limit 1)`
 
 const claimConfirmsStatement = statement(
   'payments.claimConfirms',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[])
+      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
   ),
   locked_order as (
     select i.*, o.created_at
@@ -82,6 +98,7 @@ const claimConfirmsStatement = statement(
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
     ) o
     where o.status = 'PENDING' and o.amount = i.amount
+      and (i.seen_captured or ${confirmOfAnotherOrder} is null)
   )
   insert into payment_operations
     (customer_id, operation_id, order_id, kind, payment_key, amount, opened_at, holder_id, lease_until, settle_at,
@@ -94,11 +111,24 @@ const claimConfirmsStatement = statement(
   returning operation_id as "operationId"`,
 )
 
-/** Opens the operations; false where the order is not PENDING with that amount, or something else is open already. */
+/**
+ * Opens the operations; false where the order is not PENDING with that amount, something else is open already, or the
+ * payment key is of another order.
+ */
 export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
   const rows = await database.run<{ operationId: string }>(
     claimConfirmsStatement,
-    columns(inputs, 'customerId', 'operationId', 'orderId', 'paymentKey', 'amount', 'leaseMs', 'traceParent'),
+    columns(
+      inputs,
+      'customerId',
+      'operationId',
+      'orderId',
+      'paymentKey',
+      'amount',
+      'leaseMs',
+      'traceParent',
+      'seenCaptured',
+    ),
   )
   return byOperation(inputs, rows).map((row) => row !== null)
 }
@@ -108,10 +138,7 @@ export type ConfirmSubject = { order: Order; confirm: Operation | null; paymentK
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
   `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
-    exists (select from payment_operations other
-            where other.customer_id = o.customer_id and other.payment_key = i.payment_key
-              and other.kind = 'CONFIRM' and other.state <> 'REJECTED'
-              and other.order_id <> o.order_id) as "paymentKeyTaken"
+    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p

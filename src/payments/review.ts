@@ -152,7 +152,7 @@ async function adoptCapture(context: PaymentContext, subject: ReviewSubject, pay
     ...{ kind: 'CONFIRM' as const, paymentKey, amount: subject.order.amount, reason: null },
   }
   const leaseMs = context.settings.operationLeaseMs
-  if (!(await context.batches.claimConfirm({ ...intent, leaseMs }))) return overtaken
+  if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
   await conclude(context, openedOperation(intent), { kind: 'approved', transactionKey }, 'in the background')
   return 'repaired'
 }

@@ -10,6 +10,7 @@ import {
   type TestCustomer,
   type TestService,
 } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 let service: TestService
 before(async () => {
@@ -187,6 +188,46 @@ test('4.2: a paymentKey that belongs to another order of the customer is VAL003,
   assert.equal(totalCalls(service), calls)
   assert.equal(await customer.status(order.orderId), 'PENDING')
   assertSuccess(await order.confirm(), 200)
+})
+
+test('4.2: a paymentKey that was refused for another order is VAL003: the gateway is not asked, the order stays PENDING', async () => {
+  const customer = await service.newCustomer()
+  const refused = await customer.paidOrder('STANDARD', 'decline')
+  assertRefused(await refused.confirm(), 'VAL003')
+  const order = await customer.paidOrder()
+  const calls = totalCalls(service)
+  const answer = await customer.confirm(order.orderId, refused.paymentKey, order.amount)
+  assertRefused(answer, 'VAL003')
+  assert.deepEqual(answer.body.metadata, { fields: [{ field: 'paymentKey', rule: 'belongs to another order' }] })
+  assert.equal(totalCalls(service), calls)
+  assert.equal(await customer.status(order.orderId), 'PENDING')
+  assertSuccess(await order.confirm(), 200)
+})
+
+test('4.2: a paymentKey that was sent for the wrong order first still confirms the order it belongs to', async () => {
+  const customer = await service.newCustomer()
+  const [wrong, order] = [await customer.paidOrder(), await customer.paidOrder()]
+  assertRefused(await customer.confirm(wrong.orderId, order.paymentKey, wrong.amount), 'VAL003')
+  assert.equal(await customer.status(wrong.orderId), 'FAILED')
+  assertSuccess(await order.confirm(), 200)
+})
+
+test('4.2: of many orders that are confirmed with one paymentKey at once, one is refused by the gateway, the others stay PENDING', async () => {
+  const customer = await service.newCustomer()
+  const refused = await customer.paidOrder('STANDARD', 'decline')
+  const { orderId, paymentKey, amount } = refused
+  const others = await Promise.all(Array.from({ length: 8 }, () => customer.paidOrder()))
+  const calls = service.calls.confirm
+  const first = refused.confirm()
+  await until('the gateway is asked', async () => service.calls.confirm > calls)
+  const late = others.map((other) => customer.confirm(other.orderId, paymentKey, amount))
+  for (const answer of await Promise.all([first, ...late])) assertRefused(answer, 'VAL003')
+  for (const other of others) {
+    assertRefused(await customer.confirm(other.orderId, paymentKey, amount), 'VAL003')
+    assert.equal(await customer.status(other.orderId), 'PENDING')
+  }
+  assert.equal(await customer.status(orderId), 'FAILED')
+  assert.equal(service.calls.confirm, calls + 1)
 })
 
 test("4.2: the paymentKey of somebody else's order is refused by the gateway: VAL003, FAILED, their payment untouched", async () => {

@@ -5,13 +5,14 @@ import { createPool } from '../../src/db/database.ts'
 import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+import { startInternal } from '../support/spending.ts'
 
 let service: TestService
 let faulty: TestService
 let cut: TestService
 /** What the gateway and the connections in between do instead, while a test says so. */
 let gatewayBug: (() => never) | undefined
-let connectionFault: (() => Error) | undefined
+let connectionFault: ((statementName: string) => Error | undefined) | undefined
 
 before(async () => {
   service = await startTestService()
@@ -21,9 +22,10 @@ before(async () => {
     wrapGateway: (gateway) => ({ ...gateway, confirm: async (intent) => gatewayBug?.() ?? gateway.confirm(intent) }),
   })
   const pool = Object.assign(Object.create(database.pool), {
-    query: async (query: never) => {
-      if (connectionFault) throw connectionFault()
-      return database.pool.query(query)
+    query: async (query: { name: string }) => {
+      const fault = connectionFault?.(query.name)
+      if (fault) throw fault
+      return database.pool.query(query as never)
     },
   })
   cut = await startTestService({ beside: { database: { ...database, pool }, sandboxUrl } })
@@ -110,6 +112,34 @@ test('7: with the database lost after the key was read it is SVC001 too, and it 
     (await service.database.query('select from orders where customer_id = $1', [customer.customerId])).length,
     1,
   )
+})
+
+test('a service whose writes are refused for lack of room is not ready until there is room again, with or without requests', async () => {
+  const customer = await cut.newCustomer()
+  const internal = await startInternal(cut.payments)
+  const readiness = async () => {
+    const answer = await fetch(`${internal.url}/readyz`)
+    const { status, database, writes } = (await answer.json()) as Record<string, string>
+    return [answer.status, status, database, writes]
+  }
+  const ready = [200, 'ready', 'answering', 'accepted']
+  const notReady = [503, 'not ready', 'answering', 'the database refuses writes (SQLSTATE 53100)']
+  try {
+    assert.deepEqual(await readiness(), ready)
+    connectionFault = (name) =>
+      ['payments.insertOrders', 'db.probeRoom'].includes(name)
+        ? Object.assign(new Error('could not extend file'), { code: '53100' })
+        : undefined
+    assert.deepEqual(await readiness(), ready, 'nothing was refused yet')
+    assertRefused(await customer.purchase('BASIC'), 'SVC001')
+    assertSuccess(await customer.as('/credits'), 200)
+    for (const _ of [1, 2]) assert.deepEqual(await readiness(), notReady)
+    connectionFault = undefined
+    assert.deepEqual(await readiness(), ready)
+  } finally {
+    connectionFault = undefined
+    await internal.close()
+  }
 })
 
 test('7: a caller does not notice that the database dropped its connections', async () => {

@@ -57,6 +57,8 @@ const same = (members: Record<string, unknown>, code: string) => {
 }
 
 const cancelledWithoutCancel = { status: 'CANCELED', balanceAmount: 0, cancels: [] }
+const cancelledWithBalance = { ...cancelled, balanceAmount: 5_000 }
+const partsThatDoNotAddUp = { ...partlyCancelled, balanceAmount: 4_999 }
 const neverCaptured = { balanceAmount: 0, lastTransactionKey: null }
 const table: Line[] = [
   {
@@ -88,9 +90,11 @@ const table: Line[] = [
   {
     found: 'CANCELED without a cancel in it',
     members: cancelledWithoutCancel,
-    confirm: doneInPart('transaction-1', cancelledWithoutCancel),
-    cancel: disagreement('PAYMENT_CANCELED', cancelledWithoutCancel),
+    confirm: { kind: 'rejected', code: 'CANCELED', returned: true },
+    cancel: done('transaction-1'),
   },
+  { found: 'CANCELED with something left', ...same(cancelledWithBalance, 'PAYMENT_CANCELED') },
+  { found: 'parts that do not add up', ...same(partsThatDoNotAddUp, 'PAYMENT_PARTIAL_CANCELED') },
   {
     found: 'PARTIAL_CANCELED with something left',
     members: partlyCancelled,

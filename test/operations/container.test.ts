@@ -97,12 +97,15 @@ function blockOf(text: string, ...path: string[]): string[] {
 }
 
 const compose = read('compose.yaml')
-const environment = Object.fromEntries(
-  blockOf(compose, 'services', 'service', 'environment').map((line) => {
-    const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? assert.fail(line)
-    return [name, value]
-  }),
-)
+const environmentOf = (part: string): Record<string, string> =>
+  Object.fromEntries(
+    blockOf(compose, 'services', part, 'environment').map((line) => {
+      const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? assert.fail(line)
+      return [name, value]
+    }),
+  )
+const environment = environmentOf('service')
+const migrating = environmentOf('migrate')
 const exampleNames = read('compose.env.example')
   .split('\n')
   .flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? [])
@@ -111,7 +114,7 @@ test('the compose file and the Dockerfile name only settings that exist, and onl
   const settings = readSettingNames()
   const inImage = named('ENV').flatMap((rest) => rest.split(' ').map((each) => each.split('=')[0] ?? ''))
   assert.deepEqual(
-    [...inImage, ...Object.keys(environment)].filter((name) => !settings.includes(name)),
+    [...inImage, ...Object.keys(environment), ...Object.keys(migrating)].filter((name) => !settings.includes(name)),
     [],
   )
   const variables = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
@@ -132,11 +135,21 @@ test('no secret has a value in the files, and without it nothing starts', () => 
   assert.throws(() => readConfig({ NODE_ENV: 'production' }), ConfigFaults)
 })
 
-test('the service has the passwords of its two roles, and not that of the superuser', () => {
-  const { DATABASE_URL = '', MIGRATION_DATABASE_URL = '', ...others } = environment
+test('the gateway has to be chosen: there is no default that would run production without payments', () => {
+  assert.match(environment.GATEWAY ?? '', /^\$\{GATEWAY:\?[^}]*toss[^}]*sandbox[^}]*\}$/)
+  assert.match(read('compose.env.example'), /^GATEWAY=$/m)
+})
+
+test('the service has the password of the role that serves alone; the owner migrates in a container that ends before', () => {
+  const { DATABASE_URL = '', ...others } = environment
   assert.match(DATABASE_URL, /^postgres:\/\/credits_service:\$\{SERVICE_PASSWORD:/)
-  assert.match(MIGRATION_DATABASE_URL, /^postgres:\/\/credits_owner:\$\{OWNER_PASSWORD:/)
   assert.doesNotMatch(JSON.stringify(others), /_PASSWORD/)
+  assert.equal(migrating.DATABASE_URL, DATABASE_URL)
+  assert.match(migrating.MIGRATION_DATABASE_URL ?? '', /^postgres:\/\/credits_owner:\$\{OWNER_PASSWORD:/)
+  assert.deepEqual(blockOf(compose, 'services', 'service', 'depends_on'), [
+    'migrate:',
+    '  condition: service_completed_successfully',
+  ])
 })
 
 test('what compose waits for before it kills is longer than what the service takes to stop', () => {
@@ -212,10 +225,24 @@ test('what the image holds starts as another user, serves, is healthy, and stops
     ...Object.fromEntries(Object.keys(environment).map((name) => [name, ''])),
     ...{ NODE_ENV: 'production', GATEWAY: 'sandbox', HOST: '127.0.0.1', INTERNAL_HOST: '127.0.0.1', DATA_DIR: dataDir },
     DATABASE_URL: databaseUrl({ ...database.connection, user: role, password: 'of the role' }),
-    MIGRATION_DATABASE_URL: databaseUrl({ ...database.connection, user: owner, password: 'of the role' }),
     KEY_PEPPER: 'a pepper for this test alone',
     ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', SANDBOX_PORT: '0' },
   }
+  const [command = ''] = blockOf(compose, 'services', 'migrate').filter((line) => line.startsWith('command:'))
+  const migration = spawnSync(process.execPath, commandOf(command).slice(1), {
+    cwd: app,
+    // As the image has it, and what the compose file adds.
+    env: {
+      NODE_ENV: 'production',
+      DATA_DIR: dataDir,
+      DATABASE_URL: settings.DATABASE_URL,
+      MIGRATION_DATABASE_URL: databaseUrl({ ...database.connection, user: owner, password: 'of the role' }),
+    },
+    encoding: 'utf8',
+    ...user,
+  })
+  assert.deepEqual([migration.status, migration.stderr], [0, ''])
+
   const [, ...args] = commandOf(named('CMD')[0] ?? '')
   const service = await waitUntilReady(() => launch(t, node, args, { cwd: app, env: settings as never, ...user }))
   assert.doesNotMatch(service.said.stdout, /owns its tables/)

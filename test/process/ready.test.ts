@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { takeFreePorts } from '../../chaos/ports.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { defer, newDirectory } from '../support/processes.ts'
+import { defer, newDataDir, newDirectory, openBooks, startService } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { startWholeService } from '../support/whole-service.ts'
 
@@ -34,4 +34,27 @@ test('a service listens on its internal port when nothing of its start is left t
   const { internalUrl } = await starting
   const later = await fetch(`${internalUrl}/readyz`)
   assert.deepEqual([ready, later.status], ['nobody there', 200])
+})
+
+test('a service whose database has become read-only is not ready, and ready again when it takes writes', async (t) => {
+  const dataDir = newDataDir(t)
+  const service = await startService(t, dataDir)
+  const books = await openBooks(t, dataDir)
+  const readiness = async () => {
+    const answer = await fetch(`${service.internalUrl}/readyz`)
+    const { status, writes } = (await answer.json()) as Record<string, string>
+    return `${answer.status} ${status}: ${writes}`
+  }
+  assert.equal(await readiness(), '200 ready: accepted')
+  await books.query('alter system set default_transaction_read_only = on')
+  await books.query('select pg_reload_conf()')
+  await until(
+    'the service is not ready',
+    async () => (await readiness()) === '503 not ready: the database is read-only',
+  )
+  // Changing the setting is itself no write of a table.
+  await books.query('alter system reset default_transaction_read_only')
+  await books.query('select pg_reload_conf()')
+  await until('the service is ready', async () => (await readiness()) === '200 ready: accepted')
+  await service.stop()
 })

@@ -20,6 +20,7 @@ import {
   newDataDir,
   openBooks,
   runCommand,
+  runService,
   startService,
 } from '../support/processes.ts'
 
@@ -171,11 +172,38 @@ async function emptyDatabase(t: TestContext) {
   return { database, serving: databaseUrl({ ...database.connection, user: role, password: 'of nobody' }) }
 }
 
+test('the command migrate applies the migrations as the owner; without it a service says what to run, with it it serves alone', async (t) => {
+  const { database, serving } = await emptyDatabase(t)
+  const dataDir = newDataDir(t)
+  const refused = await runService(t, dataDir, { DATABASE_URL: serving })
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /^[^\n]*run "npm run -s credits -- migrate" with MIGRATION_DATABASE_URL[^\n]*\n$/)
+  // No other setting is asked for, in production neither.
+  const owner = {
+    NODE_ENV: 'production',
+    DATABASE_URL: serving,
+    MIGRATION_DATABASE_URL: databaseUrl(database.connection),
+  }
+  const runs = await Promise.all([1, 2].map(() => runCommand(t, dataDir, ['migrate', '--json'], owner)))
+  for (const { code, stderr } of runs) assert.deepEqual([code, stderr], [0, ''])
+  const applied = runs.flatMap(({ stdout }) => JSON.parse(stdout).applied.map((each: object) => Object.values(each)[0]))
+  assert.deepEqual(
+    applied.sort(),
+    listMigrations().map(({ name }) => name),
+  )
+  const again = await runCommand(t, dataDir, ['migrate', '--json'], owner)
+  assert.deepEqual(JSON.parse(again.stdout).applied, [])
+  const trail = await database.query(`select count(*) > 0 as "noted" from operator_actions where command = 'migrate'`)
+  assert.deepEqual(trail, [{ noted: true }])
+  const service = await startService(t, dataDir, { DATABASE_URL: serving })
+  await service.stop()
+})
+
 test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included; afterwards it serves alone', async (t) => {
   const { database, serving } = await emptyDatabase(t)
   const dataDir = newDataDir(t)
   const both = { DATABASE_URL: serving, MIGRATION_DATABASE_URL: databaseUrl(database.connection) }
-  const production = { NODE_ENV: 'production', GATEWAY: 'sandbox' }
+  const production = { NODE_ENV: 'production', GATEWAY: 'sandbox', SANDBOX_STRICT: '0' }
   for (const settings of [both, { DATABASE_URL: serving }]) {
     const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
     assert.deepEqual([issued.code, issued.stderr], [0, ''])

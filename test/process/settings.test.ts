@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase, testServer } from '../support/da
 import {
   assertNothingRuns,
   type Cleaner,
+  callerOf,
   databaseUrl,
   defer,
   demoKeyIn,
@@ -181,17 +182,35 @@ test('DATABASE_URL: a start that fails beside a running service leaves its pid f
   assert.equal(processIdFile(dataDir), null)
 })
 
-test('NODE_ENV=production with GATEWAY=sandbox logs JSON instead of the banner and shows no key', async (t) => {
+test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes only payment keys of the sandbox, and shows no key', async (t) => {
   const { connection, query } = await newDatabase(t)
-  const settings = { NODE_ENV: 'production', GATEWAY: 'sandbox', DATABASE_URL: databaseUrl(connection) }
-  const service = await startService(t, newDataDir(t), settings)
+  const settings = {
+    NODE_ENV: 'production',
+    GATEWAY: 'sandbox',
+    DATABASE_URL: databaseUrl(connection),
+    KEY_PEPPER: 'a pepper for this test alone',
+    INTERNAL_HOST: '0.0.0.0',
+  }
+  const dataDir = newDataDir(t)
+  const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
+  const service = await startService(t, dataDir, settings)
+  assert.equal(new URL(service.sandboxUrl).hostname, '127.0.0.1')
+  const caller = callerOf(service.publicUrl, JSON.parse(issued.stdout).apiKey)
+  const { orderId, amount } = (await caller.purchase('BASIC')).body.data
+  assert.equal((await caller.confirm(orderId, amount)).body.code, 'VAL003')
+  const ready = await fetch(`http://127.0.0.1:${new URL(service.internalUrl).port}/readyz`)
+  assert.match(await ready.text(), /"money":"no money moves: the sandbox as the gateway"/)
   await service.stop()
-  const entries = service.said.stdout.trim().split('\n')
-  const [ready, ...others] = entries.map((entry) => JSON.parse(entry))
-  assert.deepEqual(others, [])
-  assert.deepEqual([ready.msg, ready.pid, ready.publicUrl], ['ready', service.pid, service.publicUrl])
+  const entries = service.said.stdout
+    .trim()
+    .split('\n')
+    .map((entry) => JSON.parse(entry) as Record<string, unknown>)
+  const warnings = entries.filter(({ level }) => level === 40).map(({ msg }) => msg)
+  assert.ok(warnings.includes('production with the sandbox as the gateway: no money moves'), warnings.join('\n'))
+  const started = entries.find(({ msg }) => msg === 'ready')
+  assert.deepEqual([started?.pid, started?.publicUrl], [service.pid, service.publicUrl])
   assert.doesNotMatch(service.said.stdout + service.said.stderr, /cpk_/)
-  assert.deepEqual(await query('select key_id from api_keys'), [], 'no key that nobody has seen')
+  assert.equal((await query('select key_id from api_keys')).length, 1, 'no key that nobody has seen')
 })
 
 test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the old', async (t) => {

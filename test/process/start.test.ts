@@ -66,7 +66,7 @@ async function startAgain(t: Cleaner, directory?: string, settings: Environment 
 test('the first start says where everything is, and the demo key', () => {
   assert.equal(first.said.stderr, '')
   const lines = first.said.stdout.split('\n').map((line) => line.trim())
-  assert.equal(lines[0], `Ready (process ${first.pid}).`)
+  assert.deepEqual(lines.slice(0, 2), [`Ready (process ${first.pid}).`, 'NO MONEY MOVES: the gateway is the sandbox.'])
   const places = lines.flatMap((line) => /^(API|health|sandbox|database) +(.*)$/.exec(line)?.slice(1) ?? [])
   assert.match(places.join('\n'), /^API\nhttp:\/\/127\.0\.0\.1:\d+\/public\/v1\/payments$/m)
   assert.match(places.join('\n'), /^health\nhttp:\/\/127\.0\.0\.1:\d+\/readyz$/m)
@@ -90,8 +90,10 @@ test('/livez and /readyz answer 200; /readyz tells of database, migrations and g
   assert.deepEqual([alive.status, await alive.json()], [200, { status: 'alive' }])
   const ready = await fetch(`${first.internalUrl}/readyz`)
   assert.equal(ready.status, 200)
-  const { gateway, ...rest } = (await ready.json()) as { gateway: { state: string; since: string | null } }
-  assert.deepEqual(rest, { status: 'ready', database: 'answering', migrations: 'applied' })
+  type Readiness = { gateway: { state: string; since: string | null }; money: string }
+  const { gateway, money, ...rest } = (await ready.json()) as Readiness
+  assert.deepEqual(rest, { status: 'ready', database: 'answering', writes: 'accepted', migrations: 'applied' })
+  assert.equal(money, 'no money moves: the sandbox as the gateway')
   assert.deepEqual(gateway, { state: 'untried', since: null })
 })
 

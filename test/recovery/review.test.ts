@@ -80,6 +80,28 @@ test('R5: what somebody works on is left alone: under way, without a look', asyn
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
+test('a payment that the gateway has captured for an order is confirmed, also when its key was refused for another order', async () => {
+  const customer = await service.newCustomer()
+  const { paymentKey, confirm } = await customer.paidOrder('STANDARD', 'decline')
+  assertRefused(await confirm(), 'VAL003')
+  const { orderId, amount } = (await customer.purchase()).body.data
+  const payment: Payment = {
+    kind: 'payment',
+    paymentKey,
+    orderId,
+    amount,
+    currency: 'KRW',
+    money: 'kept',
+    status: 'DONE',
+    balance: amount,
+    transactionKey: 'transaction_seen',
+  }
+  overrides.look = (asked) => (asked === paymentKey ? Promise.resolve(payment) : undefined)
+  const key = { customerId: customer.customerId, orderId }
+  assert.equal(await review(service.payments, key, paymentKey), 'repaired')
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
 test('an order that does not exist agrees', async () => {
   const { customerId } = await service.newCustomer()
   assert.equal(await review(service.payments, { customerId, orderId: 'ord_none' }, 'pay_none'), 'agrees')

@@ -63,23 +63,39 @@ test('a live key with the sandbox is refused: whoever sets it means real payment
   assert.equal(readConfig({ TOSS_SECRET_KEY: 'test_sk_1' }).gateway.secretKey, 'test_sk_1')
 })
 
-test('production with test keys is a warning at the start, and nothing else is', async (t) => {
+test('production in which no money moves is a warning at the start, by the test keys or by the sandbox', async (t) => {
   const testKeys = { TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
   const production = { NODE_ENV: 'production' }
-  const warnings: [environment: object, use: 'service' | 'command', count: number][] = [
-    [{ ...toss, ...production, ...testKeys }, 'service', 1],
-    [{ ...toss, ...production, ...testKeys }, 'command', 0],
-    [{ ...toss, ...production }, 'service', 0],
-    [{ ...toss, ...testKeys }, 'service', 0],
-    // Whoever asks for the sandbox in production has said as much.
-    [{ ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0', DATA_DIR: newDirectory(t) }, 'service', 0],
+  const sandbox = { ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0', DATA_DIR: newDirectory(t) }
+  const warnings: [environment: object, use: 'service' | 'command', why: string | null][] = [
+    [{ ...toss, ...production, ...testKeys }, 'service', 'test keys of the gateway'],
+    [{ ...toss, ...production, ...testKeys }, 'command', null],
+    [{ ...toss, ...production }, 'service', null],
+    [{ ...toss, ...testKeys }, 'service', null],
+    [sandbox, 'service', 'the sandbox as the gateway'],
+    [sandbox, 'command', null],
+    [{ ...sandbox, NODE_ENV: 'development' }, 'service', null],
   ]
-  for (const [environment, use, count] of warnings) {
+  for (const [environment, use, why] of warnings) {
     const told: string[] = []
     const log = { warn: (_: object, message: string) => told.push(message), error: () => undefined }
     const { close } = await openGateway(readConfig({ ...environment }), { use, log })
     await close()
-    assert.deepEqual(told, Array(count).fill('production with test keys of the gateway: no money moves'))
+    assert.deepEqual(told, why ? [`production with ${why}: no money moves`] : [])
+  }
+})
+
+test('in production the sandbox takes only its own payment keys and listens on this machine alone, unless told otherwise', () => {
+  const environment = { INTERNAL_HOST: '0.0.0.0', GATEWAY: 'sandbox' }
+  const production = { ...environment, NODE_ENV: 'production' }
+  const told = { SANDBOX_HOST: '10.0.0.1', SANDBOX_STRICT: '0' }
+  const expected: [environment: Record<string, string>, host: string, strict: boolean][] = [
+    [environment, '0.0.0.0', false],
+    [production, '127.0.0.1', true],
+    [{ ...production, ...told }, '10.0.0.1', false],
+  ]
+  for (const [given, host, strict] of expected) {
+    assert.partialDeepStrictEqual(readConfig(given).gateway, { host, strict })
   }
 })
 

@@ -44,7 +44,14 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     databaseConnections: 10,
     durability: 'server',
     keyPeppers: undefined,
-    gateway: { kind: 'sandbox', clientKey: 'test_ck_sandbox', secretKey: 'test_sk_sandbox', port: 8082, strict: false },
+    gateway: {
+      kind: 'sandbox',
+      clientKey: 'test_ck_sandbox',
+      secretKey: 'test_sk_sandbox',
+      host: '127.0.0.1',
+      port: 8082,
+      strict: false,
+    },
     gatewayConnectTimeoutMs: 2_000,
     gatewayTimeoutMs: 30_000,
     gatewayLookupTimeoutMs: 5_000,
@@ -157,7 +164,7 @@ test('every setting is read from its variable', () => {
     tracing: { url: 'http://collector:4318/v1/traces', serviceName: 'credits', ratio: 0.5 },
   })
   const sandbox = { SANDBOX_PORT: '9', SANDBOX_STRICT: '1', TOSS_CLIENT_KEY: 'ck', TOSS_SECRET_KEY: 'sk' }
-  const expected = { kind: 'sandbox', clientKey: 'ck', secretKey: 'sk', port: 9, strict: true }
+  const expected = { kind: 'sandbox', clientKey: 'ck', secretKey: 'sk', host: '127.0.0.1', port: 9, strict: true }
   assert.deepEqual(readConfig(sandbox).gateway, expected)
   assert.equal(readConfig({ STOREFRONT_PORT: '99' }).failUrl, 'http://127.0.0.1:99/fail')
   assert.deepEqual(readConfig(toss).gateway, {

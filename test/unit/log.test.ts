@@ -50,6 +50,12 @@ test('something thrown that is no error is not shown at all', () => {
   assert.doesNotMatch(lines.join(''), /cpk_of_somebody/)
 })
 
+test('a text that is given as the error of a line is in it', () => {
+  const { log, last } = capture()
+  log.warn({ error: 'HTTP 503' }, 'an event was not taken')
+  assert.equal(last().error, 'HTTP 503')
+})
+
 test('what is struck out is all that is secret or personal in what we handle', () => {
   assert.deepEqual(neverShown.toSorted(), [
     ...['["service-api-key"]', 'apiKey', 'authorization', 'cancelReason', 'password', 'paymentKey', 'reason'],

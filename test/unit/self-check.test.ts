@@ -104,16 +104,16 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
     what: 'the role lacks rights',
     damage: (_, role) => `revoke insert on events, ledger_entries, orders, holds from ${role}`,
     lines: [
-      'The role credits_service may not insert into events, insert into holds, insert into ledger_entries and 1 more: set ' +
-        'MIGRATION_DATABASE_URL to the URL of the owner, who gives the rights.',
+      'The role credits_service may not insert into events, insert into holds, insert into ledger_entries and 1 more: run ' +
+        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who gives the rights.',
     ],
   },
   {
     what: 'the role may read nothing',
     damage: (_, role) => `revoke all on schema_migrations from ${role}`,
     lines: [
-      'The role of DATABASE_URL lacks rights (permission denied for table schema_migrations): set MIGRATION_DATABASE_URL ' +
-        'to the URL of the owner, who applies the migrations and gives the rights.',
+      'The role of DATABASE_URL lacks rights (permission denied for table schema_migrations): run ' +
+        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who applies the migrations and gives the rights.',
     ],
   },
 ]
@@ -262,7 +262,7 @@ test('with the URL of the owner the role of DATABASE_URL gets its rights, whoeve
   const alone = await start({ databaseUrl: serving })
   assert.match(
     alone.lines.join(),
-    /^The role of DATABASE_URL lacks rights \(permission denied for schema public\): set MIG/,
+    /^The role of DATABASE_URL lacks rights \(permission denied for schema public\): run "npm run -s credits -- migrate" with MIG/,
   )
   const options = { databaseUrl: serving, production: true }
   const migrationDatabaseUrl = databaseUrl(empty.ownerConnection)

@@ -10,6 +10,7 @@ import type {
   Finding,
   Gateway,
   GatewayState,
+  Money,
   Outcome,
   Sighting,
   Unknown,
@@ -21,6 +22,8 @@ import { Word } from './word.ts'
 
 const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
+const Cancel = Type.Object({ transactionKey: TransactionKey, cancelAmount: Type.Optional(Type.Number()) })
+
 /** The members of a Payment that decide something. Toss adds members without notice; they are ignored. */
 const Payment = Type.Object({
   paymentKey: Word,
@@ -30,7 +33,7 @@ const Payment = Type.Object({
   totalAmount: Type.Number(),
   balanceAmount: Type.Number(),
   lastTransactionKey: TransactionKey,
-  cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Type.Object({ transactionKey: TransactionKey }))])),
+  cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Cancel)])),
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
@@ -141,9 +144,10 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     return lookUp(intent, (payment) => {
       const other = contradiction(payment, intent)
       if (other) return other
-      if (isFullyCancelled(payment)) return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
+      const money = moneyOf(payment)
+      if (money === 'returned') return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
       // Our cancel takes all that is left: while something is left it has not happened.
-      if (payment.status === 'DONE' || payment.status === 'PARTIAL_CANCELED') return { kind: 'unsent' }
+      if (money === 'kept' || money === 'partly returned') return { kind: 'unsent' }
       return unknownPayment(`PAYMENT_${payment.status}`, payment)
     })
   }
@@ -200,7 +204,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       const { payment } = answer
       const other = contradiction(payment, intent)
       if (other) return other
-      if (!isFullyCancelled(payment)) return unknownPayment('CANCEL_NOT_WHOLE', payment)
+      if (moneyOf(payment) !== 'returned') return unknownPayment('CANCEL_NOT_WHOLE', payment)
       return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
     },
   }
@@ -210,9 +214,30 @@ function unreadableOutcome({ unreadable: code, ...told }: Unreadable): Unknown {
   return { kind: 'unknown', code, ...told }
 }
 
-/** PARTIAL_CANCELED stays even at balance 0, so the balance decides, not the status. */
-function isFullyCancelled(payment: Payment): boolean {
-  return payment.balanceAmount === 0 && (payment.cancels?.length ?? 0) > 0
+/**
+ * What became of the money; undefined where the status says nothing about it, or the numbers contradict the status.
+ * CANCELED never counts as captured, whatever its list of cancels says. PARTIAL_CANCELED stays when the last part is
+ * given back, so there the numbers decide, and only if the list explains what is missing from the balance.
+ */
+function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Money | undefined {
+  switch (status) {
+    case 'READY':
+    case 'IN_PROGRESS':
+    case 'ABORTED':
+    case 'EXPIRED':
+      return 'none'
+    case 'DONE':
+      return 'kept'
+    case 'CANCELED':
+      return balanceAmount === 0 ? 'returned' : undefined
+    case 'PARTIAL_CANCELED': {
+      const given = (cancels ?? []).reduce((sum, { cancelAmount = Number.NaN }) => sum + cancelAmount, 0)
+      if (balanceAmount < 0 || balanceAmount >= totalAmount || given !== totalAmount - balanceAmount) return undefined
+      return balanceAmount === 0 ? 'returned' : 'partly returned'
+    }
+    default:
+      return undefined
+  }
 }
 
 /**
@@ -220,19 +245,23 @@ function isFullyCancelled(payment: Payment): boolean {
  * of it is left: it was captured for us all the same, and what was given back is for a person to look at.
  */
 function capturedAndCancelled(payment: Payment): Finding {
-  if (isFullyCancelled(payment)) return { kind: 'rejected', code: payment.status, returned: true }
-  return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey), discrepancy: detailOf(payment) }
+  switch (moneyOf(payment)) {
+    case 'returned':
+      return { kind: 'rejected', code: payment.status, returned: true }
+    case 'partly returned':
+      return {
+        kind: 'approved',
+        transactionKey: wordOrNull(payment.lastTransactionKey),
+        discrepancy: detailOf(payment),
+      }
+    default:
+      return unknownPayment(`PAYMENT_${payment.status}`, payment)
+  }
 }
-
-const moneyByStatus: ReadonlyMap<string, 'none' | 'kept'> = new Map([
-  ...['READY', 'IN_PROGRESS', 'ABORTED', 'EXPIRED'].map((status) => [status, 'none'] as const),
-  ['DONE', 'kept'],
-])
 
 function sightingOf(payment: Payment): Sighting {
   const { paymentKey, orderId, totalAmount: amount, balanceAmount: balance, currency, status } = payment
-  const cancelled = status === 'CANCELED' || status === 'PARTIAL_CANCELED'
-  const money = cancelled ? (isFullyCancelled(payment) ? 'returned' : 'partly returned') : moneyByStatus.get(status)
+  const money = moneyOf(payment)
   if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
   const transactionKey = wordOrNull(payment.lastTransactionKey)
   return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }

@@ -55,6 +55,8 @@ export const gateway = {
     PAYMENT_OF_ANOTHER_ORDER: 'The payment belongs to another order',
     PAYMENT_DIFFERS: 'The gateway names another order or amount',
     PAYMENT_WAITING_FOR_DEPOSIT: 'The gateway waits for a deposit',
+    PAYMENT_CANCELED: 'The gateway calls the payment cancelled, but a balance is left',
+    PAYMENT_PARTIAL_CANCELED: 'The amounts that the gateway says were given back do not add up',
     CANCEL_NOT_WHOLE: 'Only a part was given back',
     ALREADY_PROCESSED_PAYMENT: 'The payment had been dealt with before',
     ALREADY_CANCELED_PAYMENT: 'The payment had been cancelled before',

@@ -50,6 +50,8 @@ export const gateway: typeof english = {
     PAYMENT_OF_ANOTHER_ORDER: '다른 주문의 결제입니다',
     PAYMENT_DIFFERS: 'PG사의 주문 또는 금액이 다릅니다',
     PAYMENT_WAITING_FOR_DEPOSIT: 'PG사가 입금을 기다리고 있습니다',
+    PAYMENT_CANCELED: 'PG사는 취소된 결제라고 하지만 잔액이 남아 있습니다',
+    PAYMENT_PARTIAL_CANCELED: 'PG사의 부분 취소 금액이 서로 맞지 않습니다',
     CANCEL_NOT_WHOLE: '일부만 취소되었습니다',
     ALREADY_PROCESSED_PAYMENT: '이미 처리된 결제입니다',
     ALREADY_CANCELED_PAYMENT: '이미 취소된 결제입니다',
