@@ -107,6 +107,15 @@ select 'key' as "kind", k.key_id as "id", null as "orderId", k.customer_id as "c
   left join lateral (select name from customers n where n.customer_id = k.customer_id limit 1) c on true
   order by k.created_at desc;
 
+-- console.findLastScannedCancel
+select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
+  from payment_operations p
+  where p.key_id is not null
+    and (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  order by p.opened_at desc, p.operation_id desc
+  offset $3
+  limit 1;
+
 -- console.findOrdersBetween
 select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
@@ -206,6 +215,24 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
   ) c
   left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
   order by lower(c.name) using ~<~, c.customer_id;
+
+-- console.listNewKeyCancels
+select p.operation_id as "operationId", p.opened_at as "openedAt", p.state, p.order_id as "orderId",
+    p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
+    greatest(0, floor(extract(epoch from p.opened_at - k.created_at)))::int as "keyAgeSeconds",
+    (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
+  from (
+    select * from payment_operations s
+    where s.key_id is not null
+      and (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by s.opened_at desc, s.operation_id desc
+    limit $4
+  ) p
+  cross join lateral (select * from api_keys where key_id = p.key_id limit 1) k
+  left join lateral (select name from customers where customer_id = p.customer_id limit 1) c on true
+  where p.opened_at < k.created_at + $5 * interval '1 second'
+  order by p.opened_at desc, p.operation_id desc
+  limit $3;
 
 -- console.listNewestAudits
 select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as "endedAt",
@@ -423,13 +450,13 @@ with recursive input as (
   movement as (
     select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,
            -captured as delta, -credits as held_delta, null::text as order_id, null::text as reference, hold_id,
-           service_id, 0 as events
+           service_id, 0 as events, null::timestamptz as not_before
     from locked_hold
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from movement order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
@@ -577,14 +604,15 @@ with recursive input as (
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
-           0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events
+           0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
+           null::timestamptz as not_before
     from input
     where ordinal not in (select ordinal from known)
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from movement order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
@@ -730,14 +758,14 @@ with recursive input as (
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'SPEND' as kind,
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
-           0 as events
+           0 as events, null::timestamptz as not_before
     from input
     where ordinal not in (select ordinal from known)
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from movement order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
@@ -933,44 +961,6 @@ update api_keys set status = $2 where key_id = $1 returning key_id;
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
 
--- db.findBrokenGuards
-with guard as (
-    select g.*, to_regclass(g.table_name) as relation
-    from unnest($1::text[], $2::text[], $3::text[]) as g (kind, table_name, name)
-  ),
-  state as (
-    select g.kind, g.table_name, g.name, case g.kind
-      when 'constraint' then (
-        select case when not c.convalidated then 'is not validated'
-                    when to_jsonb(c) ->> 'conenforced' = 'false' then 'is not enforced' else '' end
-        from pg_constraint c where c.conrelid = g.relation and c.conname = g.name)
-      when 'unique index' then (
-        select case when not i.indisunique then 'is not unique'
-                    when not (i.indisvalid and i.indisready and i.indislive) then 'is not valid' else '' end
-        from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = g.relation and c.relname = g.name)
-      else (
-        select '' from pg_trigger t where t.tgrelid = g.relation and t.tgname = g.name and not t.tgisinternal)
-      end as fault
-    from guard g
-  )
-  select kind, table_name as "table", name, coalesce(fault, 'is missing') as "fault"
-  from state where fault is distinct from ''
-  union all
-  select distinct 'trigger', r.table_name, coalesce(c.conname, t.tgname), 'is disabled'
-  from (select distinct table_name, relation from guard) r
-  join pg_trigger t on t.tgrelid = r.relation
-  left join pg_constraint c on c.oid = t.tgconstraint
-  where t.tgenabled not in ('O', 'A')
-  union all
-  select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
-  where current_setting('session_replication_role') <> 'origin'
-  union all
-  select 'function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'
-  where array[encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'GRANT', 21, 42, 'ord_1', null,
-      '2026-01-02 03:04:05.678901+00', null, null, null, null), 'hex'), encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'CAPTURE', -21, 42, null, null,
-      '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'), 'hex')] <> $4::text[]
-  order by 1, 2, 3;
-
 -- db.findFacts
 select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
@@ -978,7 +968,7 @@ select current_setting('server_version_num')::int / 10000 as "version", current_
     current_user as "role";
 
 -- db.findMight
-select pg_has_role(c.relowner, 'usage') as "owns", has_table_privilege(c.oid, 'update, delete, truncate') as "changes",
+select pg_has_role(c.relowner, 'usage') as "owns",
     has_database_privilege(current_database(), 'temporary') as "hides",
     has_schema_privilege(c.relnamespace, 'create') as "makes",
     current_user as "role", current_database() as "database", c.relnamespace::regnamespace::text as "schema"
@@ -995,6 +985,56 @@ select to_regclass('ledger_entries') is not null as "found", current_setting('se
 -- db.findTime
 select clock_timestamp() as "time";
 
+-- db.findTransport
+select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as "encrypted";
+
+-- db.findWriteMode
+select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly";
+
+-- db.listGuards
+with relation as (
+    select c.oid, c.relname::text as table_name, c.relnamespace
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+  ),
+  guard as (
+    select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
+           format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
+           || case when a.attidentity <> '' then ' identity' else '' end
+           || case a.attgenerated when '' then coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+                                  else ' generated as ' || pg_get_expr(d.adbin, d.adrelid) end as definition
+    from relation r
+    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    union all
+    select 'constraint', r.table_name, c.conname, null, pg_get_constraintdef(c.oid, true)
+    from relation r
+    join pg_constraint c on c.conrelid = r.oid and c.contype in ('p', 'u', 'x', 'f', 'c')
+    union all
+    select case when i.indisunique then 'unique index' else 'index' end, r.table_name, c.relname,
+           case when not (i.indisvalid and i.indisready and i.indislive) then 'is not valid' end,
+           pg_get_indexdef(i.indexrelid, 0, true)
+    from relation r
+    join pg_index i on i.indrelid = r.oid
+    join pg_class c on c.oid = i.indexrelid
+    where not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
+    union all
+    select 'trigger', r.table_name, t.tgname, case when t.tgenabled not in ('O', 'A') then 'is disabled' end,
+           pg_get_triggerdef(t.oid, true)
+    from relation r
+    join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
+    union all
+    select 'function', '', p.proname, null,
+           replace(pg_get_functiondef(p.oid), format('FUNCTION %I.', n.nspname), 'FUNCTION ')
+    from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+    where p.prokind = 'f' and p.pronamespace in (select relnamespace from relation)
+  )
+  select kind, table_name as "table", name, fault,
+         case kind when 'function' then definition
+                   else regexp_replace(regexp_replace(definition, '\(\n\s*', '(', 'g'), '\n\s*', ' ', 'g') end as "definition"
+  from guard
+  order by table_name collate "C", kind collate "C", name collate "C", definition collate "C";
+
 -- db.listMissingRights
 select w.table_name as "table", w.privilege, w.column_name as "column"
   from unnest($1::text[], $2::text[], $3::text[]) as w (table_name, privilege, column_name)
@@ -1004,8 +1044,75 @@ select w.table_name as "table", w.privilege, w.column_name as "column"
              else has_column_privilege(c.oid, a.attnum, w.privilege) end is not true
   order by 1, 2, 3;
 
+-- db.listSurplusRights
+with relation as (
+    select c.oid, c.relname::text as table_name
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+    where not pg_has_role(c.relowner, 'usage')
+      and coalesce(substring(obj_description(to_regclass('schema_migrations'), 'pg_class') from '^rights ([0-9]{1,9})$')::int, 0) <= $5
+  ),
+  wanted as (
+    select * from unnest($2::text[], $3::text[], $4::text[]) as w (table_name, privilege, column_name)
+  ),
+  held as (
+    select r.table_name, p.privilege, null as column_name
+    from relation r cross join unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) as p (privilege)
+    where has_table_privilege(r.oid, p.privilege)
+    union all
+    select r.table_name, p.privilege, a.attname
+    from relation r
+    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    cross join unnest(array['INSERT', 'UPDATE']) as p (privilege)
+    where has_column_privilege(r.oid, a.attnum, p.privilege) and not has_table_privilege(r.oid, p.privilege)
+  )
+  select h.table_name as "table", h.privilege || coalesce(' ' || h.column_name, '') as "name"
+  from held h
+  where not exists (select from wanted w where w.table_name = h.table_name and w.privilege = h.privilege
+                      and w.column_name is not distinct from h.column_name)
+  order by 1, 2;
+
+-- db.listUndoneGuards
+with relation as (
+    select c.*, c.relname::text as table_name
+    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+  )
+  select distinct 'trigger' as "kind", r.table_name as "table", c.conname::text as "name", 'is disabled' as "fault"
+  from relation r
+  join pg_trigger t on t.tgrelid = r.oid and t.tgisinternal and t.tgenabled not in ('O', 'A')
+  join pg_constraint c on c.oid = t.tgconstraint
+  union all
+  select 'rule', r.table_name, w.rulename, 'is not part of the schema'
+  from relation r join pg_rewrite w on w.ev_class = r.oid
+  union all
+  select 'table', table_name, table_name, f.fault
+  from relation r
+  cross join lateral (values
+    (relkind <> 'r' or relpersistence <> 'p', 'is not an ordinary table'),
+    (relrowsecurity, 'has row level security'),
+    (exists (select from pg_inherits i where r.oid in (i.inhrelid, i.inhparent)), 'inherits or is inherited')
+  ) as f (found, fault)
+  where f.found
+  union all
+  select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
+  where current_setting('session_replication_role') <> 'origin'
+  union all
+  select distinct 'function', table_name, name, 'gives another hash than it did'
+  from (values
+    ('ledger_entry_hash', 'ledger_entries', encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'GRANT', 21, 42, 'ord_1', null,
+      '2026-01-02 03:04:05.678901+00', null, null, null, null), 'hex'), 'd8309b77b5c624ef0013ecb33568c285e8ddae07451a11a31d82a41c472d18c1'),
+    ('ledger_entry_hash', 'ledger_entries', encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'CAPTURE', -21, 42, null, null,
+      '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'), 'hex'), '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26'),
+    ('record_hash', 'record_journal', encode(record_hash(row(2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00', '\x02')::record_journal), 'hex'), 'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b'),
+    ('record_journal_hash', 'record_journal', encode(record_journal_hash('\x00ff', 2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00'), 'hex'), '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe')
+  ) as f (name, table_name, computed, known)
+  where f.computed <> f.known
+  order by 1, 2, 3, 4;
+
 -- db.listVersions
 select version from schema_migrations;
+
+-- db.probeRoom
+select pg_export_snapshot();
 
 -- events.advanceQueue
 update event_queues
@@ -1284,7 +1391,9 @@ insert into operator_actions (action_id, step, outcome, about)
   on conflict do nothing;
 
 -- operators.findOperator
-select operator_id as "operatorId", name, status, password_hash as "passwordHash" from operators where name = $1;
+select operator_id as "operatorId", name, status, password_hash as "passwordHash",
+    must_change_password and password_set_at < now() - $2 * interval '1 hour' as "isLapsed"
+  from operators where name = $1;
 
 -- operators.insertOperator
 insert into operators (operator_id, name, role, password_hash) values ($1, $2, $3, $4)
@@ -1399,15 +1508,23 @@ with page as materialized (
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
       'heldByHolds', a.held_by_holds, 'eventsLastEvent', told.event_number) as detail,
            array_remove(array[
-             case when (a.balance = coalesce(last.balance_after, 0)) is not true then 0 end,
-             case when (0 <= a.held and a.held <= a.balance and a.balance <= 9007199254740991) is not true then 1 end,
-             case when (a.last_entry = coalesce(last.entry_number, 0)) is not true then 2 end,
-             case when (last.held_after is null or a.moved_at >= last.created_at) is not true then 3 end,
-             case when (a.last_hash = coalesce(last.entry_hash, ''::bytea)) is not true then 4 end,
-             case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 5 end,
-             case when (last.held_after is null or a.held = last.held_after) is not true then 6 end,
-             case when (a.last_event = coalesce(told.event_number, 0)) is not true then 7 end,
-             case when (coalesce(queued.in_order, true)) is not true then 8 end], null) as broken
+             case when ((select true from customers c where c.customer_id = a.customer_id)) is not true then 0 end,
+             case when (a.balance = coalesce(last.balance_after, 0)) is not true then 1 end,
+             case when (0 <= a.held and a.held <= a.balance and a.balance <= 9007199254740991) is not true then 2 end,
+             case when (a.last_entry = coalesce(last.entry_number, 0)) is not true then 3 end,
+             case when (last.held_after is null or a.moved_at >= last.created_at) is not true then 4 end,
+             case when (a.last_hash = coalesce(last.entry_hash, ''::bytea)) is not true then 5 end,
+             case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 6 end,
+             case when (last.held_after is null or a.held = last.held_after) is not true then 7 end,
+             case when (a.last_event = coalesce(told.event_number, 0)) is not true then 8 end,
+             case when (coalesce(queued.in_order, true)) is not true then 9 end,
+             case when (not exists (
+      select from event_endpoints n
+      where n.status <> 'REMOVED' and (n.types = '{}' or told.type = any (n.types))
+        and n.created_at < told.created_at - interval '1 day'
+        and not exists (select from event_queues q
+                        where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
+                          and q.last_event >= told.event_number))) is not true then 10 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -1427,7 +1544,7 @@ with page as materialized (
       select * from ledger_entries e
       where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
     left join lateral (
-      select v.event_number from events v
+      select v.event_number, v.type, v.created_at from events v
       where v.customer_id = a.customer_id order by v.event_number desc limit 1) told on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
@@ -1441,6 +1558,138 @@ with page as materialized (
   )
   select paged.*,
          (select jsonb_build_array(customer_id) from page order by customer_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditApiKeys
+with page as materialized (
+    select *, $2::boolean or (key_id) > ($4::text) as fresh
+    from (select * from api_keys where (key_id) >= ($4::text)
+          order by key_id limit 10001) bounded
+    order by key_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 60 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'api_keys' and j.row_key = r.key_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(key_id) from page order by key_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditAudits
+with page as materialized (
+    select *, $2::boolean or (audit_id) > ($4::uuid) as fresh
+    from (select * from audits where (audit_id) >= ($4::uuid)
+          order by audit_id limit 10001) bounded
+    order by audit_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'audits' and j.row_key = r.audit_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(audit_id) from page order by audit_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditCustomers
+with page as materialized (
+    select *, $2::boolean or (customer_id) > ($4::uuid) as fresh
+    from (select * from customers where (customer_id) >= ($4::uuid)
+          order by customer_id limit 10001) bounded
+    order by customer_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 59 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'customers' and j.row_key = r.customer_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id) from page order by customer_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditDiscrepancies
+with page as materialized (
+    select *, $2::boolean or (discrepancy_id) > ($4::uuid) as fresh
+    from (select * from discrepancies where (discrepancy_id) >= ($4::uuid)
+          order by discrepancy_id limit 10001) bounded
+    order by discrepancy_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'discrepancies' and j.row_key = r.discrepancy_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(discrepancy_id) from page order by discrepancy_id desc limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
@@ -1461,20 +1710,20 @@ with page as materialized (
       'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held) as detail,
            array_remove(array[
              case when (e.previous_number is not null
-      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 9 end,
-             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 10 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 11 end,
+      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 11 end,
+             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 12 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 13 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or case
       when e.previous_number is null then e.held_after is not distinct from e.held_delta
       when e.previous_held is null then true
-      else e.held_after = e.previous_held + e.held_delta end) is not true then 12 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 13 end,
+      else e.held_after = e.previous_held + e.held_delta end) is not true then 14 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 15 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
       or e.entry_hash = ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind,
                                           e.delta, e.balance_after, e.order_id, e.reference, e.created_at, e.held_delta,
-                                          e.held_after, e.hold_id, e.service_id)) is not true then 14 end,
-             case when (e.balance_after between 0 and 9007199254740991) is not true then 15 end,
-             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 16 end,
+                                          e.held_after, e.hold_id, e.service_id)) is not true then 16 end,
+             case when (e.balance_after between 0 and 9007199254740991) is not true then 17 end,
+             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 18 end,
              case when (case e.kind
       when 'GRANT' then e.delta > 0 and coalesce(e.held_delta, 0) = 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
@@ -1509,29 +1758,29 @@ with page as materialized (
       when 'EXPIRE' then e.delta = 0 and e.held_delta < 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('hold') end) is not true then 17 end,
+                       case when e.service_id is not null then 'service' end) in ('hold') end) is not true then 19 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 18 end,
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 20 end,
              case when (e.order_id is null or e.delta = 0 or e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 19 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 21 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 20 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 22 end,
              case when (e.hold_id is null or e.order_id is not null or e.entry_number = (
       select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 21 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 23 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
         and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 22 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
              case when (e.hold_id is null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 23 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 25 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -1562,18 +1811,35 @@ with page as materialized (
   ),
   judged as (
     select fresh, jsonb_build_object('customerId', v.customer_id, 'eventNumber', v.event_number, 'orderId', v.order_id) as identity, jsonb_build_object('type', v.type, 'data', v.data, 'createdAt', v.created_at, 'previousNumber', v.previous_number,
-      'orderStatus', o.status) as detail,
+      'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
+      'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 45 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 52 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 53 end,
              case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 46 end], null) as broken
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 54 end,
+             case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 55 end,
+             case when (e.entry_number is null
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 56 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 57 end,
+             case when (v.type <> 'credits.low' or case
+      when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 58 end], null) as broken
     from (
-      select *, lag(event_number) over (partition by customer_id order by event_number) as previous_number,
-             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status
-      from page) v
+      select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
+             data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
+             count(*) over (partition by customer_id, type, data ->> 'orderId') as same_events
+      from page window numbered as (partition by customer_id order by event_number)) v
     left join lateral (
       select * from orders o where o.customer_id = v.customer_id and o.order_id = v.order_id limit 1) o on true
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = v.customer_id
+        and e.entry_number = case v.status when 'CONFIRMED' then o.grant_entry when 'CANCELLED' then o.rollback_entry
+                                           when 'REFUNDED' then o.refund_entry end
+      limit 1) e on true
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
@@ -1604,15 +1870,16 @@ with page as materialized (
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 24 end,
+      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 25 end,
+      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 27 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 26 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 27 end], null) as broken
+                                           else h.captured is null end) is not true then 28 end,
+             case when (coalesce(h.expires_at <= opening.created_at + interval '604860 seconds', true)) is not true then 29 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 30 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -1635,6 +1902,62 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditJournalEntries
+with page as materialized (
+    select *, $2::boolean or (record_number) > ($4::bigint) as fresh
+    from (select * from record_journal where (record_number) >= ($4::bigint)
+          order by record_number limit 10001) bounded
+    order by record_number
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
+      'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
+           array_remove(array[
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 66 end,
+             case when (j.record_number <> coalesce(j.previous_number, 0) + 1
+      or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 67 end,
+             case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 68 end,
+             case when (j.before_hash is not distinct from (
+      select b.content_hash from record_journal b
+      where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
+      order by b.record_number desc limit 1)) is not true then 69 end,
+             case when (case j.table_name
+      when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
+      when 'api_keys' then case when j.row_key ~ '^[^ ]+$'
+        then (select true from api_keys r where r.key_id = split_part(j.row_key, ' ', 1)::text limit 1) end
+      when 'service_tokens' then case when j.row_key ~ '^[^ ]+$'
+        then (select true from service_tokens r where r.service_id = split_part(j.row_key, ' ', 1)::text limit 1) end
+      when 'operators' then case when j.row_key ~ '^[^ ]+$'
+        then (select true from operators r where r.operator_id = split_part(j.row_key, ' ', 1)::text limit 1) end
+      when 'operator_actions' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} [^ ]+$'
+        then (select true from operator_actions r where r.action_id = split_part(j.row_key, ' ', 1)::uuid and r.step = split_part(j.row_key, ' ', 2)::text limit 1) end
+      when 'discrepancies' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
+      when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
+      else true end) is not true then 70 end], null) as broken
+    from (
+      select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
+      from page window numbered as (order by record_number)) j
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(record_number) from page order by record_number desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditOperations
 with page as materialized (
     select *, $2::boolean or (customer_id, operation_id) > ($4::uuid, $5::uuid) as fresh
@@ -1651,20 +1974,27 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 39 end,
-             case when (p.amount = o.amount) is not true then 40 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 44 end,
+             case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
+      select twin.customer_id from payment_operations twin
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 45 end,
+             case when (p.amount = o.amount) is not true then 46 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 41 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 47 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 42 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 48 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 43 end,
+                        else p.credits_held = 0 end) is not true then 49 end,
+             case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
+      select count(*) from payment_operations twin
+      where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 50 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 44 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 51 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -1683,6 +2013,72 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditOperatorActions
+with page as materialized (
+    select *, $2::boolean or (action_id, step) > ($4::uuid, $5::text) as fresh
+    from (select * from operator_actions where (action_id, step) >= ($4::uuid, $5::text)
+          order by action_id, step limit 10001) bounded
+    order by action_id, step
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'operator_actions' and j.row_key = r.action_id::text || ' ' || r.step::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(action_id, step) from page order by action_id desc, step desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditOperators
+with page as materialized (
+    select *, $2::boolean or (operator_id) > ($4::text) as fresh
+    from (select * from operators where (operator_id) >= ($4::text)
+          order by operator_id limit 10001) bounded
+    order by operator_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'operators' and j.row_key = r.operator_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(operator_id) from page order by operator_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditOrders
 with page as materialized (
     select *, $2::boolean or (customer_id, order_id) > ($4::uuid, $5::text) as fresh
@@ -1695,37 +2091,46 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', o.customer_id, 'orderId', o.order_id) as identity, jsonb_build_object('status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations) as detail,
+      'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 28 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 31 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 32 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 29 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 30 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 33 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 34 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 31 end,
-             case when (booked.grants <= 1) is not true then 32 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 33 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 35 end,
+             case when (booked.grants <= 1) is not true then 36 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 37 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 34 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 35 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'RETURN OPEN'), ('FAILED', 'RETURN APPROVED'), ('FAILED', 'CONFIRM EXPIRED'), ('FAILED', 'CONFIRM EXPIRED, RETURN OPEN'), ('FAILED', 'CONFIRM EXPIRED, RETURN APPROVED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 36 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 38 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 39 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 40 end,
+             case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
+      select true from payment_operations c
+      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
+      limit 1)) is not true then 41 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 37 end,
-             case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or done.total_credits between 0 and booked.granted_balance) is not true then 38 end], null) as broken
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 42 end,
+             case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
+      when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 43 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
              count(*) filter (where e.kind = 'GRANT') as grants,
              min(e.created_at) filter (where e.kind = 'GRANT') as granted_at,
-             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance
+             min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance,
+             min(e.held_after) filter (where e.kind = 'GRANT') as granted_held
       from ledger_entries e
       where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) booked
     cross join lateral (
       select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
              min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
       from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED') done
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
+        and p.kind <> 'RETURN') done
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
@@ -1735,6 +2140,39 @@ with page as materialized (
   )
   select paged.*,
          (select jsonb_build_array(customer_id, order_id) from page order by customer_id desc, order_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditServiceTokens
+with page as materialized (
+    select *, $2::boolean or (service_id) > ($4::text) as fresh
+    from (select * from service_tokens where (service_id) >= ($4::text)
+          order by service_id limit 10001) bounded
+    order by service_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'service_tokens' and j.row_key = r.service_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(service_id) from page order by service_id desc limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
@@ -1755,11 +2193,11 @@ update payment_operations
 
 -- payments.claimCancels
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[])
+      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
   ),
   locked_order as (
-    select i.*, o.order_id, o.amount, o.credits
+    select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
     from input i
     join payment_operations p
       on p.customer_id = i.customer_id and p.payment_key = i.payment_key and p.kind = 'CONFIRM' and p.state = 'APPROVED'
@@ -1770,18 +2208,19 @@ with recursive input as (
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from locked_order order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from locked_order group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
   ),
   claimed as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, holder_id, lease_until,
-       settle_at, trace_parent)
+      (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
+       lease_until, settle_at, trace_parent, key_id)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           key_id
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
@@ -1790,7 +2229,8 @@ with recursive input as (
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
-           null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events
+           null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events,
+           null::timestamptz as not_before
     from claimed
   ),
   step as (
@@ -1874,25 +2314,49 @@ with recursive input as (
 
 -- payments.claimConfirms
 with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[])
+      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
   ),
   locked_order as (
-    select i.*
+    select i.*, o.created_at
     from (select * from input order by customer_id, order_id) i
     cross join lateral (
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
     ) o
     where o.status = 'PENDING' and o.amount = i.amount
+      and (i.seen_captured or
+  (select true from payment_operations other
+   where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
+     and other.order_id <> i.order_id
+     and (other.state = 'REJECTED'
+          and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
+   limit 1) is null)
   )
   insert into payment_operations
-    (customer_id, operation_id, order_id, kind, payment_key, amount, holder_id, lease_until, settle_at, trace_parent)
-  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, operation_id,
+    (customer_id, operation_id, order_id, kind, payment_key, amount, opened_at, holder_id, lease_until, settle_at,
+     trace_parent)
+  select customer_id, operation_id, order_id, 'CONFIRM', payment_key, amount, greatest(created_at, now()), operation_id,
          now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
   from locked_order
   order by customer_id, payment_key
   on conflict do nothing
   returning operation_id as "operationId";
+
+-- payments.claimDailyAudit
+insert into daily_audits as d (day, holder_id, lease_until)
+  select due.day, $1, now() + $2::int * interval '1 ms'
+  from (select ((now() - interval '30 minutes') at time zone 'Asia/Seoul')::date as day) due
+  cross join lateral (
+    select (due.day + interval '30 minutes') at time zone 'Asia/Seoul' as due_at,
+           due.day::timestamp at time zone 'Asia/Seoul' as begins_at
+  ) times
+  where (select min(created_at) from customers) < times.begins_at
+    and not exists (select from audits a
+                    where a.cause = 'DAILY' and a.ended_at >= times.due_at and a.begun_at >= times.due_at)
+  on conflict (day) do update
+  set holder_id = excluded.holder_id, lease_until = excluded.lease_until
+  where d.audit_id is null and (d.lease_until <= now() or d.holder_id = excluded.holder_id)
+  returning d.day::text as "day", d.holder_id as "holderId";
 
 -- payments.claimDailyReconciliation
 insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
@@ -1912,7 +2376,7 @@ insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, 
   do update set holder_id = excluded.holder_id, lease_until = excluded.lease_until
   where r.finished_at is null and r.lease_until <= now()
   returning r.reconciliation_id as "reconciliationId", r.holder_id as "holderId", r.from_time as "from",
-    r.to_time as "to";
+    r.from_time + interval '1 day' as "to";
 
 -- payments.claimDueOperations
 with due as (
@@ -1977,16 +2441,26 @@ with due as (
 
 -- payments.claimReturn
 with locked_order as (
-    select customer_id, order_id, amount
+    select customer_id, order_id, amount, created_at
     from orders
     where customer_id = $1 and order_id = $2 and status = 'FAILED'
     for no key update
   )
   insert into payment_operations
-    (customer_id, operation_id, order_id, kind, payment_key, amount, reason, holder_id, lease_until, settle_at)
-  select customer_id, $3, order_id, 'RETURN', $4, amount, $5, $3,
+    (customer_id, operation_id, order_id, kind, payment_key, amount, reason, opened_at, holder_id, lease_until, settle_at)
+  select customer_id, $3, order_id, 'RETURN', $4, amount, $5, greatest(created_at, failed.at, now()), $3,
          now() + $6::int * interval '1 ms', now() + $6::int * interval '1 ms'
   from locked_order
+  cross join lateral (
+    select max(closed_at) as at
+    from (
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state = 'REJECTED'
+      union all
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state <> 'REJECTED'
+    ) closed
+  ) failed
   on conflict do nothing
   returning operation_id;
 
@@ -2000,16 +2474,22 @@ update webhook_notifications
 with page as (
     select *
     from gateway_movements
-    where moved_at between $1 and $2 and (moved_at, transaction_key) > ($3, $4)
+    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+      and transaction_key <> all ($5::text[])
     order by moved_at, transaction_key
-    limit $5
+    limit $6
   )
   select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", o.customer_id as "customerId",
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", o.customer_id as "customerId",
     exists (select from payment_operations p
             where p.customer_id = o.customer_id and p.order_id = o.order_id and p.payment_key = m.payment_key
               and p.amount = m.amount and p.state = 'APPROVED'
-              and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')) as "booked"
+              and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE'))
+      and not exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+                      where twin.order_id = m.order_id
+                        and twin.direction = m.direction and twin.amount = m.amount
+                        and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
+                        and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "booked"
   from page m
   left join orders o on o.order_id = m.order_id
   order by m.moved_at, m.transaction_key;
@@ -2034,7 +2514,8 @@ select coalesce(sum(greatest(c.reltuples, s.n_live_tup, 0)), 0)::bigint as "rows
 
 -- payments.expireOrders
 with recursive due as (
-    select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id
+    select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
+           greatest(o.created_at, now()) as expired_at
     from orders o
     join unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal) using (customer_id, order_id)
     where o.status = 'PENDING'
@@ -2043,22 +2524,23 @@ with recursive due as (
   ),
   expired as (
     insert into payment_operations
-      (customer_id, operation_id, order_id, kind, amount, state, holder_id, lease_until, closed_at, closed_by)
-    select customer_id, operation_id, order_id, 'CONFIRM', amount, 'EXPIRED', operation_id, now(), now(), operation_id
+      (customer_id, operation_id, order_id, kind, amount, state, holder_id, lease_until, opened_at, closed_at, closed_by)
+    select customer_id, operation_id, order_id, 'CONFIRM', amount, 'EXPIRED', operation_id, now(), expired_at, expired_at,
+           operation_id
     from due
     on conflict do nothing
-    returning customer_id, order_id
+    returning customer_id, order_id, closed_at
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by order_id) as turn, null::text as kind,
            0 as delta, 0 as held_delta, order_id, null::text as reference, null::uuid as hold_id,
-           null::text as service_id, 1 as events
+           null::text as service_id, 1 as events, closed_at as not_before
     from expired
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from movement order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
@@ -2189,10 +2671,13 @@ select i.ordinal,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "confirm",
-    exists (select from payment_operations other
-            where other.customer_id = o.customer_id and other.payment_key = i.payment_key
-              and other.kind = 'CONFIRM' and other.state <> 'REJECTED'
-              and other.order_id <> o.order_id) as "paymentKeyTaken"
+
+  (select true from payment_operations other
+   where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
+     and other.order_id <> i.order_id
+     and (other.state = 'REJECTED'
+          and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
+   limit 1) is not null as "paymentKeyTaken"
   from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
@@ -2205,6 +2690,18 @@ select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHel
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   where p.closed_by = i.holder_id;
+
+-- payments.findGatewayMovements
+select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt"
+  from gateway_movements
+  where transaction_key = any ($1::text[]);
+
+-- payments.findMostCounted
+select c.key as "scan", max(c.value::text::numeric)::float8 as "rows"
+  from audits cross join lateral jsonb_each(checked) c
+  where jsonb_typeof(c.value) = 'number'
+  group by c.key;
 
 -- payments.findOrderKeys
 select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[]);
@@ -2335,7 +2832,7 @@ with recursive input as (
             transaction_key, answered, only_holder)
   ),
   locked_order as (
-    select i.*, o.credits, o.package_type, o.amount
+    select i.*, o.credits, o.package_type, o.amount, o.created_at
     from (select * from input order by customer_id, order_id) i
     cross join lateral (
       select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
@@ -2343,7 +2840,7 @@ with recursive input as (
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held
+    select l.*, p.kind, p.credits_held, p.opened_at
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -2358,14 +2855,14 @@ with recursive input as (
            case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
            -credits_held as held_delta, order_id, null::text as reference,
            case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
-           (from_status <> to_status)::int as events
+           (from_status <> to_status)::int as events, greatest(created_at, opened_at) as not_before
     from locked_operation
     where effect <> 'none' or from_status <> to_status
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
-           a.balance - a.held as available, greatest(a.moved_at, clock_timestamp()) as moved_at
-    from (select distinct customer_id from movement order by customer_id) named
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
@@ -2443,7 +2940,7 @@ with recursive input as (
   closed as (
     update payment_operations p
     set state = t.state,
-        closed_at = now(),
+        closed_at = coalesce(t.moved_at, greatest(t.opened_at, now())),
         closed_by = t.holder_id,
         gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,
@@ -2492,6 +2989,19 @@ insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, 
   values ($1, $2, now() - $3::int * interval '1 ms', $4, $5, $6, $7)
   on conflict do nothing;
 
+-- payments.insertDailyAudit
+with done as (
+    update daily_audits set audit_id = $1
+    where day = $7::date and coalesce(audit_id = $1, true)
+    returning day
+  ),
+  inserted as (
+    insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+    select $1, 'DAILY', now() - $2::int * interval '1 ms', $3, $4, $5, $6 from done
+    on conflict do nothing
+  )
+  select day from done;
+
 -- payments.insertDiscrepancyOfOperation
 insert into discrepancies (customer_id, order_id, subject, kind, detail)
   select customer_id, order_id, order_id, $4, $5::jsonb
@@ -2501,11 +3011,18 @@ insert into discrepancies (customer_id, order_id, subject, kind, detail)
   returning order_id;
 
 -- payments.insertGatewayMovements
-insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
-    as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
-  order by transaction_key
-  on conflict do nothing;
+with inserted as (
+    insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
+      as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    order by transaction_key
+    on conflict do nothing
+    returning direction, amount
+  )
+  select count(*) as "movements",
+    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
+    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
+  from inserted;
 
 -- payments.insertNotification
 insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
@@ -2542,6 +3059,14 @@ insert into reconciliations (reconciliation_id, cause, from_time, to_time, holde
   values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
   on conflict do nothing;
 
+-- payments.listDoubtedOrders
+select customer_id as "customerId", order_id as "orderId"
+  from discrepancies
+  where resolved_at is null and order_id is not null
+  group by customer_id, order_id
+  order by max(last_seen_at)
+  limit $1;
+
 -- payments.listDueOrders
 select o.customer_id as "customerId", o.order_id as "orderId"
   from orders o
@@ -2549,6 +3074,13 @@ select o.customer_id as "customerId", o.order_id as "orderId"
     and not exists (select from payment_operations p
                     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
   limit $2;
+
+-- payments.listGatewayMovements
+select transaction_key as "transactionKey", direction, amount, moved_at::text as "place"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+  order by moved_at, transaction_key
+  limit $5;
 
 -- payments.listOpenDiscrepancies
 select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
@@ -2561,23 +3093,23 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
 
 -- payments.listUnmovedOperations
 with slice as materialized (
-    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind
+    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind, p.amount
     from payment_operations p
     where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
       and (p.customer_id, p.operation_id) > ($3, $4)
   )
   select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
-    p.payment_key as "paymentKey"
+    p.payment_key as "paymentKey", p.kind, p.amount
   from slice p
-  left join lateral (
-    select true as moved
-    from gateway_movements m
-    where m.payment_key = p.payment_key and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
-    limit 1
-  ) found on true
-  where found.moved is null
+  cross join lateral (
+    select bool_or(m.amount = p.amount) or sum(m.amount) = p.amount as moved
+    from (select * from gateway_movements where payment_key = p.payment_key offset 0) m
+    where m.order_id = p.order_id and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
+      and m.moved_at >= $5 and m.moved_at < $6 and m.transaction_key <> all ($7::text[])
+  ) found
+  where found.moved is not true
   order by p.customer_id, p.operation_id
-  limit $5;
+  limit $8;
 
 -- payments.readBacklog
 with open as (
@@ -2677,13 +3209,18 @@ with released as (
         gateway_code = coalesce($4, gateway_code),
         send_number = $5
     where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
-    returning customer_id, operation_id, holder_id
+    returning customer_id, operation_id, holder_id, greatest(opened_at, now()) as happened_at
   )
-  insert into payment_attempts (customer_id, operation_id, holder_id, gateway_code)
-  select customer_id, operation_id, holder_id, coalesce($4, $7)
+  insert into payment_attempts (customer_id, operation_id, holder_id, happened_at, gateway_code)
+  select customer_id, operation_id, holder_id, happened_at, coalesce($4, $7)
   from released
   where (select count(*) from payment_attempts where customer_id = $1 and operation_id = $2) < $8
   on conflict do nothing;
+
+-- payments.renewDailyAudit
+update daily_audits set lease_until = now() + $3::int * interval '1 ms'
+  where day = $1::date and holder_id = $2 and audit_id is null
+  returning day;
 
 -- payments.renewLease
 update payment_operations
@@ -2709,9 +3246,23 @@ update discrepancies
   set resolved_at = now(), resolution = $4
   where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null;
 
+-- payments.resolveMovementDiscrepancies
+update discrepancies
+  set resolved_at = now(), resolution = 'the list of the gateway and our copy of it agree'
+  where kind in ('MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS') and resolved_at is null and subject <> all ($3::text[])
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') >= $1
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2;
+
 -- payments.saveDiscrepancy
 insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   values ($1, $2, $3, $4, $5::jsonb)
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
+
+-- payments.sumGatewayMovements
+select count(*) as "movements",
+    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
+    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2;
