@@ -26,7 +26,7 @@ const draftOrders = `
          c.credits, least(c.credits, case when d.status = 'CONFIRMED' or d.status = 'REFUNDED' and d.number % 2 = 0
                                           then case c.package_type when 'PRO' then 6 else 3 end else 0 end) as spends,
          case when d.status = 'CONFIRMED' and c.package_type <> 'BASIC' and d.number % 7 = 0
-              then case when d.number % 700 = 0 then 'ACTIVE'
+              then case when d.number % 140 = 0 and d.created_at > now() - interval '5 days' then 'ACTIVE'
                         else (array['CAPTURED', 'RELEASED', 'EXPIRED'])[1 + d.number / 7 % 3] end end as hold_state
   from (
     select number,
