@@ -326,27 +326,6 @@ test('operations of one hour without a movement are all looked at, however many 
   assert.deepEqual([result.reviewed.agrees, result.outsideCaptured], [count, count * 20_000])
 })
 
-test('movements are looked up by their payment, not by the time of the span, once for each row', async () => {
-  const texts = new Map<string, string>()
-  const { database } = service.payments
-  lists()
-  await run({
-    ...service.payments,
-    database: {
-      run<Row extends object>(asked: Statement, values?: unknown[]): Promise<Row[]> {
-        texts.set(asked.name, asked.text)
-        return database.run<Row>(asked, values)
-      },
-    },
-  })
-  const scansByTime = async (name: string) => {
-    const plan = await service.database.query(`explain (generic_plan) ${texts.get(name)}`)
-    return JSON.stringify(plan).split('gateway_movements_by_time').length - 1
-  }
-  assert.equal(await scansByTime('payments.compareGatewayMovements'), 1)
-  assert.equal(await scansByTime('payments.listUnmovedOperations'), 0)
-})
-
 test('a thousand open discrepancies about nothing of ours do not keep an order from being looked at again', async () => {
   const order = await confirmedThen()
   await service.database.query(
