@@ -2,6 +2,7 @@
 // and in another one on the same database. One call to the gateway in all.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import pg from 'pg'
 import { closeAll } from '../support/closing.ts'
 import { movements } from '../support/orders.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
@@ -143,4 +144,37 @@ test('4.2: one paymentKey for two orders at the same moment: only the order that
     assert.ok(['PENDING', 'FAILED'].includes(await customer.status(orderId)))
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
   }
+})
+
+test('4.2: a confirm that began while its paymentKey was under way for another order is VAL003 without a call, however that ends', async (t) => {
+  const customer = await service.newCustomer()
+  const refused = await customer.paidOrder('STANDARD', 'decline')
+  const order = await customer.paidOrder()
+  const owner = new pg.Client(service.database.connection)
+  await owner.connect()
+  t.after(() => owner.end())
+  const { first } = await startSlowly(400, refused.confirm)
+  await owner.query('begin')
+  await owner.query('select from orders where order_id = $1 for update', [order.orderId])
+  // Its statement begins before the other confirm is refused, and may end after that.
+  const second = twin.call('/public/v1/payments/confirm', {
+    key: customer.apiKey,
+    body: { orderId: order.orderId, paymentKey: refused.paymentKey, amount: order.amount },
+  })
+  const isWaiting = `select from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into payment_operations%'`
+  let isAnswered = false
+  second.then(() => {
+    isAnswered = true
+  })
+  await until(
+    'the second is refused or waits for its order',
+    async () => isAnswered || (await service.database.query(isWaiting)).length === 1,
+  )
+  assertRefused(await first, 'VAL003')
+  const sent = confirmsSent()
+  await owner.query('rollback')
+  assertRefused(await second, 'VAL003')
+  assert.equal(confirmsSent(), sent)
+  assert.equal(await customer.status(order.orderId), 'PENDING')
 })
