@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => closeAll(consumer, world))
 
-async function claim(holderId = crypto.randomUUID()): Promise<Queue | undefined> {
+async function claim(holderId: string = crypto.randomUUID()): Promise<Queue | undefined> {
   return (await claimQueues(world.database, { endpointId, holderId, leaseMs: 60_000, limit: 16 }))[0]
 }
 

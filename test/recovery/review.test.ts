@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
 import type { Payment } from '../../src/gateway/gateway.ts'
+import type { Operation } from '../../src/payments/begin-sql.ts'
+import { insertDiscrepancyOfOperation } from '../../src/payments/discrepancy-sql.ts'
 import { review } from '../../src/payments/review.ts'
+import { claimReturn } from '../../src/payments/review-sql.ts'
 import { movements, orderInState } from '../support/orders.ts'
 import {
   createOverrides,
@@ -40,6 +43,34 @@ async function capturedBeside(status: 'PENDING' | 'FAILED' | 'CONFIRMED') {
 async function statusAtGateway(orderId: string, paymentKey: string): Promise<string | undefined> {
   return (await service.sandbox.paymentsOf(orderId)).find((each) => each.paymentKey === paymentKey)?.status
 }
+
+test('a return is opened for a FAILED order alone: money of any other order is not given back', async () => {
+  const claim = { reason: 'captured for a FAILED order', leaseMs: 1_000 }
+  for (const status of ['PENDING', 'CONFIRMED', 'CANCELLED', 'REFUNDED', 'FAILED'] as const) {
+    const customer = await service.newCustomer()
+    const { orderId, amount } = await orderInState(service, customer, status)
+    const before = await operationStates(service, orderId)
+    const paymentKey = await service.sandbox.pay(orderId, amount)
+    await service.sandbox.capture(paymentKey, orderId, amount)
+    const key = { customerId: customer.customerId, orderId, paymentKey, operationId: newOperationId() }
+    const opened = await claimReturn(service.payments.database, { ...claim, ...key })
+    assert.deepEqual([status, opened], [status, status === 'FAILED'])
+    assert.deepEqual(await operationStates(service, orderId), opened ? [...before, 'RETURN OPEN'] : before)
+  }
+})
+
+test('a discrepancy of an operation is reported only while it is in the state that makes it one', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  const [operation] = await service.database.query<Operation>(
+    `select customer_id as "customerId", operation_id as "operationId", kind from payment_operations where order_id = $1`,
+    [orderId],
+  )
+  const report = (state: Operation['state']) =>
+    insertDiscrepancyOfOperation(service.payments.database, operation as Operation, state, `SEEN_${state}`, {})
+  assert.deepEqual([await report('OPEN'), await report('REJECTED'), await report('APPROVED')], [false, false, true])
+  assert.deepEqual(await openKinds(service, orderId), ['SEEN_APPROVED'])
+})
 
 test('an open confirm is settled first, and the order then compared', async () => {
   for (const [kind, status, states] of [
