@@ -18,7 +18,7 @@ type Oracle<Of> = (judged: Of) => string | undefined
 
 const envelopeFields = ['code', 'data', 'message', 'metadata', 'success']
 /** Health, for machines that know no envelope; on the internal listener alone. */
-const healthFields = ['status', 'database,gateway,migrations,status']
+const healthFields = ['status', 'database,gateway,migrations,money,status,writes']
 
 /** Traces, statements, places, and the names by which libraries and systems call their errors. The tests look for the same. */
 export const internals = new RegExp(

@@ -22,7 +22,7 @@ export const guardedTables = Object.keys(rights).filter((table) => table !== 'sc
 type Found = Guard & { fault: string | null }
 
 // What PostgreSQL writes down is the same in every version from 15 on and in every schema, as long as that schema is in the
-// search path. Not null is read from the column: only from version 18 on it is a constraint, too. The lines of a CASE are
+// search path. Bytes that are empty are written in one form, whatever bytea_output is. Not null is read from the column: only from version 18 on it is a constraint, too. The lines of a CASE are
 // joined.
 const listGuardsStatement = statement(
   'db.listGuards',
@@ -58,14 +58,16 @@ const listGuardsStatement = statement(
     join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
     union all
     select 'function', '', p.proname, null,
-           replace(pg_get_functiondef(p.oid), format('FUNCTION %I.', n.nspname), 'FUNCTION ')
+           replace(replace(pg_get_functiondef(p.oid), format('FUNCTION %I.', n.nspname), 'FUNCTION '),
+                   format(', %L, ''pg_temp''', n.nspname), ', ''public'', ''pg_temp''')
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
     where p.prokind = 'f' and p.pronamespace in (select relnamespace from relation)
   )
   select kind, table_name as "table", name, fault,
          case kind when 'function' then definition
-                   else regexp_replace(regexp_replace(definition, '\\(\\n\\s*', '(', 'g'), '\\n\\s*', ' ', 'g') end as "definition"
+                   else replace(regexp_replace(regexp_replace(definition, '\\(\\n\\s*', '(', 'g'), '\\n\\s*', ' ', 'g'),
+                                '''\\x''::bytea', '''''::bytea') end as "definition"
   from guard
   order by table_name collate "C", kind collate "C", name collate "C", definition collate "C"`,
 )

@@ -304,7 +304,7 @@ test('an event is found among thousands of one customer, and the events of other
      ),
      edge as (select min(created_at) as first, max(created_at) as last from shifted)
      insert into events (customer_id, event_number, type, data, created_at)
-     select $1, case when i <= 5000 then i else i + 3 end, 'credits.low', json_build_object('customerId', $1::text),
+     select $1, case when i <= 5000 then i else i + 3 end, 'credits.low', json_build_object('customerId', $1::text, 'credits', 1, 'threshold', 2),
             case when i <= 5000 then first - (5001 - i) * interval '1 s' else last + (i - 5000) * interval '1 s' end
      from edge cross join generate_series(1, 7000) i`,
     [customerId],

@@ -1,7 +1,7 @@
 // The worker audits the books once a Korean day: whatever the gateway tells, by one process of many, again after a failure.
 // What is past its time is a violation only when a worker has had the time to end it.
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { afterEach, beforeEach, test } from 'node:test'
 import { closeDay } from '../../src/payments/close-day.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { createDailyAudit } from '../../src/payments/daily-audit.ts'
@@ -10,17 +10,15 @@ import { startTestService, type TestService } from '../support/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
-before(async () => {
+// No audit can be removed: each test has books of its own.
+beforeEach(async () => {
   service = await startTestService({ wrapGateway })
   await service.newCustomer()
+  await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
 })
-after(() => service.close())
-beforeEach(() => service.database.query(`update customers set created_at = created_at - interval '3 days'`))
 afterEach(async () => {
   clear()
-  await service.database.query(`truncate gateway_movements, reconciliations, daily_audits;
-    alter table audits disable trigger audits_append_only; delete from audits;
-    alter table audits enable trigger audits_append_only`)
+  await service.close()
 })
 
 const stopping = new AbortController().signal
@@ -121,18 +119,20 @@ test('a statement whose answer is lost after its commit is repeated: the audit i
   assert.deepEqual(await auditRows(), [clean])
 })
 
-test('a daily audit by the version before counts for the day; one of the day before does not', async () => {
-  const insert = `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
-    values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $1::interval, 1, '{}', 0, '[]')`
-  await service.database.query(insert, ['0'])
-  await createDailyAudit(service.payments)(stopping)
-  assert.equal((await auditRows()).length, 1)
-  await service.database.query(`alter table audits disable trigger audits_append_only;
-    update audits set begun_at = begun_at - interval '1 day', ended_at = ended_at - interval '1 day';
-    alter table audits enable trigger audits_append_only`)
-  await createDailyAudit(service.payments)(stopping)
-  assert.equal((await auditRows()).length, 2)
-})
+for (const { of, ago, audits } of [
+  { of: 'the day counts for it', ago: '0', audits: 1 },
+  { of: 'the day before does not count', ago: '1 day', audits: 2 },
+]) {
+  test(`a daily audit by the version before of ${of}`, async () => {
+    await service.database.query(
+      `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
+       values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $1::interval, 1, '{}', 0, '[]')`,
+      [ago],
+    )
+    await createDailyAudit(service.payments)(stopping)
+    assert.equal((await auditRows()).length, audits)
+  })
+}
 
 test('books whose first customer came today are not audited yet', async () => {
   await service.database.query('update customers set created_at = now()')
@@ -183,19 +183,17 @@ async function holdPastItsTime(context: PaymentContext): Promise<() => Promise<u
   return () => service.database.query(expire, [hold.holdId, '1 day'])
 }
 
-test('what is past its time is a violation for a worker that has been at work for a quarter of an hour, not before', async () => {
-  const repair = await holdPastItsTime(service.payments)
-  const clear = async () => {
-    await service.database.query(`truncate daily_audits; alter table audits disable trigger audits_append_only;
-      delete from audits; alter table audits enable trigger audits_append_only`)
-  }
-  const everyMinute = (minutes: number) => Array.from({ length: minutes }, () => 1)
-  assert.deepEqual(await auditedAfter([]), [clean], 'started just now')
-  await clear()
-  const [judged] = await auditedAfter(everyMinute(15))
-  assert.deepEqual([judged?.count, judged?.first?.rule], [1, 'no hold is left active when its time is over'])
-  await clear()
-  const afterAnOutage = [...everyMinute(15), 60, 1]
-  assert.deepEqual(await auditedAfter(afterAnOutage), [clean], 'the database was away for an hour')
-  await repair()
-})
+const everyMinute = (minutes: number) => Array.from({ length: minutes }, () => 1)
+for (const { when, minutes, isJudged } of [
+  { when: 'that has just started', minutes: [], isJudged: false },
+  { when: 'that has been at work for a quarter of an hour', minutes: everyMinute(15), isJudged: true },
+  { when: 'whose database was away for an hour', minutes: [...everyMinute(15), 60, 1], isJudged: false },
+]) {
+  test(`what is past its time is ${isJudged ? 'a' : 'no'} violation for a worker ${when}`, async () => {
+    const repair = await holdPastItsTime(service.payments)
+    const [audited] = await auditedAfter(minutes)
+    await repair()
+    if (!isJudged) return assert.deepEqual(audited, clean)
+    assert.deepEqual([audited?.count, audited?.first?.rule], [1, 'no hold is left active when its time is over'])
+  })
+}

@@ -140,6 +140,7 @@ export const brokenGuards: Sabotage[] = [
       ['function', '', 'refuse_deletion', missing],
       ['trigger', 'api_keys', 'api_keys_never_deleted', missing],
       ['trigger', 'operators', 'operators_never_deleted', missing],
+      ['trigger', 'record_journal_head', 'record_journal_head_never_deleted', missing],
       ['trigger', 'service_tokens', 'service_tokens_never_deleted', missing],
     ],
   },
@@ -172,7 +173,11 @@ export const brokenGuards: Sabotage[] = [
     when: 'the hash calls a function that was put before that of PostgreSQL',
     damage: `create function sha256(bytea) returns bytea language sql as $$ select pg_catalog.sha256('') $$;
       set local search_path = public, pg_catalog`,
-    found: [['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did']],
+    found: [
+      ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
+      ['function', 'record_journal', 'record_hash', 'gives another hash than it did'],
+      ['function', 'record_journal', 'record_journal_hash', 'gives another hash than it did'],
+    ],
   },
   {
     when: 'a rule writes nothing instead',

@@ -13,7 +13,8 @@ const sums =
 const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
 const account = 'balance held available'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
-const runResult = 'movements captured cancelled bookedCaptured bookedCancelled foreign'
+const runResult =
+  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently'
 const reviewed = 'agrees|repaired|disagrees|under way|unknown'
 const run = 'reconciliationId cause from to startedAt finishedAt state'
 const discrepancy = 'discrepancyId kind subject customerId orderId foundAt lastSeenAt resolvedAt resolution'
@@ -23,7 +24,9 @@ function discrepancyDetail(place: string): Fields {
   return {
     [place]:
       'operationId operationKind attempts gatewayCode paymentKey orderId orderStatus orderAmount direction amount movedAt',
-    [`${place}gateway.`]: 'orderId status amount balance totalAmount balanceAmount currency',
+    [`${place}gateway.`]:
+      'orderId status amount balance totalAmount balanceAmount currency paymentKey direction movedAt',
+    [`${place}stored.`]: 'orderId paymentKey direction amount movedAt',
   }
 }
 
@@ -121,9 +124,10 @@ const fields: Record<EndpointName, Fields> = {
   audits: { '': 'nextCursor', 'audits[].': auditSummary },
   audit: {
     '': auditSummary,
-    'checked.': 'accounts entries holds orders operations events',
+    'checked.':
+      'accounts entries holds orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
     'findings[].': 'invariant rule count',
-    'findings[].subjects[].': 'customerId orderId kind table name fault',
+    'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
   discrepancies: {
     '': 'nextCursor',

@@ -8,22 +8,12 @@ import {
   dailyAudit,
   figure,
   gatewayAttempt,
+  journalEntry,
   operator,
   session,
   uuid,
   wrongPasswords,
 } from './rows.ts'
-
-const journalEntry = (members: Record<string, unknown>) => ({
-  ...{
-    record_number: 99,
-    table_name: 'operators',
-    row_key: 'opr_1',
-    content_hash: Buffer.alloc(32),
-    written_at: 'now',
-  },
-  ...{ journal_hash: Buffer.alloc(32), ...members },
-})
 
 export const operatorCases: Record<string, Case[]> = {
   record_journal: [

@@ -121,6 +121,16 @@ export const discrepancy = (members: Row): Row => ({
   ...members,
 })
 
+export const journalEntry = (members: Row): Row => ({
+  record_number: 99,
+  table_name: 'operators',
+  row_key: 'opr_1',
+  content_hash: Buffer.alloc(32),
+  written_at: 'now',
+  journal_hash: Buffer.alloc(32),
+  ...members,
+})
+
 /** The books before each case: one customer with an order in each state that matters, a spend, a hold, and two operations. */
 export const books: [table: string, row: Row][] = [
   ['customers', { customer_id: customer, name: 'customer' }],
@@ -157,6 +167,8 @@ export const books: [table: string, row: Row][] = [
   ['gateway_movements', movement({ transaction_key: 'first' })],
   ['reconciliations', run({ reconciliation_id: uuid(1), from_time: '2026-01-01', to_time: '2026-01-02' })],
   ['operator_actions', action({ action_id: uuid(1) })],
+  ['record_journal', journalEntry({ record_number: 1 })],
+  ['record_journal_head', { last_number: 7 }],
   ['operators', operator({ operator_id: 'opr_1', name: 'first' })],
   ['operator_sessions', session({ session_hash: Buffer.alloc(32, 1) })],
   ['sign_in_failures', wrongPasswords({ subject: Buffer.alloc(32, 1) })],

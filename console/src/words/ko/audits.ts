@@ -182,8 +182,9 @@ export const audits: typeof english = {
     'an event about an order has the balance and the time of the entry that it tells of':
       '주문 이벤트의 잔액과 시각은 해당 원장 항목과 같다',
     'an order has one event for each state': '주문의 상태마다 이벤트는 하나뿐이다',
-    'an event about few credits has fewer than its threshold': '크레딧 부족 이벤트의 크레딧은 기준보다 적다',
+    'an event about few credits has fewer than its threshold': 'credits.low 이벤트의 크레딧은 기준보다 적다',
     'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
+    'no payment key is approved for two customers': '두 고객의 결제가 같은 결제 키로 승인되지 않는다',
     'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
     'a refused operation left its order in a state that it could be in':
       '거절된 작업의 주문은 있을 수 있는 상태로 남아 있다',
