@@ -127,9 +127,22 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
   const guard = { kind: 'trigger', table: 'orders', name: 'orders_transitions', fault: 'is disabled' }
   await insertAudit(createDatabase(database.pool, silentLog), {
     ...{ auditId, cause: 'DAILY', tookMs: 2_300, rules: 49, violationCount: 1_201 },
+    // No more than there are: later audits count as many.
     checked: {
-      ...{ accounts: 3, entries: 20, holds: 1, orders: 8, operations: 9, events: 9, customers: 3, apiKeys: 3 },
-      ...{ serviceTokens: 1, operators: 4, operatorActions: 2, discrepancies: 2, audits: 0, journalEntries: 20 },
+      accounts: 2,
+      entries: 5,
+      holds: 1,
+      orders: 3,
+      operations: 3,
+      events: 3,
+      customers: 2,
+      apiKeys: 2,
+      serviceTokens: 1,
+      operators: 2,
+      operatorActions: 2,
+      discrepancies: 1,
+      audits: 0,
+      journalEntries: 10,
     },
     findings: [
       { invariant: 'SCHEMA', rule: `the schema's guards are in place`, count: 1, subjects: [guard] },
