@@ -105,6 +105,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.require_cause()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   customer uuid;
@@ -151,6 +152,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.require_last_entry()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   customer uuid;
@@ -174,6 +176,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.require_order()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   refused record;
@@ -201,6 +204,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.require_outcome()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   refused record;
@@ -241,6 +245,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.require_removed_endpoint()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (select from event_endpoints e where e.endpoint_id = old.endpoint_id and e.status = 'REMOVED') then
@@ -373,51 +378,6 @@ CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audits_journalled AFTER INSERT ON audits REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('audit_id');
 
-create table daily_audits (
-  day         date                     not null,
-  holder_id   uuid                     not null,
-  lease_until timestamp with time zone not null,
-  audit_id    uuid,
-  constraint daily_audits_pkey PRIMARY KEY (day),
-  constraint daily_audits_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audits(audit_id)
-);
-
-create table event_endpoints (
-  endpoint_id text                     not null,
-  url         text                     not null,
-  types       text[]                   not null,
-  status      text                     not null default 'ACTIVE'::text,
-  secrets     jsonb                    not null,
-  created_at  timestamp with time zone not null default now(),
-  constraint event_endpoints_pkey PRIMARY KEY (endpoint_id),
-  constraint event_endpoints_removed_has_no_secret CHECK ((status = 'REMOVED'::text) = (secrets = '[]'::jsonb)),
-  constraint event_endpoints_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text, 'REMOVED'::text]))
-);
-
-create table events (
-  customer_id  uuid                     not null,
-  event_number bigint                   not null,
-  event_id     uuid                     not null default gen_random_uuid(),
-  type         text                     not null,
-  data         json                     not null,
-  created_at   timestamp with time zone not null,
-  constraint events_pkey PRIMARY KEY (customer_id, event_number),
-  constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
-  constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text]))
-);
-
-create table dead_events (
-  customer_id  uuid                     not null,
-  endpoint_id  text                     not null,
-  event_number bigint                   not null,
-  attempts     integer                  not null,
-  last_error   text                     not null,
-  died_at      timestamp with time zone not null default now(),
-  constraint dead_events_pkey PRIMARY KEY (customer_id, endpoint_id, event_number),
-  constraint dead_events_customer_id_event_number_fkey FOREIGN KEY (customer_id, event_number) REFERENCES events(customer_id, event_number),
-  constraint dead_events_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES event_endpoints(endpoint_id)
-);
-
 create table ledger_entries (
   customer_id   uuid                     not null,
   entry_number  bigint                   not null,
@@ -480,8 +440,6 @@ create table orders (
   constraint orders_status CHECK (status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'FAILED'::text, 'CANCELLED'::text, 'REFUNDED'::text]))
 ) with (fillfactor=80);
 
-alter table orders add constraint orders_sold_by_the_catalogue CHECK (package_type = 'BASIC'::text AND amount = 1000 AND credits = 1 OR package_type = 'STANDARD'::text AND amount = 20000 AND credits = 21 OR package_type = 'PRO'::text AND amount = 100000 AND credits = 110) NOT VALID;
-
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
 CREATE INDEX orders_made ON orders USING btree (created_at);
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -490,7 +448,117 @@ CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHER
 CREATE TRIGGER orders_begin_pending BEFORE INSERT ON orders FOR EACH ROW WHEN (new.status <> 'PENDING'::text) EXECUTE FUNCTION refuse_write('an order begins PENDING');
 CREATE TRIGGER orders_follow_an_outcome AFTER UPDATE ON orders REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_outcome();
 CREATE TRIGGER orders_keep_what_was_done AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status = new.status AND (old.confirmed_at IS DISTINCT FROM new.confirmed_at OR old.grant_entry IS DISTINCT FROM new.grant_entry OR old.rollback_entry IS DISTINCT FROM new.rollback_entry OR old.refund_entry IS DISTINCT FROM new.refund_entry OR old.refund_shortfall IS DISTINCT FROM new.refund_shortfall) OR old.grant_entry IS NOT NULL AND (old.grant_entry IS DISTINCT FROM new.grant_entry OR old.confirmed_at IS DISTINCT FROM new.confirmed_at)) EXECUTE FUNCTION refuse_write('an order keeps what was done');
+CREATE TRIGGER orders_sold_by_the_catalogue BEFORE INSERT ON orders FOR EACH ROW WHEN (NOT (new.package_type = 'BASIC'::text AND new.amount = 1000 AND new.credits = 1 OR new.package_type = 'STANDARD'::text AND new.amount = 20000 AND new.credits = 21 OR new.package_type = 'PRO'::text AND new.amount = 100000 AND new.credits = 110)) EXECUTE FUNCTION refuse_write('an order is sold by the catalogue');
 CREATE TRIGGER orders_transitions BEFORE UPDATE OF status ON orders FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'PENDING'::text OR new.status <> 'CONFIRMED'::text) AND (old.status <> 'PENDING'::text OR new.status <> 'FAILED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'CANCELLED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'REFUNDED'::text)) EXECUTE FUNCTION refuse_transition();
+
+create table payment_operations (
+  customer_id     uuid                     not null,
+  operation_id    uuid                     not null,
+  order_id        text                     not null,
+  kind            text                     not null,
+  payment_key     text,
+  amount          bigint                   not null,
+  reason          text,
+  credits_held    bigint                   not null default 0,
+  state           text                     not null default 'OPEN'::text,
+  send_number     integer                  not null default 1,
+  sent_at         timestamp with time zone not null default now(),
+  holder_id       uuid                     not null,
+  lease_until     timestamp with time zone not null,
+  gateway_code    text,
+  transaction_key text,
+  total_credits   bigint,
+  opened_at       timestamp with time zone not null default now(),
+  closed_at       timestamp with time zone,
+  closed_by       uuid,
+  attempts        integer                  not null default 0,
+  settle_at       timestamp with time zone not null default now(),
+  answered_by     uuid,
+  trace_parent    text,
+  constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
+  constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
+  constraint payment_operations_attempts_counted CHECK (attempts >= 0),
+  constraint payment_operations_expired_without_payment CHECK ((state = 'EXPIRED'::text) = (payment_key IS NULL) AND (state <> 'EXPIRED'::text OR kind = 'CONFIRM'::text)),
+  constraint payment_operations_holds_by_kind CHECK (CASE kind WHEN 'CONFIRM'::text THEN credits_held = 0 AND reason IS NULL WHEN 'CANCEL'::text THEN credits_held > 0 AND reason IS NOT NULL WHEN 'REFUND'::text THEN credits_held >= 0 AND reason IS NOT NULL ELSE credits_held = 0 AND reason IS NOT NULL END),
+  constraint payment_operations_kind CHECK (kind = ANY (ARRAY['CONFIRM'::text, 'CANCEL'::text, 'REFUND'::text, 'RETURN'::text])),
+  constraint payment_operations_open_is_not_closed CHECK ((state = 'OPEN'::text) = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL)),
+  constraint payment_operations_state CHECK (state = ANY (ARRAY['OPEN'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text]))
+);
+
+CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
+CREATE INDEX payment_operations_of_payment ON payment_operations USING btree (payment_key, customer_id) WHERE kind = 'CONFIRM'::text;
+CREATE UNIQUE INDEX payment_operations_one_open ON payment_operations USING btree (customer_id, order_id) WHERE state = 'OPEN'::text;
+CREATE UNIQUE INDEX payment_operations_one_success ON payment_operations USING btree (customer_id, order_id, kind, (
+CASE kind
+    WHEN 'RETURN'::text THEN payment_key
+    ELSE ''::text
+END)) WHERE state <> 'REJECTED'::text;
+CREATE INDEX payment_operations_opened ON payment_operations USING brin (opened_at) WITH (autosummarize='on');
+CREATE UNIQUE INDEX payment_operations_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text AND state <> 'REJECTED'::text;
+CREATE INDEX payment_operations_refused ON payment_operations USING btree (customer_id, order_id) WHERE state = 'REJECTED'::text;
+CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (settle_at) WHERE state = 'OPEN'::text;
+
+CREATE TRIGGER payment_operations_approved_with_order AFTER UPDATE ON payment_operations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_order();
+CREATE TRIGGER payment_operations_begin_open BEFORE INSERT ON payment_operations FOR EACH ROW WHEN (new.state <> 'OPEN'::text AND new.state <> 'EXPIRED'::text) EXECUTE FUNCTION refuse_write('an operation begins OPEN');
+CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
+
+create table cancel_keys (
+  customer_id  uuid                     not null,
+  operation_id uuid                     not null,
+  key_id       text                     not null,
+  opened_at    timestamp with time zone not null,
+  constraint cancel_keys_pkey PRIMARY KEY (customer_id, operation_id),
+  constraint cancel_keys_customer_id_operation_id_fkey FOREIGN KEY (customer_id, operation_id) REFERENCES payment_operations(customer_id, operation_id)
+);
+
+CREATE INDEX cancel_keys_in_time ON cancel_keys USING btree (opened_at, operation_id);
+
+CREATE TRIGGER cancel_keys_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON cancel_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table daily_audits (
+  day         date                     not null,
+  holder_id   uuid                     not null,
+  lease_until timestamp with time zone not null,
+  audit_id    uuid,
+  constraint daily_audits_pkey PRIMARY KEY (day),
+  constraint daily_audits_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audits(audit_id)
+);
+
+create table event_endpoints (
+  endpoint_id text                     not null,
+  url         text                     not null,
+  types       text[]                   not null,
+  status      text                     not null default 'ACTIVE'::text,
+  secrets     jsonb                    not null,
+  created_at  timestamp with time zone not null default now(),
+  constraint event_endpoints_pkey PRIMARY KEY (endpoint_id),
+  constraint event_endpoints_removed_has_no_secret CHECK ((status = 'REMOVED'::text) = (secrets = '[]'::jsonb)),
+  constraint event_endpoints_status CHECK (status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text, 'REMOVED'::text]))
+);
+
+create table events (
+  customer_id  uuid                     not null,
+  event_number bigint                   not null,
+  event_id     uuid                     not null default gen_random_uuid(),
+  type         text                     not null,
+  data         json                     not null,
+  created_at   timestamp with time zone not null,
+  constraint events_pkey PRIMARY KEY (customer_id, event_number),
+  constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
+  constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text]))
+);
+
+create table dead_events (
+  customer_id  uuid                     not null,
+  endpoint_id  text                     not null,
+  event_number bigint                   not null,
+  attempts     integer                  not null,
+  last_error   text                     not null,
+  died_at      timestamp with time zone not null default now(),
+  constraint dead_events_pkey PRIMARY KEY (customer_id, endpoint_id, event_number),
+  constraint dead_events_customer_id_event_number_fkey FOREIGN KEY (customer_id, event_number) REFERENCES events(customer_id, event_number),
+  constraint dead_events_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES event_endpoints(endpoint_id)
+);
 
 create table discrepancies (
   customer_id    uuid,
@@ -656,59 +724,6 @@ create table operator_sessions (
 
 CREATE INDEX operator_sessions_by_operator ON operator_sessions USING btree (operator_id);
 CREATE INDEX operator_sessions_by_time ON operator_sessions USING btree (last_seen_at);
-
-create table payment_operations (
-  customer_id     uuid                     not null,
-  operation_id    uuid                     not null,
-  order_id        text                     not null,
-  kind            text                     not null,
-  payment_key     text,
-  amount          bigint                   not null,
-  reason          text,
-  credits_held    bigint                   not null default 0,
-  state           text                     not null default 'OPEN'::text,
-  send_number     integer                  not null default 1,
-  sent_at         timestamp with time zone not null default now(),
-  holder_id       uuid                     not null,
-  lease_until     timestamp with time zone not null,
-  gateway_code    text,
-  transaction_key text,
-  total_credits   bigint,
-  opened_at       timestamp with time zone not null default now(),
-  closed_at       timestamp with time zone,
-  closed_by       uuid,
-  attempts        integer                  not null default 0,
-  settle_at       timestamp with time zone not null default now(),
-  answered_by     uuid,
-  trace_parent    text,
-  key_id          text,
-  constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
-  constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
-  constraint payment_operations_attempts_counted CHECK (attempts >= 0),
-  constraint payment_operations_expired_without_payment CHECK ((state = 'EXPIRED'::text) = (payment_key IS NULL) AND (state <> 'EXPIRED'::text OR kind = 'CONFIRM'::text)),
-  constraint payment_operations_holds_by_kind CHECK (CASE kind WHEN 'CONFIRM'::text THEN credits_held = 0 AND reason IS NULL WHEN 'CANCEL'::text THEN credits_held > 0 AND reason IS NOT NULL WHEN 'REFUND'::text THEN credits_held >= 0 AND reason IS NOT NULL ELSE credits_held = 0 AND reason IS NOT NULL END),
-  constraint payment_operations_kind CHECK (kind = ANY (ARRAY['CONFIRM'::text, 'CANCEL'::text, 'REFUND'::text, 'RETURN'::text])),
-  constraint payment_operations_open_is_not_closed CHECK ((state = 'OPEN'::text) = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL)),
-  constraint payment_operations_state CHECK (state = ANY (ARRAY['OPEN'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text]))
-);
-
-CREATE INDEX payment_operations_cancelled_with_key ON payment_operations USING btree (opened_at, operation_id) WHERE key_id IS NOT NULL;
-CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
-CREATE INDEX payment_operations_of_payment ON payment_operations USING btree (payment_key, customer_id) WHERE kind = 'CONFIRM'::text;
-CREATE UNIQUE INDEX payment_operations_one_open ON payment_operations USING btree (customer_id, order_id) WHERE state = 'OPEN'::text;
-CREATE UNIQUE INDEX payment_operations_one_success ON payment_operations USING btree (customer_id, order_id, kind, (
-CASE kind
-    WHEN 'RETURN'::text THEN payment_key
-    ELSE ''::text
-END)) WHERE state <> 'REJECTED'::text;
-CREATE INDEX payment_operations_opened ON payment_operations USING brin (opened_at) WITH (autosummarize='on');
-CREATE UNIQUE INDEX payment_operations_payment_key ON payment_operations USING btree (customer_id, payment_key) WHERE kind = 'CONFIRM'::text AND state <> 'REJECTED'::text;
-CREATE INDEX payment_operations_refused ON payment_operations USING btree (customer_id, order_id) WHERE state = 'REJECTED'::text;
-CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (settle_at) WHERE state = 'OPEN'::text;
-
-CREATE TRIGGER payment_operations_approved_with_order AFTER UPDATE ON payment_operations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_order();
-CREATE TRIGGER payment_operations_begin_open BEFORE INSERT ON payment_operations FOR EACH ROW WHEN (new.state <> 'OPEN'::text AND new.state <> 'EXPIRED'::text) EXECUTE FUNCTION refuse_write('an operation begins OPEN');
-CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
 
 create table payment_attempts (
   customer_id  uuid                     not null,

@@ -109,9 +109,8 @@ select 'key' as "kind", k.key_id as "id", null as "orderId", k.customer_id as "c
 
 -- console.findLastScannedCancel
 select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
-  from payment_operations p
-  where p.key_id is not null
-    and (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  from cancel_keys p
+  where (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
   order by p.opened_at desc, p.operation_id desc
   offset $3
   limit 1;
@@ -217,21 +216,24 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
   order by lower(c.name) using ~<~, c.customer_id;
 
 -- console.listNewKeyCancels
-select p.operation_id as "operationId", p.opened_at as "openedAt", p.state, p.order_id as "orderId",
+select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
     p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
-    greatest(0, floor(extract(epoch from p.opened_at - k.created_at)))::int as "keyAgeSeconds",
-    (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
+    greatest(0, floor(extract(epoch from s.opened_at - k.created_at)))::int as "keyAgeSeconds",
+    (extract(epoch from s.opened_at) * 1000000)::bigint as "atMicroseconds"
   from (
-    select * from payment_operations s
-    where s.key_id is not null
-      and (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    select * from cancel_keys s
+    where (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by s.opened_at desc, s.operation_id desc
     limit $4
+  ) s
+  cross join lateral (
+    select * from payment_operations p
+    where p.customer_id = s.customer_id and p.operation_id = s.operation_id limit 1
   ) p
-  cross join lateral (select * from api_keys where key_id = p.key_id limit 1) k
+  cross join lateral (select * from api_keys where key_id = s.key_id limit 1) k
   left join lateral (select name from customers where customer_id = p.customer_id limit 1) c on true
-  where p.opened_at < k.created_at + $5 * interval '1 second'
-  order by p.opened_at desc, p.operation_id desc
+  where s.opened_at < k.created_at + $5 * interval '1 second'
+  order by s.opened_at desc, s.operation_id desc
   limit $3;
 
 -- console.listNewestAudits
@@ -2219,15 +2221,21 @@ with recursive input as (
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, key_id)
+       lease_until, settle_at, trace_parent)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           key_id
+           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
     on conflict do nothing
-    returning customer_id, operation_id, order_id, amount, credits_held
+    returning customer_id, operation_id, order_id, amount, credits_held, opened_at
+  ),
+  made_with as (
+    insert into cancel_keys (customer_id, operation_id, key_id, opened_at)
+    select customer_id, operation_id, i.key_id, c.opened_at
+    from claimed c
+    join input i using (customer_id, operation_id)
+    where i.key_id is not null
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
@@ -2700,8 +2708,9 @@ select transaction_key as "transactionKey", payment_key as "paymentKey", order_i
   where transaction_key = any ($1::text[]);
 
 -- payments.findMostCounted
-select c.key as "scan", max(c.value::text::numeric)::float8 as "rows"
-  from audits cross join lateral jsonb_each(checked) c
+select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::float8 as "rows"
+  from audits
+  cross join lateral jsonb_each(case jsonb_typeof(checked) when 'object' then checked else '{}' end) c
   where jsonb_typeof(c.value) = 'number'
   group by c.key;
 

@@ -25,7 +25,7 @@ function readOptions(environment: Environment): SandboxOptions {
   const strict = raw('SANDBOX_STRICT') ?? '0'
   if (strict !== '0' && strict !== '1') throw new Error(`SANDBOX_STRICT: expected one of 0, 1, got "${strict}"`)
   return {
-    host: raw('INTERNAL_HOST') ?? '127.0.0.1',
+    host: raw('SANDBOX_HOST') ?? raw('INTERNAL_HOST') ?? '127.0.0.1',
     port: Number(port),
     hostnames: [raw('INTERNAL_HOSTNAMES'), raw('INTERNAL_HOST')].flatMap(namesIn),
     clientKey: raw('TOSS_CLIENT_KEY') ?? 'test_ck_sandbox',
@@ -40,8 +40,8 @@ function explain(error: unknown, { host, port }: Partial<SandboxOptions>): strin
   const { code, message } = error as NodeJS.ErrnoException
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set SANDBOX_PORT to another.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: set INTERNAL_HOST.`,
-    ENOTFOUND: `${host} is not an address: set INTERNAL_HOST.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set SANDBOX_HOST or INTERNAL_HOST.`,
+    ENOTFOUND: `${host} is not an address: set SANDBOX_HOST or INTERNAL_HOST.`,
   }
   return reasons[code ?? ''] ?? message
 }

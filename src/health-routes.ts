@@ -45,7 +45,7 @@ const documented = {
     tag: 'Operation',
     summary: 'Can the service serve?',
     description:
-      'Ready when the database answers, accepts writes and its schema is complete. The state of the gateway is told beside it.',
+      'Ready when the database answers, accepts writes and its schema is complete. The state of the gateway is included.',
     answers: {
       200: {
         status: 'ready',

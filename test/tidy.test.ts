@@ -77,6 +77,7 @@ const writers: Record<string, string[]> = {
   operator_sessions: ['src/operators/operator-sql.ts', 'src/console/session-sql.ts'],
   sign_in_failures: ['src/console/session-sql.ts'],
   payment_attempts: ['src/payments/lease-sql.ts'],
+  cancel_keys: ['src/payments/begin-sql.ts'],
   hourly_figures: ['src/payments/figures-sql.ts'],
   figures_reached: ['src/payments/figures-sql.ts'],
   // Triggers write them.

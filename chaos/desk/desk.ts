@@ -27,11 +27,11 @@ const table: { for: Permission; weight: number; act(turn: Turn): Promise<void> }
   { for: 'resend events', weight: 4, act: resendEvents },
   { for: 'refund', weight: 10, act: refund },
   { for: 'reconcile', weight: 3, act: reconcile },
-  { for: 'resolve discrepancies', weight: 4, act: resolveOne },
+  { for: 'resolve discrepancies', weight: 8, act: resolveOne },
   { for: 'issue keys', weight: 6, act: rotate },
   { for: 'issue keys', weight: 4, act: issueAndSuspend },
   // It issues a new key where it is not known how a suspension ended.
-  { for: 'issue keys', weight: 3, act: suspendForAWhile },
+  { for: 'issue keys', weight: 10, act: suspendForAWhile },
 ]
 
 export type DeskParts = Omit<ClientParts, 'random'> & {

@@ -9,8 +9,10 @@ import { withClient } from '../db/prepare.ts'
 import type { BareCall } from './command.ts'
 import { program } from './help.ts'
 
-/** As it stands in one of the two databases; the last three are of operators alone. */
-type Standing = { id: string; status: string; name?: string; role?: string; passwordSetAt?: Date }
+/** As it stands in one of the two databases; `secrets` is of endpoints, the three before it of operators. */
+type Standing = { id: string; status: string; name?: string; role?: string; passwordSetAt?: Date; secrets?: string }
+
+type Difference = { since: string; command: string }
 
 export type Revived = { what: string; id: string; since: string; command: string }
 
@@ -20,25 +22,40 @@ type Kind = {
   /** With $1 null those that are not in force, or may have changed otherwise; else those with the ids of $1. */
   text: string
   /** What was done in the old database and is not in the copy, and the command that does it again. */
-  compare(old: Standing, copy: Standing): { since: string; command: string } | undefined
+  compare(old: Standing, copy: Standing): Difference[]
 }
 
 /** One that is not ACTIVE there, and here is. */
-const ifWithdrawn = (commandOf: (old: Standing) => string) => (old: Standing, copy: Standing) =>
-  old.status === 'ACTIVE' || old.status === copy.status
-    ? undefined
-    : { since: old.status.toLowerCase(), command: commandOf(old) }
+const ifWithdrawn =
+  (commandOf: (old: Standing) => string) =>
+  (old: Standing, copy: Standing): Difference[] =>
+    old.status === 'ACTIVE' || old.status === copy.status
+      ? []
+      : [{ since: old.status.toLowerCase(), command: commandOf(old) }]
 
 /** By the name that the copy has: the command is for the copy. */
-function compareOperators(old: Standing, copy: Standing) {
-  if (copy.status !== 'ACTIVE') return undefined
-  if (old.status !== 'ACTIVE') return { since: 'suspended', command: `operators suspend ${copy.name}` }
-  if (old.role !== copy.role)
-    return { since: `role ${old.role}`, command: `operators role ${copy.name} --role ${old.role}` }
-  if (Number(old.passwordSetAt) > Number(copy.passwordSetAt)) {
-    return { since: 'another password', command: `operators reset ${copy.name}` }
+function compareOperators(old: Standing, copy: Standing): Difference[] {
+  if (copy.status !== 'ACTIVE') return []
+  if (old.status !== 'ACTIVE') return [{ since: 'suspended', command: `operators suspend ${copy.name}` }]
+  const found: Difference[] = []
+  if (old.role !== copy.role) {
+    found.push({ since: `role ${old.role}`, command: `operators role ${copy.name} --role ${old.role}` })
   }
-  return undefined
+  if (Number(old.passwordSetAt) > Number(copy.passwordSetAt)) {
+    found.push({ since: 'another password', command: `operators reset ${copy.name}` })
+  }
+  return found
+}
+
+const ifEndpointWithdrawn = ifWithdrawn(
+  ({ id, status }) => `endpoints ${status === 'REMOVED' ? 'remove' : 'disable'} ${id}`,
+)
+
+/** A signing secret that was replaced signs again in the copy. */
+function compareEndpoints(old: Standing, copy: Standing): Difference[] {
+  const withdrawn = ifEndpointWithdrawn(old, copy)
+  if (withdrawn.length > 0 || copy.status === 'REMOVED' || old.secrets === copy.secrets) return withdrawn
+  return [{ since: 'another secret', command: `endpoints rotate ${old.id}` }]
 }
 
 const kinds: Kind[] = [
@@ -66,9 +83,9 @@ const kinds: Kind[] = [
   {
     what: 'endpoint',
     table: 'event_endpoints',
-    text: `select endpoint_id as "id", status from event_endpoints
-      where case when $1::text[] is null then status <> 'ACTIVE' else endpoint_id = any ($1) end order by 1`,
-    compare: ifWithdrawn(({ id, status }) => `endpoints ${status === 'REMOVED' ? 'remove' : 'disable'} ${id}`),
+    text: `select endpoint_id as "id", status, secrets::text as "secrets" from event_endpoints
+      where $1::text[] is null or endpoint_id = any ($1) order by 1`,
+    compare: compareEndpoints,
   },
 ]
 
@@ -115,9 +132,9 @@ export async function listRevived(client: pg.ClientBase, { standings }: Withdraw
     const byId = new Map(copies.rows.map((copy) => [copy.id, copy]))
     for (const each of old) {
       const copy = byId.get(each.id)
-      const found = copy && kind.compare(each, copy)
-      if (found)
-        revived.push({ what: kind.what, id: each.id, since: found.since, command: `${program} ${found.command}` })
+      for (const { since, command } of copy ? kind.compare(each, copy) : []) {
+        revived.push({ what: kind.what, id: each.id, since, command: `${program} ${command}` })
+      }
     }
   }
   return revived

@@ -119,11 +119,11 @@ export const contract = {
     ...{ body: ReasonBody, data: IssuedKeyData },
   },
   suspendKey: {
-    ...{ for: 'manage customers', trail: 'keys suspend', subject: 'the customer of the key', params: KeyParams },
+    ...{ for: 'suspend keys', trail: 'keys suspend', subject: 'the customer of the key', params: KeyParams },
     ...{ body: ReasonBody, data: KeyStatusData },
   },
   activateKey: {
-    ...{ for: 'manage customers', trail: 'keys activate', subject: 'the customer of the key', params: KeyParams },
+    ...{ for: 'issue keys', trail: 'keys activate', subject: 'the customer of the key', params: KeyParams },
     ...{ body: ReasonBody, data: KeyStatusData },
   },
   rotateKey: {

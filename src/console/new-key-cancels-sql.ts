@@ -25,21 +25,24 @@ export const scannedAtMost = 20_000
 
 const listNewKeyCancelsStatement = statement(
   'console.listNewKeyCancels',
-  `select p.operation_id as "operationId", p.opened_at as "openedAt", p.state, p.order_id as "orderId",
+  `select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
     p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
-    greatest(0, floor(extract(epoch from p.opened_at - k.created_at)))::int as "keyAgeSeconds",
-    (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
+    greatest(0, floor(extract(epoch from s.opened_at - k.created_at)))::int as "keyAgeSeconds",
+    (extract(epoch from s.opened_at) * 1000000)::bigint as "atMicroseconds"
   from (
-    select * from payment_operations s
-    where s.key_id is not null
-      and (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    select * from cancel_keys s
+    where (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by s.opened_at desc, s.operation_id desc
     limit $4
+  ) s
+  cross join lateral (
+    select * from payment_operations p
+    where p.customer_id = s.customer_id and p.operation_id = s.operation_id limit 1
   ) p
-  cross join lateral (select * from api_keys where key_id = p.key_id limit 1) k
+  cross join lateral (select * from api_keys where key_id = s.key_id limit 1) k
   left join lateral (select name from customers where customer_id = p.customer_id limit 1) c on true
-  where p.opened_at < k.created_at + $5 * interval '1 second'
-  order by p.opened_at desc, p.operation_id desc
+  where s.opened_at < k.created_at + $5 * interval '1 second'
+  order by s.opened_at desc, s.operation_id desc
   limit $3`,
 )
 
@@ -53,9 +56,8 @@ export function listNewKeyCancels(database: Database, behind: Place, limit: numb
 const findLastScannedStatement = statement(
   'console.findLastScannedCancel',
   `select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
-  from payment_operations p
-  where p.key_id is not null
-    and (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  from cancel_keys p
+  where (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
   order by p.opened_at desc, p.operation_id desc
   offset $3
   limit 1`,

@@ -46,9 +46,10 @@ function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none
 
 function readingOf(row: Record<string, unknown>, name: string, above: Reading): Reading {
   if (/payment_?keys?$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name)) return 'key'
-  // The names within a detail are not in the contract, and what the gateway sent may be among its texts.
-  if (name === 'detail') return 'may contain keys'
-  return /Id$|^transactionKey$/.test(name) ? 'none' : above
+  // The names within a detail are not in the contract, and what the gateway sent may be among its texts; what operators
+  // write may quote a key.
+  if (/^(detail|reason|resolution|arguments|outcome)$/.test(name)) return 'may contain keys'
+  return /(Id|Hash)$|^(transactionKey|reference|host|rule)$/.test(name) ? 'none' : above
 }
 
 function keysIn(text: string, reading: Reading): string[] {
@@ -62,9 +63,10 @@ function keysIn(text: string, reading: Reading): string[] {
 /** A key of Toss Payments has 24 letters and digits, formerly 48. */
 const longWord = /[\w-]{20,200}/g
 
-/** A discrepancy is about an order of ours or about a payment key. */
+/** A discrepancy is about an order of ours, a movement (by its transaction key), or a payment key. */
 function isDiscrepancySubject(row: Record<string, unknown>, name: string): boolean {
-  return name === 'subject' && 'discrepancyId' in row && !orderIdPattern.test(`${row.subject}`)
+  const isPayment = !orderIdPattern.test(`${row.subject}`) && !/^MOVEMENT_/.test(`${row.kind}`)
+  return name === 'subject' && 'discrepancyId' in row && isPayment
 }
 
 /** A search result for a payment is identified by its key. */

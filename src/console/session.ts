@@ -81,7 +81,7 @@ export function sessionHandlers(
         throw refuse('AUTH001', { message: 'The name or the password is wrong, or the operator is suspended.' })
       }
       const action = actionOf('sign-in', actorOf({ operator, ip: request.ip }))
-      // Only whoever has the password learns it; to a guesser it is a wrong one like any other.
+      // Only a person who has the password learns it; to a guesser it is a wrong one like any other.
       if (operator.isLapsed) {
         await noted(trail, action, 'refused: the first password has lapsed')
         throw lapsedPassword()

@@ -57,6 +57,7 @@ export const rights: Record<string, Rights> = {
   dead_events: { insert: true, delete: true },
   operator_actions: { insert: true },
   payment_attempts: { insert: true },
+  cancel_keys: { insert: true },
   operators: {
     insert: true,
     update: ['role', 'password_hash', 'must_change_password', 'status', 'password_set_at', 'access_version'],

@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'unsafe-inline'",
-  "img-src 'self' data:",
+  'img-src data:',
   "connect-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",

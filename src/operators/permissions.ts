@@ -9,7 +9,8 @@ export const permissions = {
   settle: ['support', 'finance', 'admin'],
   'resend events': ['support', 'finance', 'admin'],
   'manage customers': ['support', 'admin'],
-  /** Whoever reads a new API key can act as the customer: everything that shows one. */
+  'suspend keys': ['support', 'finance', 'admin'],
+  /** Everything that makes a key work: with a new API key, or one kept from before, a person can act as the customer. */
   'issue keys': ['admin'],
   /** Also reads payment keys in full: with one and an API key of the customer a payment can be cancelled. */
   refund: ['finance', 'admin'],

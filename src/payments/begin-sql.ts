@@ -195,15 +195,21 @@ const claimCancelsStatement = statement(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, key_id)
+       lease_until, settle_at, trace_parent)
     select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           key_id
+           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
     where account.available >= locked_order.credits or kind = 'REFUND'
     on conflict do nothing
-    returning customer_id, operation_id, order_id, amount, credits_held
+    returning customer_id, operation_id, order_id, amount, credits_held, opened_at
+  ),
+  made_with as (
+    insert into cancel_keys (customer_id, operation_id, key_id, opened_at)
+    select customer_id, operation_id, i.key_id, c.opened_at
+    from claimed c
+    join input i using (customer_id, operation_id)
+    where i.key_id is not null
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,

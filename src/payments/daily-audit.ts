@@ -21,7 +21,7 @@ const takenOver = 'another process has taken the audit over'
  * Liveness rules are judged by a process that has been at work for a quarter of an hour without a gap: after a restore, a
  * stop of all services or an outage of the database, rows are past their time because no worker could end them.
  */
-export function createDailyAudit(context: PaymentContext, clock: () => number = Date.now) {
+export function createDailyAudit(context: PaymentContext, clock: () => number = () => performance.now()) {
   let atWorkSince = clock()
   let lastAtWork = atWorkSince
   return async (stopping: AbortSignal): Promise<{ more: boolean }> => {
@@ -30,7 +30,12 @@ export function createDailyAudit(context: PaymentContext, clock: () => number = 
     if (now - lastAtWork > longestAbsenceMs) atWorkSince = now
     lastAtWork = now
     const liveness = now - atWorkSince >= settledAfterMs ? 'judged' : 'counted'
-    if (claim) await auditBooks(context, claim, { liveness, signal: stopping })
+    try {
+      if (claim) await auditBooks(context, claim, { liveness, signal: stopping })
+    } finally {
+      // An audit may take longer than an absence may: the other jobs were at work meanwhile.
+      lastAtWork = clock()
+    }
     return { more: false }
   }
 }
@@ -47,7 +52,7 @@ async function auditBooks(
     if (!(await renewDailyAudit(database, claim, leaseMs))) throw new Error(takenOver)
   }
   const unwritten: unknown[] = []
-  const { ok, violationCount, violations } = await recordedAudit(database, 'DAILY', {
+  const { ok, violationCount, violations, stranded } = await recordedAudit(database, 'DAILY', {
     ...options,
     goOn,
     async insert(_database, record) {
@@ -58,6 +63,9 @@ async function auditBooks(
   if (!ok) {
     const rules = [...new Set(violations.map((violation) => `${violation.invariant}: ${violation.rule}`))]
     log.error({ violationCount, rules }, 'the books break their own rules')
+  }
+  if (options.liveness === 'counted' && stranded > 0) {
+    log.warn({ stranded }, 'rows are past their time: a worker that has just started has yet to end them')
   }
   // Alerts and the console go by the row: without it the audit of the day before would go on being the last one.
   if (unwritten.length > 0) throw new Error('An audit is not on record.', { cause: unwritten[0] })

@@ -190,7 +190,7 @@ test('a key is issued, suspended, made to work again, and rotated: the new one w
   assert.deepEqual(await support.get('suspendKey', { params, body }), { keyId: second.keyId, status: 'SUSPENDED' })
   const refused = await admin.ask('rotateKey', { params, body })
   assert.deepEqual([refused.body.code, refused.body.metadata?.reason], ['VAL003', 'suspended key'])
-  assert.deepEqual(await support.get('activateKey', { params, body }), { keyId: second.keyId, status: 'ACTIVE' })
+  assert.deepEqual(await admin.get('activateKey', { params, body }), { keyId: second.keyId, status: 'ACTIVE' })
   const third = await admin.get('rotateKey', { params, body })
   assert.deepEqual([third.customerId, third.suspendedKeyId], [customer.customerId, second.keyId])
   assert.equal(await ask(third.apiKey), 'SUCCESS')

@@ -25,6 +25,8 @@ after(async () => {
 const body = { reason: 'the customer has called' }
 const doubtedKey = 'tviva20261115200512AbCd1'
 const foreignKey = 'tvivb20261115200512AbCd2'
+/** Of a payment that only the note of an operator names. */
+const quotedKey = 'tvivc20261115200512AbCd3'
 
 /** An order whose payment keys are everywhere that the console can show one. */
 async function orderWithTraces() {
@@ -38,6 +40,11 @@ async function orderWithTraces() {
     detail: { paymentKey: doubtedKey, gateway: { status: `see ${paymentKey}, not ${doubtedKey}` } },
   })
   await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject: foreignKey, order: null, detail: { orderId } })
+  await saveDiscrepancy(database, { kind: 'SECOND_PAYMENT', subject: orderId, order: key, detail: {} })
+  const { discrepancies: open } = await operators.finance.get('discrepancies')
+  const { discrepancyId = '' } = open.find(({ subject }) => subject === orderId) ?? {}
+  const note = { reason: `a duplicate of ${quotedKey}` }
+  await operators.finance.get('resolveDiscrepancy', { params: { discrepancyId }, body: note })
   await insertNotification(database, {
     ...{ transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE' },
     ...{ orderId, paymentKey },
@@ -66,6 +73,8 @@ function everyLook(made: Awaited<ReturnType<typeof orderWithTraces>>): Asked[] {
     { name: 'runs', input: {} },
     { name: 'audits', input: {} },
     { name: 'discrepancies', input: {} },
+    { name: 'discrepancies', input: { query: { state: 'resolved' } } },
+    { name: 'trail', input: {} },
     ...discrepancyIds.map((discrepancyId) => ({ name: 'discrepancy' as const, input: { params: { discrepancyId } } })),
   ]
 }
@@ -88,7 +97,7 @@ test('support cannot cancel for a customer: the console shows it neither an API 
 
 test('a payment key is shown in full to those who may refund, and to nobody else in any answer', async () => {
   const made = await orderWithTraces()
-  const secrets = [made.paymentKey, doubtedKey, foreignKey]
+  const secrets = [made.paymentKey, doubtedKey, foreignKey, quotedKey]
   for (const role of ['viewer', 'support'] as const) {
     for (const { name, input } of everyLook(made)) {
       if (role === 'viewer' && name === 'settleOrder') continue
@@ -139,9 +148,13 @@ test('a cancel with a key younger than a day is listed for finance and admin, wi
     `update payment_operations set opened_at = now() - interval '23 hours' where kind = 'CANCEL' and order_id = $1`,
     [young.orderId],
   )
+  await service.database.queryUnguarded(
+    `update cancel_keys k set opened_at = p.opened_at from payment_operations p where p.operation_id = k.operation_id`,
+  )
   await operators.finance.get('refundOrder', { params: { orderId: other.orderId }, body })
   const rows = await service.database.query<{ orderId: string; kind: string; keyId: string | null }>(
-    `select order_id as "orderId", kind, key_id as "keyId" from payment_operations
+    `select order_id as "orderId", kind, key_id as "keyId"
+     from payment_operations left join cancel_keys using (customer_id, operation_id)
      where customer_id = $1 and kind <> 'CONFIRM'`,
     [customer.customerId],
   )
@@ -187,8 +200,8 @@ test('cancels with new keys are read page by page, newest first', async () => {
   assert.deepEqual(listed.slice(0, 3), orders.map(({ orderId }) => orderId).reverse())
 })
 
-test('an admin issues keys; support makes customers without one, suspends and activates', async () => {
-  const { admin, support } = operators
+test('an admin issues and activates keys; support makes customers without one; support and finance suspend', async () => {
+  const { admin, support, finance } = operators
   const made = await support.get('createCustomer', { body: { ...body, name: 'made by support' } })
   const { customerId } = made
   assert.deepEqual(Object.keys(made), ['customerId'])
@@ -198,6 +211,11 @@ test('an admin issues keys; support makes customers without one, suspends and ac
   const { apiKey, keyId } = await admin.get('issueKey', { params: { customerId }, body })
   assertSuccess(await service.call('/public/v1/payments/credits', { key: apiKey }), 200)
   assert.equal((await support.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
-  assert.equal((await support.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
+  for (const operator of [support, finance]) {
+    assertRefused(await operator.ask('activateKey', { params: { keyId }, body }), 'AUTH003')
+  }
+  assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
+  assert.equal((await finance.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
+  assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
   assertRefused(await support.ask('rotateKey', { params: { keyId }, body }), 'AUTH003')
 })

@@ -309,7 +309,7 @@ const credentials = `
   insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
     select 'svc_' || n, 'analyses', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 2) n;
   insert into event_endpoints (endpoint_id, url, types, secrets)
-    select 'end_' || n, 'https://example.com/', '{}', '["sealed"]' from generate_series(1, 3) n;
+    select 'end_' || n, 'https://example.com/', '{}', '["sealed"]' from generate_series(1, 4) n;
   insert into operators (operator_id, name, role, password_hash)
     select 'op_' || n, 'kim' || n, 'admin', '$scrypt$1' from generate_series(1, 4) n`
 const withdrawals = `
@@ -318,7 +318,8 @@ const withdrawals = `
   update event_endpoints set status = 'DISABLED' where endpoint_id = 'end_1';
   update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = 'end_2';
   update operators set status = 'SUSPENDED' where operator_id = 'op_1';
-  update operators set role = 'viewer' where operator_id = 'op_2';
+  update event_endpoints set secrets = '["another"]' where endpoint_id = 'end_3';
+  update operators set role = 'viewer', password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_2';
   update operators set password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_3'`
 
 type Restored = { ok: boolean; revived: string | Record<string, string>[] }
@@ -337,9 +338,11 @@ test('a restore lists what was suspended or removed since the backup, each with 
     { what: 'service token', id: 'svc_1', since: 'suspended', command: 'credits services suspend svc_1' },
     { what: 'operator', id: 'op_1', since: 'suspended', command: 'credits operators suspend kim1' },
     { what: 'operator', id: 'op_2', since: 'role viewer', command: 'credits operators role kim2 --role viewer' },
+    { what: 'operator', id: 'op_2', since: 'another password', command: 'credits operators reset kim2' },
     { what: 'operator', id: 'op_3', since: 'another password', command: 'credits operators reset kim3' },
     { what: 'endpoint', id: 'end_1', since: 'disabled', command: 'credits endpoints disable end_1' },
     { what: 'endpoint', id: 'end_2', since: 'removed', command: 'credits endpoints remove end_2' },
+    { what: 'endpoint', id: 'end_3', since: 'another secret', command: 'credits endpoints rotate end_3' },
   ])
   for (const { command } of result.revived as { command: string }[]) {
     assert.equal(parse(commands, command.split(' ').slice(1)).kind, 'call', command)

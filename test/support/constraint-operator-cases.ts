@@ -5,6 +5,7 @@ import {
   action,
   actionEnd,
   auditRow,
+  cancelKey,
   dailyAudit,
   figure,
   gatewayAttempt,
@@ -63,6 +64,10 @@ export const operatorCases: Record<string, Case[]> = {
   payment_attempts: [
     ['an attempt that is noted twice', 'pkey', gatewayAttempt({ holder_id: uuid(1) })],
     ['an attempt of no operation', 'customer_id_operation_id_fkey', gatewayAttempt({ operation_id: uuid(99) })],
+  ],
+  cancel_keys: [
+    ['a second key of a cancel', 'pkey', cancelKey({ key_id: 'key_2' })],
+    ['the key of no operation', 'customer_id_operation_id_fkey', cancelKey({ operation_id: uuid(99) })],
   ],
   hourly_figures: [['an hour that is added up twice', 'pkey', figure({ hour: '2026-01-01T00:00:00Z' })]],
   figures_reached: [

@@ -105,6 +105,13 @@ export const wrongPasswords = (members: Row): Row => ({ subject: Buffer.alloc(32
 export const gatewayAttempt = (members: Row): Row => ({
   ...{ customer_id: customer, operation_id: uuid(1), holder_id: uuid(9), gateway_code: 'TIMEOUT', ...members },
 })
+export const cancelKey = (members: Row): Row => ({
+  customer_id: customer,
+  operation_id: uuid(1),
+  key_id: 'key_1',
+  opened_at: 'now',
+  ...members,
+})
 export const figure = (members: Row): Row => ({
   ...{ hour: '2026-01-02T03:00:00Z', figure: 'orders made', count: 1, total: 1, ...members },
 })
@@ -173,6 +180,7 @@ export const books: [table: string, row: Row][] = [
   ['operator_sessions', session({ session_hash: Buffer.alloc(32, 1) })],
   ['sign_in_failures', wrongPasswords({ subject: Buffer.alloc(32, 1) })],
   ['payment_attempts', gatewayAttempt({ holder_id: uuid(1) })],
+  ['cancel_keys', cancelKey({})],
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],
   ['audits', auditRow({ audit_id: uuid(1) })],

@@ -85,6 +85,14 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     return [what, 'payment_attempts_append_only', sql, appendOnly(operation, 'payment_attempts')]
   }),
   ...Object.entries({
+    UPDATE: `update cancel_keys set key_id = 'another'`,
+    DELETE: 'delete from cancel_keys',
+    TRUNCATE: 'truncate cancel_keys',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the keys of cancels`
+    return [what, 'cancel_keys_append_only', sql, appendOnly(operation, 'cancel_keys')]
+  }),
+  ...Object.entries({
     UPDATE: 'update audits set violation_count = 0',
     DELETE: 'delete from audits',
     TRUNCATE: 'truncate audits cascade',
@@ -206,9 +214,11 @@ for (const [what, refusedBy, sql] of roleCases) {
 
 test('the catalogue that the schema sells by is that of section 2', async () => {
   const [row] = await database.query<{ definition: string }>(
-    `select pg_get_constraintdef(oid, true) as definition from pg_constraint where conname = 'orders_sold_by_the_catalogue'`,
+    `select pg_get_triggerdef(oid, true) as definition from pg_trigger where tgname = 'orders_sold_by_the_catalogue'`,
   )
-  const sold = row?.definition.matchAll(/package_type = '(\w+)'::text AND amount = (\d+) AND credits = (\d+)/g) ?? []
+  const sold =
+    row?.definition.matchAll(/new\.package_type = '(\w+)'::text AND new\.amount = (\d+) AND new\.credits = (\d+)/g) ??
+    []
   assert.deepEqual(
     [...sold].map(([, packageType, price, credits]) => ({
       packageType,

@@ -23,7 +23,7 @@ const refreshes: EndpointName[] = ['customer', 'trail']
 export function Keys({ customer: { customerId, keys } }: { customer: Customer }) {
   const { keys: words } = useWords().customers
   const { columns: headers } = words
-  const mayManage = useMay('manage customers')
+  const maySuspend = useMay('suspend keys')
   const mayIssue = useMay('issue keys')
   const [asking, setAsking] = useState<Asking | null>(null)
   const [isOpen, setIsOpen] = useState(false)
@@ -54,7 +54,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
     { header: headers.status, cell: ({ status }) => <StatusBadge status={status} /> },
     { header: headers.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { header: headers.suspended, cell: ({ suspendedAt }) => suspendedAt && <Time at={suspendedAt} /> },
-    ...(mayManage ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onAsk={ask} /> }] : []),
+    ...(maySuspend ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onAsk={ask} /> }] : []),
   ]
   return (
     <Stack gap="sm" ref={frame} tabIndex={-1} role="group" aria-label={words.caption} style={{ outline: 'none' }}>
@@ -63,7 +63,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
           <Button onClick={() => ask({ act: 'issue', key: null })}>{words.issue}</Button>
         </Group>
       ) : (
-        mayManage && <Text c="dimmed">{words.askAdmin}</Text>
+        maySuspend && <Text c="dimmed">{words.askAdmin}</Text>
       )}
       <DataTable
         caption={words.caption}
@@ -134,8 +134,9 @@ function KeyActions({ apiKey, onAsk }: { apiKey: Key; onAsk(asking: Asking): voi
     activate: { text: words.activate, label: words.activateOf(lastFour) },
     rotate: { text: words.rotate, label: words.rotateOf(lastFour) },
   }
-  const ofActive = mayIssue ? (['rotate', 'suspend'] as const) : (['suspend'] as const)
-  const possible = status === 'ACTIVE' ? ofActive : (['activate'] as const)
+  const withoutIssuing = status === 'ACTIVE' ? (['suspend'] as const) : []
+  const withIssuing = status === 'ACTIVE' ? (['rotate', 'suspend'] as const) : (['activate'] as const)
+  const possible = mayIssue ? withIssuing : withoutIssuing
   return (
     <Group gap="xs" wrap="nowrap">
       {possible.map((act) => (
