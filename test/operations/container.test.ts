@@ -122,8 +122,12 @@ test('the compose file and the Dockerfile name only settings that exist, and onl
 })
 
 test('in the network of the containers the internal listener answers to the name of its service', () => {
-  const [, usual = ''] = /^\$\{INTERNAL_HOSTNAMES:-([^}]*)\}$/.exec(environment.INTERNAL_HOSTNAMES ?? '') ?? []
-  assert.deepEqual(readConfig({ INTERNAL_HOSTNAMES: usual }).internalHostnames, ['service'])
+  const namesWith = (further: string) => {
+    const value = (environment.INTERNAL_HOSTNAMES ?? '').replace(/\$\{INTERNAL_HOSTNAMES:-\}/, further)
+    return readConfig({ INTERNAL_HOSTNAMES: value }).internalHostnames
+  }
+  assert.deepEqual(namesWith(''), ['service'])
+  assert.deepEqual(namesWith('console.example'), ['service', 'console.example'])
 })
 
 test('no secret has a value in the files, and without it nothing starts', () => {
