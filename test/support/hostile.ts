@@ -54,7 +54,7 @@ const countedIn: [name: Exclude<keyof Written, 'gatewayCalls'>, table: string][]
   ['events', 'events'],
 ]
 /** What nobody but a purchase, a confirm or a cancel writes to; to other tables nobody writes at all. */
-const movedTables = ['orders', 'payment_operations', 'ledger_entries', 'events', 'accounts']
+const movedTables = ['orders', 'payment_operations', 'ledger_entries', 'events', 'accounts', 'cancel_keys']
 
 export type HostileRow = {
   /** What is sent: with its code it makes the title. */

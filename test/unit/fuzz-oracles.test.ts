@@ -90,7 +90,14 @@ describe('answers', () => {
     ]
     for (const answer of right) assert.deepEqual(judge(answer), [])
     assert.deepEqual(judge(answerOf(200, { status: 'alive' }), 'internal'), [])
-    const health = { status: 'not ready', database: 'answering', migrations: 'missing', gateway: 'closed' }
+    const health = {
+      status: 'not ready',
+      database: 'answering',
+      writes: 'accepted',
+      migrations: 'missing',
+      gateway: 'closed',
+      money: 'moves',
+    }
     assert.deepEqual(judge(answerOf(503, health), 'internal'), [])
   })
 })

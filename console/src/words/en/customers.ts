@@ -91,7 +91,8 @@ export const customers = {
       suspended: 'Suspended',
       actions: 'Actions',
     },
-    askAdmin: 'Only admins see new keys. To have a key issued or rotated, ask an admin and send the link to this page.',
+    askAdmin:
+      'Only admins see new keys. To have a key issued, rotated or activated, ask an admin and send the link to this page.',
     issue: 'Issue a key',
     issueTitle: 'Issue a key',
     issueText: 'Makes another key of this customer, beside those that are there. The key is shown once.',
