@@ -1,7 +1,7 @@
 // Which Host the sandbox answers to: its control endpoints need no authentication.
 import { isIP } from 'node:net'
 
-/** A page of another site can have its own name lead to this machine; an address or localhost is nobody's name. */
+/** A page of another site can have its own name lead to this machine; an address or localhost cannot be such a name. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return true
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? []

@@ -1,6 +1,7 @@
 // The log: one line of JSON for each thing worth knowing, with fields that were chosen one by one where they are written.
 // Two nets below that: of an error only what names the fault is taken, since what a database says of it may hold the values
-// of a row (a text given as `error` was chosen where it is written, and stays; one that was thrown, `err`, does not); and fields that could be a secret or personal are struck out wherever they turn up.
+// of a row (a text given as `error` was chosen where it is written, and stays; one that was thrown, `err`, does not); and
+// fields that could be a secret or personal are struck out wherever they turn up.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { visible } from './core/visible.ts'
 

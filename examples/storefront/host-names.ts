@@ -1,7 +1,7 @@
-// Which Host the shop answers to: whoever opens it buys for the customer of its key.
+// Which Host the shop answers to: every visitor buys for the customer of its key.
 import { isIP } from 'node:net'
 
-/** A page of another site can have its own name lead to this machine; an address or localhost is nobody's name. */
+/** A page of another site can have its own name lead to this machine; an address or localhost cannot be such a name. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return true
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? []

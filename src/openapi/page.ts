@@ -2,9 +2,9 @@
 // and the console is on the same host, so the page has an origin of its own (CSP sandbox): the script reads neither cookies nor
 // storage, sends no request and opens no window, and the document is in the page because nothing can be fetched.
 //
-// The page, its script and the document are three routes of our own. The package's plugin is not registered on the listener: its routes would ask for a token and
-// send none of our headers, and it loads four megabytes at the start of every process. It is asked for its script when
-// somebody first opens the page, and lives no longer than that question.
+// The page, its two scripts and the document are routes of our own. The package's plugin is not registered on the listener:
+// its routes would ask for a token and send none of our headers, and it loads four megabytes at the start of every process.
+// It is asked for its script when the page is first opened, and lives no longer than that question.
 import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 
