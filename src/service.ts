@@ -119,7 +119,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const hasOperators = (await countOperators(database)) > 0
     // Last of all: whoever is told that we are ready finds everything in its place, and nothing is left that could fail.
     internal = buildInternalListener({
-      ...{ database: requestDatabase, gateway, money, credits, authenticateService, bodyLimitBytes },
+      database: requestDatabase,
+      gateway,
+      money,
+      credits,
+      authenticateService,
+      bodyLimitBytes,
       ...{ log: quiet, counts: counts.internal, metrics, tracing },
       hostnames: config.internalHostnames,
       console: {

@@ -98,7 +98,8 @@ export const contract = {
   customers: { for: 'read', query: CustomersQuery, data: CustomersData },
   createCustomer: {
     ...{ for: 'manage customers', trail: 'customers create', subject: 'a new customer' },
-    ...{ body: CreateCustomerBody, data: CreatedCustomerData },
+    body: CreateCustomerBody,
+    data: CreatedCustomerData,
   },
   createCustomerWithKey: {
     for: 'issue keys',
@@ -115,19 +116,30 @@ export const contract = {
     ...{ body: LowCreditsBody, data: LowCreditsData },
   },
   issueKey: {
-    ...{ for: 'issue keys', trail: 'keys issue', params: CustomerParams },
+    for: 'issue keys',
+    trail: 'keys issue',
+    params: CustomerParams,
     ...{ body: ReasonBody, data: IssuedKeyData },
   },
   suspendKey: {
-    ...{ for: 'suspend keys', trail: 'keys suspend', subject: 'the customer of the key', params: KeyParams },
+    for: 'suspend keys',
+    trail: 'keys suspend',
+    subject: 'the customer of the key',
+    params: KeyParams,
     ...{ body: ReasonBody, data: KeyStatusData },
   },
   activateKey: {
-    ...{ for: 'issue keys', trail: 'keys activate', subject: 'the customer of the key', params: KeyParams },
+    for: 'issue keys',
+    trail: 'keys activate',
+    subject: 'the customer of the key',
+    params: KeyParams,
     ...{ body: ReasonBody, data: KeyStatusData },
   },
   rotateKey: {
-    ...{ for: 'issue keys', trail: 'keys rotate', subject: 'the customer of the key', params: KeyParams },
+    for: 'issue keys',
+    trail: 'keys rotate',
+    subject: 'the customer of the key',
+    params: KeyParams,
     ...{ body: ReasonBody, data: RotatedKeyData },
   },
 

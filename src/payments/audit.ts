@@ -63,7 +63,10 @@ export type AuditOptions = {
 
 const nobody = {
   ...{ customerId: null, orderId: null, entryNumber: null, operationId: null },
-  ...{ holdId: null, eventNumber: null, record: null, recordNumber: null },
+  holdId: null,
+  eventNumber: null,
+  record: null,
+  recordNumber: null,
 }
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
 /** Broken by rows that were too slow to be judged: of them nothing is known. */

@@ -143,7 +143,8 @@ test('a grant that the gateway does not know of, in the last moment of a day, is
   clear()
   const lastMoment = Date.parse(`${day}T23:59:59.999+09:00`)
   await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [
-    ...[orderId, new Date(lastMoment)],
+    orderId,
+    new Date(lastMoment),
   ])
   const run = await reconcile(day)
   assert.equal(Date.parse(run.to), lastMoment - 999)

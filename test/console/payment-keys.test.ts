@@ -36,7 +36,9 @@ async function orderWithTraces() {
   const { database } = service.payments
   const key = { customerId: customer.customerId, orderId }
   await saveDiscrepancy(database, {
-    ...{ kind: 'PAYMENT_DIFFERS', subject: doubtedKey, order: key },
+    kind: 'PAYMENT_DIFFERS',
+    subject: doubtedKey,
+    order: key,
     detail: { paymentKey: doubtedKey, gateway: { status: `see ${paymentKey}, not ${doubtedKey}` } },
   })
   await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject: foreignKey, order: null, detail: { orderId } })
@@ -46,8 +48,11 @@ async function orderWithTraces() {
   const note = { reason: `a duplicate of ${quotedKey}` }
   await operators.finance.get('resolveDiscrepancy', { params: { discrepancyId }, body: note })
   await insertNotification(database, {
-    ...{ transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE' },
-    ...{ orderId, paymentKey },
+    transmissionId: crypto.randomUUID(),
+    eventType: 'PAYMENT_STATUS_CHANGED',
+    status: 'DONE',
+    orderId,
+    paymentKey,
   })
   const { discrepancies } = await operators.admin.get('discrepancies')
   const mine = discrepancies.filter(({ subject }) => [doubtedKey, foreignKey].includes(subject))

@@ -26,10 +26,17 @@ const adopted = [...compared, 'payments.claimConfirms', 'payments.finishOperatio
 const notReturned = [...compared, ...returning]
 
 const crossings = (begin: string, reviewed: string[], slices: string) => [
-  ...[begin, 'payments.listDoubtedOrders', 'payments.renewReconciliation', 'payments.listGatewayMovements'],
-  ...['gateway.listMovements', 'payments.insertGatewayMovements', 'payments.resolveMovementDiscrepancies'],
+  begin,
+  'payments.listDoubtedOrders',
+  'payments.renewReconciliation',
+  'payments.listGatewayMovements',
+  'gateway.listMovements',
+  'payments.insertGatewayMovements',
+  'payments.resolveMovementDiscrepancies',
   ...['payments.compareGatewayMovements', ...reviewed],
-  ...[slices, 'payments.sumGatewayMovements', 'payments.finishReconciliation'],
+  slices,
+  'payments.sumGatewayMovements',
+  'payments.finishReconciliation',
 ]
 const anHour = 'payments.listUnmovedOperations'
 

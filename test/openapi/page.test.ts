@@ -145,8 +145,12 @@ test('the script of the page cannot use the session of an operator who has the c
   await page.waitForSelector('text=Cancel a payment')
   const stolen = (await page.evaluate(steal)) as Stolen
   assert.deepEqual(stolen, {
-    ...{ origin: 'null', session: 'refused: TypeError', opaque: 'refused: TypeError' },
-    ...{ cookies: 'refused: SecurityError', storage: 'null', window: 'null' },
+    origin: 'null',
+    session: 'refused: TypeError',
+    opaque: 'refused: TypeError',
+    cookies: 'refused: SecurityError',
+    storage: 'null',
+    window: 'null',
   })
 })
 

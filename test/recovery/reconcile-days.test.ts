@@ -134,14 +134,16 @@ test('the last second of a day belongs to it whole: an operation and a movement 
   overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
   assertSuccess(await approved.confirm(), 200)
   await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [
-    ...[approved.orderId, ago(1)],
+    approved.orderId,
+    ago(1),
   ])
   overrides.look = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
   const results = [await reconcileNext(), await reconcileNext()]
   assert.deepEqual(
     results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
     days.map((day, place) => [
-      ...[day, new Date(Date.parse(day) + 86_399_000).toISOString()],
+      day,
+      new Date(Date.parse(day) + 86_399_000).toISOString(),
       ...(place === 0 ? [1, approved.amount] : [0, 0]),
     ]),
   )

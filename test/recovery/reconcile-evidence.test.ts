@@ -58,7 +58,12 @@ async function openedThen(orderId: string, openedAt: Date): Promise<void> {
 type Paid = { orderId: string; paymentKey: string; amount: number }
 
 const captureOf = ({ orderId, paymentKey, amount }: Paid, members: Partial<Movement> = {}): Movement => ({
-  ...{ transactionKey: `tx_${orderId}`, paymentKey, orderId, direction: 'CAPTURE', amount, movedAt: noon },
+  transactionKey: `tx_${orderId}`,
+  paymentKey,
+  orderId,
+  direction: 'CAPTURE',
+  amount,
+  movedAt: noon,
   ...members,
 })
 
@@ -80,20 +85,29 @@ async function plant({ transactionKey, paymentKey, orderId, direction, amount, m
 }
 
 const sums = ({ captured, bookedCaptured, outsideCaptured, missingCaptured }: Reconciliation) => ({
-  ...{ captured, bookedCaptured, outsideCaptured, missingCaptured },
+  captured,
+  bookedCaptured,
+  outsideCaptured,
+  missingCaptured,
 })
 
 test('the payment key of another customer proves nothing: the grant is found, and missing from the sums', async () => {
   const real = await confirmedThen()
   lists(captureOf(real))
   assert.deepEqual(sums(await run()), {
-    ...{ captured: 20_000, bookedCaptured: 20_000, outsideCaptured: 0, missingCaptured: 0 },
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
   })
   customer = await service.newCustomer()
   const forged = await forgedGrant(real.paymentKey)
   const result = await run()
   assert.deepEqual(sums(result), {
-    ...{ captured: 20_000, bookedCaptured: 20_000, outsideCaptured: 0, missingCaptured: 20_000 },
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 20_000,
   })
   assert.deepEqual([result.reviewed.disagrees, isDoubtful(result)], [1, true])
   assert.deepEqual(await openKinds(service, forged.orderId), ['PAYMENT_DIFFERS'])
@@ -114,7 +128,10 @@ test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has b
   overrides.look = async (): Promise<Payment> => ({ ...seen, status: 'DONE', balance: 19_000, transactionKey: null })
   const result = await run()
   assert.deepEqual(sums(result), {
-    ...{ captured: 19_000, bookedCaptured: 0, outsideCaptured: 0, missingCaptured: 20_000 },
+    captured: 19_000,
+    bookedCaptured: 0,
+    outsideCaptured: 0,
+    missingCaptured: 20_000,
   })
   assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
@@ -137,14 +154,19 @@ test('a payment over midnight: its operation is confirmed on the day it was open
   const order = await confirmedThen(new Date(midnight.getTime() - 100))
   const moved = captureOf(order, { movedAt: new Date(midnight.getTime() + 1_000) })
   overrides.listMovements = async ({ to }) => ({
-    ...{ kind: 'page', movements: to > midnight ? [moved] : [], next: null },
+    kind: 'page',
+    movements: to > midnight ? [moved] : [],
+    next: null,
   })
   const first = await run()
   assert.deepEqual(sums(first), { captured: 0, bookedCaptured: 0, outsideCaptured: 20_000, missingCaptured: 0 })
   assert.deepEqual([first.reviewed.agrees, isDoubtful(first)], [1, false])
   const second = await reconcile(service.payments, { from: midnight, to: new Date(midnight.getTime() + dayMs) })
   assert.deepEqual(sums(second), {
-    ...{ captured: 20_000, bookedCaptured: 20_000, outsideCaptured: 0, missingCaptured: 0 },
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
   })
   assert.equal(second.reviewed.agrees, 0)
 })
@@ -154,7 +176,10 @@ test('an operation accounts for one movement: of two captures that are listed fo
   lists(captureOf(order), captureOf(order, { transactionKey: 'tx_again', movedAt: at(13 * 3_600) }))
   const result = await run()
   assert.deepEqual(sums(result), {
-    ...{ captured: 40_000, bookedCaptured: 20_000, outsideCaptured: 0, missingCaptured: 0 },
+    captured: 40_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
   })
   assert.equal(result.reviewed.agrees, 1)
 })
@@ -207,7 +232,11 @@ for (const [what, members] of alterations) {
     assert.ok(found)
     const { stored, gateway } = found.detail as { stored: Movement; gateway: Movement }
     const contentsOf = ({ paymentKey, orderId, direction, amount, movedAt }: Movement) => ({
-      ...{ paymentKey, orderId, direction, amount, movedAt: new Date(movedAt).getTime() },
+      paymentKey,
+      orderId,
+      direction,
+      amount,
+      movedAt: new Date(movedAt).getTime(),
     })
     assert.deepEqual([found?.kind, contentsOf(gateway)], ['MOVEMENT_DIFFERS', contentsOf(listed)])
     assert.deepEqual(contentsOf(stored), contentsOf({ ...listed, ...members }))
@@ -247,7 +276,7 @@ for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOpe
     assert.deepEqual(await openKinds(service, 'tx_planted'), ['MOVEMENT_NOT_LISTED'])
     assert.deepEqual(
       [(await run()).missingCaptured, await openKinds(service, forged.orderId)],
-      [...[20_000, ['NOT_CAPTURED_AT_GATEWAY']]],
+      [20_000, ['NOT_CAPTURED_AT_GATEWAY']],
     )
   })
 }
@@ -310,13 +339,11 @@ test('operations of one hour without a movement are all looked at, however many 
   lists()
   const seen = { kind: 'payment', amount: 20_000, currency: 'KRW', money: 'kept', status: 'DONE' } as const
   overrides.look = async (asked): Promise<Payment> => ({
-    ...{
-      ...seen,
-      paymentKey: asked,
-      orderId: asked.replace(paymentKey, orderId),
-      balance: 20_000,
-      transactionKey: null,
-    },
+    ...seen,
+    paymentKey: asked,
+    orderId: asked.replace(paymentKey, orderId),
+    balance: 20_000,
+    transactionKey: null,
   })
   const result = await run()
   await service.database.query(`delete from payment_operations where order_id like $1`, [`${orderId}\\_%`])

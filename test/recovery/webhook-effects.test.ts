@@ -106,8 +106,12 @@ test('an outcome closes what had arrived and said the same before the gateway wa
   const orderId = `ord_${crypto.randomUUID()}`
   const arrive = (transmissionId: string, more: { paymentKey?: string | null; status?: string } = {}) =>
     insertNotification(database, {
-      ...{ transmissionId: `${orderId}_${transmissionId}`, eventType: 'PAYMENT_STATUS_CHANGED', orderId },
-      ...{ paymentKey: 'pay_1', status: 'PARTIAL_CANCELED', ...more },
+      transmissionId: `${orderId}_${transmissionId}`,
+      eventType: 'PAYMENT_STATUS_CHANGED',
+      orderId,
+      paymentKey: 'pay_1',
+      status: 'PARTIAL_CANCELED',
+      ...more,
     })
   async function claim(): Promise<DueNotification> {
     const due = await claimNotifications(database, { limit: 100, firstPauseMs: 1, longestPauseMs: 1 })

@@ -34,7 +34,8 @@ function ask(url: string, { host, method = 'GET', headers = {}, body }: Asked = 
 }
 
 const service = await startWholeService(wholeFile, {
-  ...{ WORKER: 'off', INTERNAL_HOSTNAMES: 'service, Credits.Internal' },
+  WORKER: 'off',
+  INTERNAL_HOSTNAMES: 'service, Credits.Internal',
 })
 
 const internalPaths: [method: string, path: string][] = [
@@ -112,13 +113,24 @@ test('the sandbox and the shop refuse a foreign Host in plain text that names th
 test('the shop and the sandbox alone answer to the names they were given, and the shop to those of its own addresses', async (t) => {
   const [host, port] = ['127.0.0.1', 0]
   const shop = await startStorefront({
-    ...{ host, port, apiUrl: service.publicUrl, apiKey: (await service.newKey()).apiKey, dataDir: newDirectory(t) },
-    ...{ gatewayScriptUrl: `${service.sandboxUrl}/v2/standard`, hostnames: ['shop.example'] },
+    host,
+    port,
+    apiUrl: service.publicUrl,
+    apiKey: (await service.newKey()).apiKey,
+    dataDir: newDirectory(t),
+    gatewayScriptUrl: `${service.sandboxUrl}/v2/standard`,
+    hostnames: ['shop.example'],
   })
   t.after(() => shop.close())
   const sandbox = await startSandbox({
-    ...{ host, port, clientKey: 'test_ck_x', secretKey: 'test_sk_x', strict: false, webhookUrl: undefined },
-    ...{ dataDir: newDirectory(t), hostnames: ['gateway'] },
+    host,
+    port,
+    clientKey: 'test_ck_x',
+    secretKey: 'test_sk_x',
+    strict: false,
+    webhookUrl: undefined,
+    dataDir: newDirectory(t),
+    hostnames: ['gateway'],
   })
   t.after(() => sandbox.close())
   const statuses = async (url: string, names: string[]) =>
@@ -129,7 +141,9 @@ test('the shop and the sandbox alone answer to the names they were given, and th
 
 test('npm run docs and npm run sandbox keep to the same rule', async (t) => {
   const env = bareEnvironment({
-    ...{ SANDBOX_PORT: '0', DATA_DIR: newDirectory(t), INTERNAL_HOSTNAMES: 'inside' },
+    SANDBOX_PORT: '0',
+    DATA_DIR: newDirectory(t),
+    INTERNAL_HOSTNAMES: 'inside',
   })
   for (const [script, path, pattern] of [
     ['src/docs.ts', '', /^The API reference: (http:\S+)\n/],

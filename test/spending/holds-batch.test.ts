@@ -74,7 +74,11 @@ test('each of several endings has its own hold, what was captured of it and its 
   const [five, one, seven, two] = openings as [HoldOpening, HoldOpening, HoldOpening, HoldOpening]
   await openHolds(database(), openings)
   const end = ({ holdId }: HoldOpening, ending: HoldEnding['ending'], captured: number | null, of = customerId) => ({
-    ...{ customerId: of, holdId, ending, captured, serviceId },
+    customerId: of,
+    holdId,
+    ending,
+    captured,
+    serviceId,
   })
   const ended = await endHolds(database(), [
     end(seven, 'CAPTURE', 4),

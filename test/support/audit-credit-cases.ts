@@ -42,17 +42,23 @@ const oldEndpoint = (lastEvent: string, types = '{}') => `
 
 const brokenAccounts: BrokenRule[] = [
   {
-    ...{ invariant: 'I-1', rule: 'every account belongs to a customer', when: 'the row of a customer was deleted' },
+    invariant: 'I-1',
+    rule: 'every account belongs to a customer',
+    when: 'the row of a customer was deleted',
     damage: ({ customer }) => `delete from customers where customer_id = '${customer}'`,
     also: ['J-2 no record of the journal has been removed'],
   },
   {
-    ...{ invariant: 'I-17', rule: queueReaches, when: 'the queue of a customer was deleted' },
+    invariant: 'I-17',
+    rule: queueReaches,
+    when: 'the queue of a customer was deleted',
     damage: ({ customer }) =>
       `${oldEndpoint('last_event')}; delete from event_queues where customer_id = '${customer}'`,
   },
   {
-    ...{ invariant: 'I-17', rule: queueReaches, when: 'the end of a queue was set back' },
+    invariant: 'I-17',
+    rule: queueReaches,
+    when: 'the end of a queue was set back',
     damage: () => oldEndpoint('last_event - 1'),
   },
   {
@@ -239,7 +245,9 @@ const brokenEntries: BrokenRule[] = [
 
 const brokenHolds: BrokenRule[] = [
   {
-    ...{ invariant: 'I-11', rule: 'no hold lasts longer than a hold may', when: 'its end was put off by a year' },
+    invariant: 'I-11',
+    rule: 'no hold lasts longer than a hold may',
+    when: 'its end was put off by a year',
     damage: holdOf('held', `expires_at = expires_at + interval '1 year'`),
   },
   {
@@ -276,31 +284,37 @@ const data = (member: object) => `data = data::jsonb || '${JSON.stringify(member
 
 const brokenEvents: BrokenRule[] = [
   {
-    ...{ ...ruleOf(eventOfOrder), when: 'it tells another amount' },
+    ...ruleOf(eventOfOrder),
+    when: 'it tells another amount',
     damage: eventAbout('failed', 'failed', data({ amount: 1 })),
   },
   {
-    ...{ ...ruleOf(eventOfOrder), when: 'it tells other credits' },
+    ...ruleOf(eventOfOrder),
+    when: 'it tells other credits',
     damage: eventAbout('kept', 'confirmed', data({ credits: 1 })),
   },
   {
-    ...{ ...ruleOf(eventOfEntry), when: 'it tells another balance' },
+    ...ruleOf(eventOfEntry),
+    when: 'it tells another balance',
     damage: eventAbout('cancelled', 'cancelled', data({ balance: 1_000 })),
   },
   {
-    ...{ ...ruleOf(eventOfEntry), when: 'two events have changed places' },
+    ...ruleOf(eventOfEntry),
+    when: 'two events have changed places',
     damage: ({ confirmed, kept }) => `update events v set data = o.data from events o
       where v.type = 'order.confirmed' and o.type = v.type
         and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
   },
   {
-    ...{ ...ruleOf(eventsInTime), when: 'two events have changed places with their times' },
+    ...ruleOf(eventsInTime),
+    when: 'two events have changed places with their times',
     damage: ({ confirmed, kept }) => `update events v set (data, created_at) = (o.data, o.created_at) from events o
       where v.type = 'order.confirmed' and o.type = v.type
         and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
   },
   {
-    ...{ ...ruleOf('I-17 an order has one event for each state'), when: 'an event was written over another' },
+    ...ruleOf('I-17 an order has one event for each state'),
+    when: 'an event was written over another',
     damage: ({ failed, returned }) => `update events v set data = o.data from events o
       where v.data ->> 'orderId' = '${returned}' and o.data ->> 'orderId' = '${failed}'`,
   },

@@ -45,7 +45,10 @@ const broken = (
   also: string[] = [],
   invariant = 'J-2',
 ): BrokenRule => ({
-  ...{ invariant, rule, when, damage: typeof damage === 'string' ? () => damage : damage },
+  invariant,
+  rule,
+  when,
+  damage: typeof damage === 'string' ? () => damage : damage,
   also,
 })
 

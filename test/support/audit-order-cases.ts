@@ -113,30 +113,41 @@ export const brokenOrders: BrokenRule[] = [
     also: [entryOfOperation],
   },
   {
-    ...{ invariant: 'I-12', rule: returns, when: 'money of a CONFIRMED order was returned as that of a FAILED one' },
+    invariant: 'I-12',
+    rule: returns,
+    when: 'money of a CONFIRMED order was returned as that of a FAILED one',
     damage: ({ returned, confirmed }) =>
       `update payment_operations set order_id = '${confirmed}' where order_id = '${returned}' and kind = 'RETURN'`,
   },
   {
-    ...{ invariant: 'I-12', rule: returns, when: 'the money of one payment was returned twice' },
+    invariant: 'I-12',
+    rule: returns,
+    when: 'the money of one payment was returned twice',
     damage: ({ returnedTwice }) => `drop index payment_operations_one_success;
       update payment_operations set payment_key = 'paid_twice' where order_id = '${returnedTwice}' and kind = 'RETURN'`,
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'the refused confirm is gone' },
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'the refused confirm is gone',
     damage: withoutOperation('failed', 'CONFIRM'),
   },
   {
-    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'an expiry is gone' },
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'an expiry is gone',
     damage: withoutOperation('expired', 'CONFIRM'),
   },
   {
-    ...{ invariant: 'I-12', rule: refusedOrExpired, when: 'a PENDING order was made FAILED by hand' },
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'a PENDING order was made FAILED by hand',
     damage: orderOf('pending', `status = 'FAILED'`),
   },
   {
-    ...{ invariant: 'I-1', rule: 'every order belongs to an account' },
+    invariant: 'I-1',
+    rule: 'every order belongs to an account',
     when: 'the account of a customer who has bought nothing is gone',
     damage: ({ visitor }) => `delete from accounts where customer_id = '${visitor}'`,
   },
@@ -147,12 +158,15 @@ export const brokenOrders: BrokenRule[] = [
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-22', rule: answeredRule },
+    invariant: 'I-22',
+    rule: answeredRule,
     ...{ when: 'it is more', damage: operationOf('confirmed', 'CONFIRM', 'total_credits = 1000') },
   },
   {
-    ...{ invariant: 'I-22', rule: answeredRule },
-    ...{ when: 'it is less', damage: operationOf('kept', 'CONFIRM', 'total_credits = total_credits - 1') },
+    invariant: 'I-22',
+    rule: answeredRule,
+    when: 'it is less',
+    damage: operationOf('kept', 'CONFIRM', 'total_credits = total_credits - 1'),
   },
   {
     ...{ invariant: 'I-8', rule: 'no payment key is on two orders of a customer', when: 'one is' },
@@ -161,7 +175,9 @@ export const brokenOrders: BrokenRule[] = [
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-8', rule: 'no payment key is approved for two customers', when: 'one is' },
+    invariant: 'I-8',
+    rule: 'no payment key is approved for two customers',
+    when: 'one is',
     damage: ({ confirmed, stuckRefund }) => `update payment_operations set payment_key = 'paid_of_another'
       where order_id in ('${confirmed}', '${stuckRefund}')`,
   },

@@ -39,21 +39,26 @@ const newAccount = (members: string, values: string) => `
 
 const order = ({ customer }: Books, members: Record<string, string>) => {
   const row = {
-    ...{ customer_id: `'${customer}'`, order_id: `'ord_forged'`, package_type: `'BASIC'`, payment_method: `'CARD'` },
-    ...{ amount: '1000', credits: '1', ...members },
+    customer_id: `'${customer}'`,
+    order_id: `'ord_forged'`,
+    package_type: `'BASIC'`,
+    payment_method: `'CARD'`,
+    amount: '1000',
+    credits: '1',
+    ...members,
   }
   return `insert into orders (${Object.keys(row).join(', ')}) values (${Object.values(row).join(', ')})`
 }
 
 const operation = ({ customer }: Books, members: Record<string, string>) => {
   const row = {
-    ...{
-      customer_id: `'${customer}'`,
-      operation_id: 'gen_random_uuid()',
-      kind: `'CONFIRM'`,
-      payment_key: `'pay_forged'`,
-    },
-    ...{ holder_id: 'gen_random_uuid()', lease_until: 'now()', ...members },
+    customer_id: `'${customer}'`,
+    operation_id: 'gen_random_uuid()',
+    kind: `'CONFIRM'`,
+    payment_key: `'pay_forged'`,
+    holder_id: 'gen_random_uuid()',
+    lease_until: 'now()',
+    ...members,
   }
   return `insert into payment_operations (${Object.keys(row).join(', ')}) values (${Object.values(row).join(', ')})`
 }
@@ -193,7 +198,10 @@ export const roleCases: RoleCase[] = [
     'payment_operations_begin_open',
     (books) =>
       operation(books, {
-        ...{ order_id: `'${books.pending}'`, amount: '1', state: `'APPROVED'`, closed_at: 'now()' },
+        order_id: `'${books.pending}'`,
+        amount: '1',
+        state: `'APPROVED'`,
+        closed_at: 'now()',
         closed_by: 'gen_random_uuid()',
       }),
   ],

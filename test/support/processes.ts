@@ -246,7 +246,10 @@ export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDataba
   }
   defer(t, drop)
   return {
-    ...{ connection, pool, drop, queryUnguarded: unguardedBy(pool) },
+    connection,
+    pool,
+    drop,
+    queryUnguarded: unguardedBy(pool),
     query: async (text, values = []) => (await pool.query(text, values)).rows,
   }
 }

@@ -120,7 +120,9 @@ export const auditRow = (members: Row): Row => ({
   ...members,
 })
 export const dailyAudit = (members: Row): Row => ({
-  ...{ day: '2026-01-02', holder_id: uuid(1), lease_until: 'now' },
+  day: '2026-01-02',
+  holder_id: uuid(1),
+  lease_until: 'now',
   ...members,
 })
 export const discrepancy = (members: Row): Row => ({

@@ -284,7 +284,9 @@ test('no table has fewer rows than an earlier audit counted: a PENDING order tha
     violations.map(({ invariant, rule, customerId, detail }) => ({ invariant, rule, customerId, detail })),
     [
       {
-        ...{ invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted', customerId: null },
+        invariant: 'J-3',
+        rule: 'no table has fewer rows than an earlier audit counted',
+        customerId: null,
         detail: { scan: 'orders', rows: checkedOrders - 1, counted: checkedOrders },
       },
     ],

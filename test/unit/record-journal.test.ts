@@ -45,7 +45,9 @@ async function writeEverything(context: Database, turn: string): Promise<void> {
   ])
   await Promise.all([
     replaceKey(context, keyId, {
-      ...{ keyId: `key_${turn}`, pepperVersion: 1, lastFour: 'abcd' },
+      keyId: `key_${turn}`,
+      pepperVersion: 1,
+      lastFour: 'abcd',
       keyHash: Buffer.from(turn.padEnd(32)),
     }),
     updateRole(context, turn, 'support'),
