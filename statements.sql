@@ -1510,7 +1510,7 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', a.customer_id) as identity, jsonb_build_object('balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'eventsLastEvent', told.event_number) as detail,
+      'heldByHolds', a.held_by_holds, 'eventsLastEvent', newest_event.event_number) as detail,
            array_remove(array[
              case when ((select true from customers c where c.customer_id = a.customer_id)) is not true then 0 end,
              case when (a.balance = coalesce(last.balance_after, 0)) is not true then 1 end,
@@ -1520,15 +1520,15 @@ with page as materialized (
              case when (a.last_hash = coalesce(last.entry_hash, ''::bytea)) is not true then 5 end,
              case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 6 end,
              case when (last.held_after is null or a.held = last.held_after) is not true then 7 end,
-             case when (a.last_event = coalesce(told.event_number, 0)) is not true then 8 end,
+             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 8 end,
              case when (coalesce(queued.in_order, true)) is not true then 9 end,
              case when (not exists (
       select from event_endpoints n
-      where n.status <> 'REMOVED' and (n.types = '{}' or told.type = any (n.types))
-        and n.created_at < told.created_at - interval '1 day'
+      where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
+        and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= told.event_number))) is not true then 10 end], null) as broken
+                          and q.last_event >= newest_event.event_number))) is not true then 10 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -1549,7 +1549,7 @@ with page as materialized (
       where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
     left join lateral (
       select v.event_number, v.type, v.created_at from events v
-      where v.customer_id = a.customer_id order by v.event_number desc limit 1) told on true
+      where v.customer_id = a.customer_id order by v.event_number desc limit 1) newest_event on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
       from event_queues q where q.customer_id = a.customer_id) queued

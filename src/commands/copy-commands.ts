@@ -28,7 +28,7 @@ export const copyCommands: Command[] = [
         'The file is read through before anything is touched. It is done when it says so: before, and after an audit that ' +
         'finds a violation, no service starts on it.',
       'Keys, tokens, operators and endpoints are as they were then. With --old those that were suspended or removed since are ' +
-        'listed, each with the command that does it again. A password in the URL is seen by everybody who can list processes.',
+        'listed, each with the command that does it again. A password in the URL is visible to every user who can list processes.',
       'After a restore of an older backup start with WORKER=off and run reconcile first: docs/operations.md.',
     ],
     options: {

@@ -69,7 +69,7 @@ export const operatorCommands: Command[] = [
     name: 'operators reset',
     does: 'Gives an operator a new first password, shown this once, and ends their sessions.',
     more: [
-      'For whoever has forgotten theirs. The old one does not work any more. They have to change the new one within FIRST_PASSWORD_HOURS (72).',
+      'For operators who have forgotten theirs. The old one no longer works. They have to change the new one within FIRST_PASSWORD_HOURS (72).',
     ],
     arguments: [operatorArgument],
     examples: [{ line: 'operators reset kim', does: 'shows operatorId, name and firstPassword' }],

@@ -76,7 +76,7 @@ function listGuards(database: Database): Promise<Found[]> {
   return database.run<Found>(listGuardsStatement, [guardedTables])
 }
 
-/** For `npm run schema`. Indexes that only make something quick are nobody's guard. */
+/** For `npm run schema`. Indexes that only make something quick guard nothing. */
 export async function readGuards(database: Database): Promise<Guard[]> {
   const found = await listGuards(database)
   const kinds: string[] = ['column', 'constraint', 'unique index', 'trigger', 'function'] satisfies GuardKind[]

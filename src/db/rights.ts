@@ -193,7 +193,7 @@ const listMissingStatement = statement(
 )
 
 // The other way round, for a role that does not own the tables: an owner may do everything. What it may do as a member of
-// another role, or because everybody may, counts as well. Where a newer version has given its rights, this one does not judge.
+// another role, or from PUBLIC, counts as well. Where a newer version has given its rights, this one does not judge.
 const listSurplusStatement = statement(
   'db.listSurplusRights',
   `with relation as (

@@ -33,7 +33,7 @@ export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promis
   throw new Error(`The statements of one connection run in different sessions of the server. ${sessionsAdvice}`)
 }
 
-/** PgBouncer refuses what it is not told to hand on or to ignore. */
+/** PgBouncer refuses what it is not configured to pass on or to ignore. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return pool.connect().catch((error: Error) => {
     if (!/startup parameter/.test(error.message)) throw error

@@ -30,7 +30,7 @@ export type FoundOperator = {
   name: string
   status: OperatorStatus
   passwordHash: string
-  /** A first password that was not changed in time: it signs nobody in. */
+  /** A first password that was not changed in time: it no longer signs in. */
   isLapsed: boolean
 }
 

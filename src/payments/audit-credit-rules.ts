@@ -55,7 +55,7 @@ export const accountRules: ScanRule[] = [
   {
     invariant: 'I-17',
     rule: 'the account knows the number of its last event',
-    holds: 'a.last_event = coalesce(told.event_number, 0)',
+    holds: 'a.last_event = coalesce(newest_event.event_number, 0)',
   },
   {
     invariant: 'I-17',
@@ -69,11 +69,11 @@ export const accountRules: ScanRule[] = [
     rule: 'an endpoint that wants the last event of a customer has a queue that reaches it',
     holds: `not exists (
       select from event_endpoints n
-      where n.status <> 'REMOVED' and (n.types = '{}' or told.type = any (n.types))
-        and n.created_at < told.created_at - interval '1 day'
+      where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
+        and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= told.event_number))`,
+                          and q.last_event >= newest_event.event_number))`,
   },
 ]
 
@@ -278,7 +278,7 @@ export const eventRules: ScanRule[] = [
   },
   {
     invariant: 'I-17',
-    rule: 'an event about an order has the balance and the time of the entry that it tells of',
+    rule: 'an event about an order has the balance and the time of its ledger entry',
     holds: `e.entry_number is null
       or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)`,
   },

@@ -94,7 +94,7 @@ const accounts: Scan = {
       where e.customer_id = a.customer_id order by e.entry_number desc limit 1) last on true
     left join lateral (
       select v.event_number, v.type, v.created_at from events v
-      where v.customer_id = a.customer_id order by v.event_number desc limit 1) told on true
+      where v.customer_id = a.customer_id order by v.event_number desc limit 1) newest_event on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
       from event_queues q where q.customer_id = a.customer_id) queued`,
@@ -102,7 +102,7 @@ const accounts: Scan = {
   detail: `'balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'eventsLastEvent', told.event_number`,
+      'heldByHolds', a.held_by_holds, 'eventsLastEvent', newest_event.event_number`,
 }
 
 const entries: Scan = {

@@ -17,7 +17,7 @@ export const namesEntry = 'I-8 an entry that moves the credits of an order is th
 export const byKind = 'I-20 the kind of an entry says what it does to the balance and to what is held, and for what'
 export const entryOfOperation =
   'I-11 an entry of an operation is about its order and about all that it holds, and ends it as it ended'
-export const eventOfEntry = 'I-17 an event about an order has the balance and the time of the entry that it tells of'
+export const eventOfEntry = 'I-17 an event about an order has the balance and the time of its ledger entry'
 export const answered = 'I-22 the balance a confirm was answered with is what its grant left available'
 /** What every later order of the customer still says of a ledger that was rewritten. */
 export const rewritten = [eventOfEntry, answered]

@@ -179,7 +179,7 @@ export const audits: typeof english = {
     'the time of an event is not before that of the one before it': '이벤트의 시각은 직전 이벤트보다 이르지 않다',
     'an event about an order has the package, the amount and the credits of the order':
       '주문 이벤트의 상품, 금액, 크레딧은 주문과 같다',
-    'an event about an order has the balance and the time of the entry that it tells of':
+    'an event about an order has the balance and the time of its ledger entry':
       '주문 이벤트의 잔액과 시각은 해당 원장 항목과 같다',
     'an order has one event for each state': '주문의 상태마다 이벤트는 하나뿐이다',
     'an event about few credits has fewer than its threshold': 'credits.low 이벤트의 크레딧은 기준보다 적다',
