@@ -15,7 +15,11 @@ import { runWorkloads } from './workloads/run.ts'
 type Run = (options: Options, parts: AsyncDisposableStack) => Promise<boolean>
 
 const runs: Record<string, Run> = {
-  ...{ workloads: runWorkloads, overload: runOverload, soak: runSoak, profile: runProfile, growth: runGrowth },
+  workloads: runWorkloads,
+  overload: runOverload,
+  soak: runSoak,
+  profile: runProfile,
+  growth: runGrowth,
   pages: runPages,
 }
 

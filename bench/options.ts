@@ -37,8 +37,13 @@ const mostConnections = 1_024
 const results = fileURLToPath(new URL('./results', import.meta.url))
 
 const defaults = {
-  ...{ seconds: '3', rounds: '3', minutes: '10', orders: '5000000', linear: '200000' },
-  ...{ connections: '1,64,256', out: results },
+  seconds: '3',
+  rounds: '3',
+  minutes: '10',
+  orders: '5000000',
+  linear: '200000',
+  connections: '1,64,256',
+  out: results,
 }
 const options = {
   seconds: { type: 'string' },
@@ -88,7 +93,8 @@ export function readOptions(args: string[], words: string[], takes: Record<strin
         big: {
           orders: readNumber('--orders', orders, mostOrders, leastOrders),
           linear: readNumber('--linear', linear, mostOrders, leastOrders),
-          ...{ books: values.books, keep: values.keep ?? false },
+          books: values.books,
+          keep: values.keep ?? false,
         },
       }),
       connections: readList(connections).map((each) => readNumber('--connections', each, mostConnections)),

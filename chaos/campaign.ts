@@ -234,7 +234,14 @@ async function conclude(
   const missing = findMissing(minutes, fired, figures)
   const quietSeconds = Math.round(quiet.tookMs / 100) / 10
   return {
-    ...{ seed, minutes, fired, gatewayFaults, checks, missing, directory: null, verdict: judge(checks, missing) },
+    seed,
+    minutes,
+    fired,
+    gatewayFaults,
+    checks,
+    missing,
+    directory: null,
+    verdict: judge(checks, missing),
     figures: {
       ...figures,
       'quiet after the faults in seconds': quietSeconds,

@@ -27,7 +27,9 @@ const messages: Messages = {
   spend: ({ credits, reference }, customerId) => post(`${internalBase}/spend`, { customerId, credits, reference }),
   hold: ({ credits, reference, expiresInSeconds }, customerId) =>
     post(`${internalBase}/holds`, {
-      ...{ customerId, credits, reference },
+      customerId,
+      credits,
+      reference,
       ...(expiresInSeconds !== null && { expiresInSeconds }),
     }),
   capture: ({ holdId, credits }, customerId) =>

@@ -12,9 +12,14 @@ const base = '/console/'
 
 /** Everything that the files of the page are made from. */
 const sources = [
-  ...['console/*.*', 'console/src/**/*.*', 'package-lock.json', 'tsconfig.json'],
-  ...['src/console/addresses.ts', 'src/console/session-times.ts'],
-  ...['src/core/korean-days.ts', 'src/operators/permissions.ts'],
+  'console/*.*',
+  'console/src/**/*.*',
+  'package-lock.json',
+  'tsconfig.json',
+  'src/console/addresses.ts',
+  'src/console/session-times.ts',
+  'src/core/korean-days.ts',
+  'src/operators/permissions.ts',
 ]
 
 /** Light or dark is known before anything is drawn: a plain script in the head, which the page waits for. */
@@ -38,11 +43,20 @@ async function build(root: string, outDir: string): Promise<void> {
   process.env.NODE_ENV = 'production'
   const vite = await import('vite')
   const config: InlineConfig = {
-    ...{ root: join(root, 'console'), base, configFile: false, envDir: false, publicDir: false, logLevel: 'error' },
+    root: join(root, 'console'),
+    base,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'error',
     oxc: { jsx: { runtime: 'automatic' } },
     plugins: [schemeFirst],
     build: {
-      ...{ outDir, emptyOutDir: true, assetsInlineLimit: 0, reportCompressedSize: false, sourcemap: false },
+      outDir,
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      sourcemap: false,
       // The first of each that knows light-dark(), of 2024: rewritten for older ones it would not follow the choice made here.
       target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
       modulePreload: { polyfill: false },

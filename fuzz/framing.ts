@@ -22,8 +22,18 @@ const emptyLine = /\n\r?\n/g
 
 /** Of these nobody doubts what they mean for the framing: nothing, but for the first three. */
 const plainHeaders = new Set([
-  ...['host', 'content-length', 'transfer-encoding', 'content-type', 'service-api-key', 'authorization', 'accept'],
-  ...['x-idempotency-key', 'tosspayments-webhook-transmission-id', 'user-agent', 'cookie', 'x-forwarded-for'],
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'content-type',
+  'service-api-key',
+  'authorization',
+  'accept',
+  'x-idempotency-key',
+  'tosspayments-webhook-transmission-id',
+  'user-agent',
+  'cookie',
+  'x-forwarded-for',
 ])
 /** Servers refuse heads from some size on; below these all take them. */
 const mostHeadBytes = 8_000

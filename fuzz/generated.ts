@@ -25,8 +25,16 @@ const queriesOf = remembered(nearQuery)
 
 const otherMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 const contentTypes = [
-  ...['application/json', 'Application/JSON; Charset=UTF-8', 'application/json;', 'text/plain', 'application/xml'],
-  ...['application/json; charset=utf-16', 'application/x-www-form-urlencoded', 'application/jsonx', '*/*', 'x'],
+  'application/json',
+  'Application/JSON; Charset=UTF-8',
+  'application/json;',
+  'text/plain',
+  'application/xml',
+  'application/json; charset=utf-16',
+  'application/x-www-form-urlencoded',
+  'application/jsonx',
+  '*/*',
+  'x',
 ] as const
 
 /** Who calls, other than the right one. */

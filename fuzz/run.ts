@@ -113,8 +113,13 @@ async function checkAtEnd(
   watch.stop()
   const stop = await world.service.stop().then(() => undefined, String)
   return judgeEnd({
-    ...{ megabytesBefore: before, megabytesAfter: after, sockets, mostSockets: options.connections + mostSocketsLeft },
-    ...{ round, stop, audit: code === 0 ? undefined : `exit code ${code}: ${stdout}${stderr}`.slice(0, 4_000) },
+    megabytesBefore: before,
+    megabytesAfter: after,
+    sockets,
+    mostSockets: options.connections + mostSocketsLeft,
+    round,
+    stop,
+    audit: code === 0 ? undefined : `exit code ${code}: ${stdout}${stderr}`.slice(0, 4_000),
   })
 }
 
@@ -140,9 +145,19 @@ function reportOf(
   const { connections, requests, answers, resets, bytes, byCode, byKind } = tally
   const { seed, minutes } = options
   return {
-    ...{ seed, minutes, connectionsAtATime: options.connections, seconds: Math.round(tookMs / 1_000) },
-    ...{ connections, requests, answers, resets, bytes, megabytesBefore: before, megabytesAfter: after },
-    ...{ codes: Object.fromEntries(byCode), kinds: Object.fromEntries(byKind) },
+    seed,
+    minutes,
+    connectionsAtATime: options.connections,
+    seconds: Math.round(tookMs / 1_000),
+    connections,
+    requests,
+    answers,
+    resets,
+    bytes,
+    megabytesBefore: before,
+    megabytesAfter: after,
+    codes: Object.fromEntries(byCode),
+    kinds: Object.fromEntries(byKind),
     log: { lines: watch.lines.total, messages: Object.fromEntries(watch.lines.byMessage) },
     findings: findings.kept,
     foundOfKind: Object.fromEntries(findings.counts),

@@ -36,9 +36,14 @@ export async function startWorld(parts: AsyncDisposableStack): Promise<World> {
   const keys = { TOSS_CLIENT_KEY: `test_ck_${newSecret()}`, TOSS_SECRET_KEY: secrets.secretKey }
   const gatewayUrl = await startGateway(cleaner, keys)
   const settings = {
-    ...{ NODE_ENV: 'production', GATEWAY: 'toss', TOSS_API_URL: gatewayUrl, ...keys },
-    ...{ KEY_PEPPER: secrets.pepper, WEBHOOK_TOKEN: secrets.webhookToken },
-    ...{ SUCCESS_URL: 'https://shop.example/success', FAIL_URL: 'https://shop.example/fail' },
+    NODE_ENV: 'production',
+    GATEWAY: 'toss',
+    TOSS_API_URL: gatewayUrl,
+    ...keys,
+    KEY_PEPPER: secrets.pepper,
+    WEBHOOK_TOKEN: secrets.webhookToken,
+    SUCCESS_URL: 'https://shop.example/success',
+    FAIL_URL: 'https://shop.example/fail',
     // Orders are made by the thousand and never paid.
     PENDING_ORDERS_PER_CUSTOMER: '0',
   }
@@ -111,11 +116,17 @@ async function issueAll(cleaner: processes.Cleaner, dataDir: string, peppers: Pe
   await updateTokenStatus(database, former.serviceId, 'SUSPENDED')
   await books.drop()
   const values: Values = {
-    ...{ apiKey: own.apiKey, otherApiKey: other.apiKey, suspendedApiKey: suspended.apiKey },
-    ...{ token: sibling.token, suspendedToken: former.token, webhookToken: '' },
-    ...{ customerId: own.customerId, otherCustomerId: other.customerId },
+    apiKey: own.apiKey,
+    otherApiKey: other.apiKey,
+    suspendedApiKey: suspended.apiKey,
+    token: sibling.token,
+    suspendedToken: former.token,
+    webhookToken: '',
+    customerId: own.customerId,
+    otherCustomerId: other.customerId,
     // Until a purchase or a hold is answered there are none.
-    ...{ orderId: `ord_${'9'.repeat(36)}`, holdId: '00000000-0000-4000-8000-00000000dead' },
+    orderId: `ord_${'9'.repeat(36)}`,
+    holdId: '00000000-0000-4000-8000-00000000dead',
   }
   return { values, password: books.connection.password }
 }

@@ -31,7 +31,13 @@ function errorFields(error: unknown, depth = 0): object {
   const within = { cause, error: last, suppressed }
   const inner = Object.entries(within).filter(([, value]) => value instanceof Error)
   return {
-    ...{ type: name, message, code, severity, table, constraint, stack },
+    type: name,
+    message,
+    code,
+    severity,
+    table,
+    constraint,
+    stack,
     ...Object.fromEntries(inner.map(([role, value]) => [role, errorFields(value, depth + 1)])),
     ...(Array.isArray(errors) && { errors: errors.map((each) => errorFields(each, depth + 1)) }),
   }

@@ -68,7 +68,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     let worker: Worker | undefined
     const onStored = () => worker?.wake(notificationsJob)
     const webhooks = buildWebhookListener({
-      ...{ database: requestDatabase, token, onStored, log: quiet, counts: counts.webhook, tallies },
+      database: requestDatabase,
+      token,
+      onStored,
+      log: quiet,
+      counts: counts.webhook,
+      tallies,
     })
     parts.defer(() => webhooks.close())
     const webhookBase = await listen(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
@@ -90,7 +95,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const authenticateService = createAuthenticateService(requestDatabase, peppers)
     const { bodyLimitBytes, rateLimitPerSecond } = config
     const listener = buildPublicListener({
-      ...{ authenticate, payments, log: quiet, bodyLimitBytes, rateLimitPerSecond, counts: counts.public, tracing },
+      authenticate,
+      payments,
+      log: quiet,
+      bodyLimitBytes,
+      rateLimitPerSecond,
+      counts: counts.public,
+      tracing,
     })
     const outbound = createOutbound(outboundOptions(config))
     parts.defer(() => outbound.close())
@@ -125,10 +136,18 @@ export async function startService(config: Config, log: Logger): Promise<Service
       credits,
       authenticateService,
       bodyLimitBytes,
-      ...{ log: quiet, counts: counts.internal, metrics, tracing },
+      log: quiet,
+      counts: counts.internal,
+      metrics,
+      tracing,
       hostnames: config.internalHostnames,
       console: {
-        ...{ database: requestDatabase, payments, background, deliveries, peppers, log },
+        database: requestDatabase,
+        payments,
+        background,
+        deliveries,
+        peppers,
+        log,
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
         isHeldBack: () => breakerState() !== 'closed',
         secureCookies: config.production,

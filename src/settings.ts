@@ -11,7 +11,10 @@ const gatewaySessionMs = 600_000
 export function paymentSettings(config: Config): PaymentSettings {
   const { operationLeaseMs, operationWaitMs, pendingOrdersPerCustomer, pendingOrderLifetimeMs } = config
   return {
-    ...{ operationLeaseMs, operationWaitMs, pendingOrdersPerCustomer, pendingOrderLifetimeMs },
+    operationLeaseMs,
+    operationWaitMs,
+    pendingOrdersPerCustomer,
+    pendingOrderLifetimeMs,
     // A request may be on its way for as long as its time limit, and find a session that is as old as one can be.
     paymentSessionMs: gatewaySessionMs + config.gatewayTimeoutMs,
     settleFirstPauseMs: Math.min(1_000, config.operationRetryMaxMs),

@@ -45,14 +45,13 @@ export function buildWebhookListener(parts: WebhookListenerParts): FastifyInstan
   }
 
   const { app } = buildListener({
-    ...{ admit, admitConnect: async () => refuse('NOT000') },
-    ...{
-      log,
-      bodyLimitBytes,
-      ...(counts && { counts }),
-      maxParamLength: 300,
-      limits: { headMs: 5_000, requestMs: storeLimitMs },
-    },
+    admit,
+    admitConnect: async () => refuse('NOT000'),
+    log,
+    bodyLimitBytes,
+    ...(counts && { counts }),
+    maxParamLength: 300,
+    limits: { headMs: 5_000, requestMs: storeLimitMs },
   })
 
   app.post(webhookPath(':token'), async (request) => {

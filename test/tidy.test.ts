@@ -62,8 +62,11 @@ const writers: Record<string, string[]> = {
   dead_events: ['src/events/queue-sql.ts', 'src/events/dead-sql.ts'],
   orders: ['src/payments/order-sql.ts', 'src/payments/finish-sql.ts', 'src/payments/expire.ts'],
   payment_operations: [
-    ...['src/payments/begin-sql.ts', 'src/payments/lease-sql.ts', 'src/payments/finish-sql.ts'],
-    ...['src/payments/review-sql.ts', 'src/payments/expire.ts'],
+    'src/payments/begin-sql.ts',
+    'src/payments/lease-sql.ts',
+    'src/payments/finish-sql.ts',
+    'src/payments/review-sql.ts',
+    'src/payments/expire.ts',
   ],
   discrepancies: ['src/payments/discrepancy-sql.ts'],
   webhook_notifications: ['src/payments/notification-sql.ts'],
@@ -262,6 +265,45 @@ test('no file has what is banned', () => {
     ),
   )
 })
+
+test('a literal is not spread into a list: its members are members of the list', () => {
+  breaches(code.filter((file) => file !== 'test/tidy.test.ts').flatMap((file) => spreadLiterals(file, read(file))))
+  const packed = ['[...[1, 2]]', '{ ...{ a, b }, c }', 'f(...([a, [b]] as const))', '<P {...{ a: 1 }} />']
+  const allowed = [
+    '[...[1, 2].map(f)]',
+    'f(...([a] as const).map(g))',
+    '(...[a]: [number]) => a',
+    '{ ...(a && { b }) }',
+  ]
+  assert.deepEqual(
+    packed.flatMap((each) => spreadLiterals('a.ts', each)),
+    packed.map(() => 'a.ts: line 1'),
+  )
+  assert.deepEqual(
+    allowed.flatMap((each) => spreadLiterals('a.ts', each)),
+    [],
+  )
+})
+
+/** `...[a, b]` and `...{ a, b }` where the literal is all that is spread: no call and no type follows it. */
+function spreadLiterals(file: string, text: string): string[] {
+  const code = text.replace(/'[^'\n]*'|\\[[\](){}]/g, (part) => '_'.repeat(part.length))
+  return [...code.matchAll(/\.\.\.(\(*)(?=[[{])/g)].flatMap(({ index, 0: dots, 1: brackets = '' }) => {
+    const rest = code.slice(closingBracket(code, index + dots.length) + 1)
+    const end = new RegExp(`^(?: as const)?\\){${brackets.length}}\\s*[,)\\]}]`)
+    return end.test(rest) ? [`${file}: line ${code.slice(0, index).split('\n').length}`] : []
+  })
+}
+
+function closingBracket(code: string, start: number): number {
+  let depth = 0
+  for (let place = start; place < code.length; place += 1) {
+    if ('[{('.includes(code[place] ?? '')) depth += 1
+    else if (']})'.includes(code[place] ?? '')) depth -= 1
+    if (depth === 0) return place
+  }
+  return code.length
+}
 
 test('files open with what they are responsible for', () => {
   breaches(code.filter((file) => !read(file).startsWith('// ')))

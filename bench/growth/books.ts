@@ -42,8 +42,11 @@ function connectionOf(url: string): Connection {
   const { pathname, searchParams, hostname, port, username, password } = new URL(url)
   const of = (name: string, otherwise: string) => searchParams.get(name) ?? decodeURIComponent(otherwise)
   return {
-    ...{ host: of('host', hostname), port: Number(of('port', port || '5432')), database: pathname.slice(1) },
-    ...{ user: of('user', username), password: of('password', password) },
+    host: of('host', hostname),
+    port: Number(of('port', port || '5432')),
+    database: pathname.slice(1),
+    user: of('user', username),
+    password: of('password', password),
   }
 }
 

@@ -134,7 +134,9 @@ function linearTable(statements: Statement[], commands: Command[]): string {
 function commandsTable(books: Results['books']): string {
   const rows = (['small', 'large'] as const).flatMap((size) =>
     books[size].commands.map(({ step, rows: count, seconds, peakMegabytes }) => [
-      ...[`${step}, ${size}`, thousands.format(count), seconds.toFixed(1)],
+      `${step}, ${size}`,
+      thousands.format(count),
+      seconds.toFixed(1),
       peakMegabytes === null ? '–' : `${peakMegabytes.toFixed(0)} MB`,
     ]),
   )
@@ -153,10 +155,13 @@ export function plotOf({ measurements, options, books }: Results): string | null
     subtitle:
       `${thousands.format(rowsOf(counts))} rows; ${counted(connections, 'connection')}, ` +
       `median of ${counted(rounds, 'round')} of ${seconds} s; thin line: least to most`,
-    ...{ unit: 'ratio', scale: 'linear', markName: 'target, at least' },
+    unit: 'ratio',
+    scale: 'linear',
+    markName: 'target, at least',
     series: [{ name: series, colour: 'blue' }],
     groups: workloads.map(({ workload, ratio: { median: value, least, most } }) => ({
-      ...{ label: workload, bars: [{ series, value, least, most, mark: leastRatio }] },
+      label: workload,
+      bars: [{ series, value, least, most, mark: leastRatio }],
     })),
     format: (value) => value.toFixed(2),
   })

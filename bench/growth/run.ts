@@ -41,7 +41,9 @@ export async function runGrowth(options: Options, parts: AsyncDisposableStack): 
   }
   const { seconds, rounds } = options
   const sizeOf = ({ counts, generatedSeconds }: BigBooks, lines: Line[]) => ({
-    ...{ counts, generatedSeconds, commands: lines },
+    counts,
+    generatedSeconds,
+    commands: lines,
   })
   const results: Results = {
     machine: await machineOf(stages.full),
@@ -51,7 +53,9 @@ export async function runGrowth(options: Options, parts: AsyncDisposableStack): 
       large: sizeOf(sizes.large, commands.large),
       small: sizeOf(sizes.small, commands.small),
     },
-    ...{ measurements, readings, failures },
+    measurements,
+    readings,
+    failures,
   }
   writeJson(options.out, 'growth.json', results)
   const plot = plotOf(results)
@@ -80,7 +84,9 @@ async function playableOf({ server, ...sizes }: Sizes, size: Size): Promise<Book
   // Whoever opened it ends it.
   const stop = async () => undefined
   return {
-    ...{ directory, server: { connection, dataDirectory, adopted: true, stop }, client },
+    directory,
+    server: { connection, dataDirectory, adopted: true, stop },
+    client,
     ...(await fill(client, customersOfStage)),
   }
 }

@@ -133,7 +133,9 @@ function startLoad(input: LoadInput): Load {
 
   for (let number = 0; number < connections; number += 1) play(number)
   return {
-    ...{ meter, drained: drained.promise, end },
+    meter,
+    drained: drained.promise,
+    end,
     playFor: (seconds) => Promise.race([sleep(seconds * 1_000), failed.promise]),
   }
 }

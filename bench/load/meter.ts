@@ -22,8 +22,11 @@ export function createMeter(now: () => number = () => performance.now()): Meter 
     take() {
       const endedAt = now()
       const metered = {
-        ...{ seconds: (endedAt - beganAt) / 1_000, done: tallyOf(latencies.done), refused: tallyOf(latencies.refused) },
-        ...{ settled: settles.done, settlesRefused: settles.refused },
+        seconds: (endedAt - beganAt) / 1_000,
+        done: tallyOf(latencies.done),
+        refused: tallyOf(latencies.refused),
+        settled: settles.done,
+        settlesRefused: settles.refused,
       }
       beganAt = endedAt
       latencies = { done: [], refused: [] }

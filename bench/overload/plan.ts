@@ -36,11 +36,9 @@ function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
   return [
     // At the peak nobody needs to be refused; who is, does not count as work and comes again as told.
     ...peakConnections.map((count) => ({
-      ...{
-        subject: workload,
-        phase: 'peak' as const,
-        play: { workload, connections: count, refusals: 'wait' as const },
-      },
+      subject: workload,
+      phase: 'peak' as const,
+      play: { workload, connections: count, refusals: 'wait' as const },
     })),
     { subject: workload, phase: 'polite', play: { workload, connections: tooMany, refusals: 'wait' } },
     { subject: workload, phase: 'rude', play: { workload, connections: tooMany, refusals: 'insist' } },
@@ -49,6 +47,9 @@ function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
 
 function shareSteps(): Omit<Step, 'round'>[] {
   return (['calm', 'crowded'] as const).map((phase) => ({
-    ...{ subject: 'payers', phase, play: payers, besides: readers[phase] },
+    subject: 'payers',
+    phase,
+    play: payers,
+    besides: readers[phase],
   }))
 }

@@ -33,7 +33,10 @@ export function tablesOf({ machine, options, targets, lines, failures }: Results
     `${describeMachine(machine)}; ${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken ` +
     'within a round, and told with the least and the most. The payers’ work is their confirms and cancels.\n'
   const judged = targets.map(({ name, bound, limit, measured, met }) => [
-    ...[name, `${bound} ${limit}`, ratio(measured), met ? 'met' : 'missed'],
+    name,
+    `${bound} ${limit}`,
+    ratio(measured),
+    met ? 'met' : 'missed',
   ])
   const parts = [
     described,
@@ -58,7 +61,9 @@ export function plotOf({ lines, options }: Results): string {
   return draw({
     title: 'Work done and refused when more comes than is let in',
     subtitle: `median of ${counted(rounds, 'round')} of ${seconds} s; thin line: least to most; the payers’ work: confirms and cancels`,
-    ...{ unit: 'a second', scale: 'linear', markName: `${keptShare} of the peak, or of the calm` },
+    unit: 'a second',
+    scale: 'linear',
+    markName: `${keptShare} of the peak, or of the calm`,
     series: [
       { name: 'work done', colour: 'blue' },
       { name: 'refused', colour: 'amber' },

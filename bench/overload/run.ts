@@ -46,8 +46,12 @@ export async function runOverload(options: Options, parts: AsyncDisposableStack)
     await removeOpenOrders(stage.books)
   }
   const results: Results = {
-    ...{ machine: await machineOf(stage), options: { seconds, rounds, workloads } },
-    ...{ targets: judge(taken), lines: linesOf(taken), taken, failures },
+    machine: await machineOf(stage),
+    options: { seconds, rounds, workloads },
+    targets: judge(taken),
+    lines: linesOf(taken),
+    taken,
+    failures,
   }
   writeJson(options.out, 'overload.json', results)
   if (results.lines.length > 0) writeFileSync(join(options.out, 'overload.svg'), plotOf(results))

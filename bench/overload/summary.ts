@@ -47,7 +47,9 @@ export function linesOf(taken: Taken[]): Line[] {
     const over = (of: (each: Taken) => number) => spreadOf(group.map(of)) as Spread
     const refusing = group.filter(({ measured }) => measured.refused.count > 0)
     return {
-      ...{ subject, phase, connections: [...new Set(group.map(({ connections }) => connections))] },
+      subject,
+      phase,
+      connections: [...new Set(group.map(({ connections }) => connections))],
       work: over(workOf),
       refused: over(({ measured }) => measured.refused.count / measured.seconds),
       workP50Ms: over(({ measured }) => measured.done.p50Ms),

@@ -57,7 +57,9 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
     machine: await machineOf(stage),
     counts: full.counts,
     options: { requests },
-    ...{ addedUp, pages, failures },
+    addedUp,
+    pages,
+    failures,
   }
   writeJson(options.out, 'pages.json', results)
   process.stdout.write(tablesOf(results))

@@ -5,8 +5,12 @@ import type { CallFrame } from './cpu-profile.ts'
 export type Owner = 'ours' | 'framework' | 'driver' | 'undici' | 'Node' | 'native and gc'
 
 export const ownerColours: Record<Owner, Colour> = {
-  ...{ ours: 'blue', framework: 'amber', driver: 'green' },
-  ...{ undici: 'paleAmber', Node: 'paleBlue', 'native and gc': 'grey' },
+  ours: 'blue',
+  framework: 'amber',
+  driver: 'green',
+  undici: 'paleAmber',
+  Node: 'paleBlue',
+  'native and gc': 'grey',
 }
 
 /** The first that fits. Fastify brings most of what else is in node_modules. */

@@ -76,7 +76,9 @@ async function sample(stage: Stage, minutes: number): Promise<{ samples: Sample[
 function panelsOf(samples: Sample[]) {
   const format = (value: number) => value.toFixed(0)
   const panel = (name: string, colour: 'blue' | 'green' | 'amber', of: (each: Sample) => number | null) => ({
-    ...{ name, colour, format },
+    name,
+    colour,
+    format,
     points: samples.flatMap((each) => {
       const value = of(each)
       return value === null ? [] : [{ minute: each.minute, value }]
@@ -93,7 +95,11 @@ function tableOf(summary: Summary | null): string {
   if (!summary) return `Minute 2 and the last one are held against each other from ${leastMinutes} min on.\n`
   const { second, last, throughputRatio, memoryRatio, met } = summary
   const line = (name: string, of: (minute: Minute) => number | null, ratio: number | null, wanted: string) => [
-    ...[name, of(second)?.toFixed(1) ?? '–', of(last)?.toFixed(1) ?? '–', ratio?.toFixed(2) ?? '–', wanted],
+    name,
+    of(second)?.toFixed(1) ?? '–',
+    of(last)?.toFixed(1) ?? '–',
+    ratio?.toFixed(2) ?? '–',
+    wanted,
   ]
   const wanted = `at most ${mostGrowth}: ${met === null ? 'not measured' : met ? 'met' : 'missed'}`
   return table(

@@ -31,7 +31,10 @@ export function summarise(samples: Sample[], minutes: number): Summary | null {
   if (!second || !last) return null
   const memoryRatio = last.megabytes === null || second.megabytes === null ? null : last.megabytes / second.megabytes
   return {
-    ...{ second, last, throughputRatio: last.perSecond / second.perSecond, memoryRatio },
+    second,
+    last,
+    throughputRatio: last.perSecond / second.perSecond,
+    memoryRatio,
     met: memoryRatio === null ? null : memoryRatio <= mostGrowth,
   }
 }

@@ -81,7 +81,8 @@ function customerIdOf(customerSeed: string, number: number): string {
 export async function fill(client: pg.Client, count: number): Promise<Filled> {
   const customerSeed = randomUUID()
   const customers = Array.from({ length: count }, (_, number) => ({
-    ...{ customerId: customerIdOf(customerSeed, number), apiKey: newSecretText('cpk_') },
+    customerId: customerIdOf(customerSeed, number),
+    apiKey: newSecretText('cpk_'),
   }))
   const ids = customers.map(({ customerId }) => customerId)
   // More credits than an order sells, for an order that is not there: the schema would refuse them.
@@ -124,7 +125,9 @@ const fillText = `
 export function newOrders({ customers }: Books, count: number): Order[] {
   const { price: amount } = packageOf('BASIC')
   return Array.from({ length: count }, (_, number) => ({
-    ...{ customer: number % customers.length, orderId: newOrderId(), amount },
+    customer: number % customers.length,
+    orderId: newOrderId(),
+    amount,
   }))
 }
 

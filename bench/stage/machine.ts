@@ -7,8 +7,11 @@ export type Machine = { cores: number; architecture: string; node: string; postg
 export async function machineOf({ books }: Stage): Promise<Machine> {
   const { rows } = await books.client.query<{ server_version: string }>('show server_version')
   return {
-    ...{ cores: availableParallelism(), architecture: process.arch, node: process.version },
-    ...{ postgres: rows[0]?.server_version ?? '', date: new Date().toISOString() },
+    cores: availableParallelism(),
+    architecture: process.arch,
+    node: process.version,
+    postgres: rows[0]?.server_version ?? '',
+    date: new Date().toISOString(),
   }
 }
 

@@ -83,8 +83,12 @@ async function watch(load: LoadUnderWay, databasePid: number): Promise<Figures> 
     return from === null || to === null ? null : ((to - from) * 1_000_000) / count
   }
   return {
-    ...{ perSecond: count / seconds, p50Ms, p99Ms, megabytes: megabytesOf(pid) },
-    ...{ serviceCpuMicroseconds: microseconds(0), databaseCpuMicroseconds: microseconds(1) },
+    perSecond: count / seconds,
+    p50Ms,
+    p99Ms,
+    megabytes: megabytesOf(pid),
+    serviceCpuMicroseconds: microseconds(0),
+    databaseCpuMicroseconds: microseconds(1),
   }
 }
 

@@ -56,10 +56,21 @@ async function startSandbox(parts: AsyncDisposableStack, { directory }: Books): 
 function environmentOf({ server }: Books, gatewayUrl: string): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return {
-    ...{ PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', LOG_LEVEL: 'error' },
-    ...{ DATABASE_URL: databaseUrl(server.connection), KEY_PEPPER: pepper },
-    ...{ GATEWAY: 'toss', TOSS_API_URL: gatewayUrl, TOSS_CLIENT_KEY: keys.clientKey, TOSS_SECRET_KEY: keys.secretKey },
-    ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', WEBHOOK_TOKEN: 'abcdefghijklmnopqrst' },
-    ...{ SUCCESS_URL: 'https://shop.example/success', FAIL_URL: 'https://shop.example/fail' },
+    PATH,
+    NODE_COMPILE_CACHE,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: databaseUrl(server.connection),
+    KEY_PEPPER: pepper,
+    GATEWAY: 'toss',
+    TOSS_API_URL: gatewayUrl,
+    TOSS_CLIENT_KEY: keys.clientKey,
+    TOSS_SECRET_KEY: keys.secretKey,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    WEBHOOK_PORT: '0',
+    WEBHOOK_TOKEN: 'abcdefghijklmnopqrst',
+    SUCCESS_URL: 'https://shop.example/success',
+    FAIL_URL: 'https://shop.example/fail',
   }
 }

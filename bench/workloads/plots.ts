@@ -54,24 +54,37 @@ export function writePlots(directory: string, results: Results): string[] {
 
 function throughputPlot(summaries: Summary[], subtitle: string): Plot {
   return {
-    ...{ title: 'Throughput', subtitle, unit: 'requests a second', scale: 'linear' },
-    ...{ series: throughputs, groups: groupsOf(summaries, throughputs) },
+    title: 'Throughput',
+    subtitle,
+    unit: 'requests a second',
+    scale: 'linear',
+    series: throughputs,
+    groups: groupsOf(summaries, throughputs),
     format: (value) => thousands.format(value),
   }
 }
 
 function latencyPlot(summaries: Summary[], subtitle: string): Plot {
   return {
-    ...{ title: 'Latency', subtitle, unit: 'milliseconds, on a logarithmic scale', scale: 'logarithmic' },
-    ...{ series: latencies, groups: groupsOf(summaries, latencies) },
+    title: 'Latency',
+    subtitle,
+    unit: 'milliseconds, on a logarithmic scale',
+    scale: 'logarithmic',
+    series: latencies,
+    groups: groupsOf(summaries, latencies),
     format: (value) => (Number.isInteger(value) ? `${value}` : short(value)),
   }
 }
 
 function ratioPlot(summaries: Summary[], targets: Judged[], subtitle: string): Plot {
   return {
-    ...{ title: 'Throughput of the service beside its ceilings', subtitle, unit: 'ratio', scale: 'linear' },
-    ...{ series: ratios, groups: groupsOf(summaries, ratios, targets), markName: 'target, at least' },
+    title: 'Throughput of the service beside its ceilings',
+    subtitle,
+    unit: 'ratio',
+    scale: 'linear',
+    series: ratios,
+    groups: groupsOf(summaries, ratios, targets),
+    markName: 'target, at least',
     format: (value) => value.toFixed(2),
   }
 }

@@ -28,7 +28,9 @@ export async function runWorkloads(options: Options, parts: AsyncDisposableStack
   writeResults(options.out, {
     machine: await machineOf(stage),
     options: { seconds, rounds, connections, workloads },
-    ...{ targets: judge(summaries), summaries, ...measured },
+    targets: judge(summaries),
+    summaries,
+    ...measured,
   })
   const results = readResults(options.out)
   const files = writePlots(options.out, results)

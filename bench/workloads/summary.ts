@@ -37,8 +37,12 @@ const ratioIn: Record<RatioName, (round: Round) => number | undefined> = {
 }
 
 const figureNames = [
-  ...(['perSecond', 'p50Ms', 'p99Ms'] as const),
-  ...(['serviceCpuMicroseconds', 'databaseCpuMicroseconds', 'megabytes'] as const),
+  'perSecond',
+  'p50Ms',
+  'p99Ms',
+  'serviceCpuMicroseconds',
+  'databaseCpuMicroseconds',
+  'megabytes',
 ] satisfies (keyof Figures)[]
 
 export function summarise(measurements: Measurement[], inserts: Inserts[]): Summary[] {
@@ -49,7 +53,8 @@ export function summarise(measurements: Measurement[], inserts: Inserts[]): Summ
     const ratios = ratioNames.map((name) => [name, spreadOf(rounds.flatMap((round) => ratioIn[name](round) ?? []))])
     const contenders = contenderNames.map((name) => [name, figuresOf(group.filter((each) => each.contender === name))])
     return {
-      ...{ workload, connections },
+      workload,
+      connections,
       contenders: Object.fromEntries(contenders) as Summary['contenders'],
       ratios: Object.fromEntries(ratios) as Summary['ratios'],
     }

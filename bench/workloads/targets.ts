@@ -28,7 +28,11 @@ const throughputs: [WorkloadName, RatioName, number][] = [
 export const targets: Target[] = [
   ...throughputs.map(
     ([workload, ratio, limit]): Target => ({
-      ...{ workload, connections: busyConnections, ratio, bound: 'at least', limit },
+      workload,
+      connections: busyConnections,
+      ratio,
+      bound: 'at least',
+      limit,
     }),
   ),
   // Who is alone waits for nobody: sharing must not cost the quiet hours.

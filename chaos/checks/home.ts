@@ -25,9 +25,16 @@ type Page = NonNullable<LastLook['home']>['page']
 
 /** All of it lies within the days that are shown. */
 const summed = [
-  ...(['ordersMade', 'ordersConfirmed', 'ordersFailed', 'ordersCancelled', 'ordersRefunded'] as const),
-  ...(['captured', 'returned', 'creditsSold', 'creditsTakenBack'] as const),
-]
+  'ordersMade',
+  'ordersConfirmed',
+  'ordersFailed',
+  'ordersCancelled',
+  'ordersRefunded',
+  'captured',
+  'returned',
+  'creditsSold',
+  'creditsTakenBack',
+] as const
 
 function otherFigures(page: Page, totals: Totals): string[] {
   const { ordersMade, ordersConfirmed, ordersFailed, ordersCancelled, ordersRefunded } = totals

@@ -61,7 +61,13 @@ function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, o
   const told = [kinds[request.op], credits, balance, service, ...own].join(' ')
   const { kind, holdId: bookedId, serviceId } = booked
   const inBooks = [
-    ...[kind, booked.credits, booked.balance, serviceId, booked.reference, bookedId, hold?.expiresAt.getTime()],
+    kind,
+    booked.credits,
+    booked.balance,
+    serviceId,
+    booked.reference,
+    bookedId,
+    hold?.expiresAt.getTime(),
   ].join(' ')
   return told === inBooks && credits === request.credits ? null : `was told ${told}, booked ${inBooks}`
 }

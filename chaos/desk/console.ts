@@ -124,12 +124,20 @@ export function createDeskConsole({ world, history, exchanger, mayDrop }: Consol
       operator.session = { cookie: answer.cookies[0]?.split(';')[0] ?? '', fromMs: invokedAtMs }
     }
     const call: DeskCall<Name> = {
-      ...{ number, service: service.name, role: operator.role, ...about, endpoint, reason, amiss },
+      number,
+      service: service.name,
+      role: operator.role,
+      ...about,
+      endpoint,
+      reason,
+      amiss,
       body: told,
       query: (asked.query ?? {}) as Record<string, string>,
       sessionFromMs: cookie === undefined ? null : (operator.session?.fromMs ?? null),
       processFromMs: service.now().readyMs,
-      ...{ invokedAtMs, endedAtMs: history.nowMs(), ...judged },
+      invokedAtMs,
+      endedAtMs: history.nowMs(),
+      ...judged,
     }
     calls.push(call)
     return call

@@ -68,7 +68,9 @@ export function startDesk(parts: DeskParts) {
 
   const done = Promise.all(operators.map(work))
   return {
-    ...{ operators, console, deeds },
+    operators,
+    console,
+    deeds,
     /** What nobody may meet here. */
     wrong,
     async finish(): Promise<void> {

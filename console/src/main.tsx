@@ -26,8 +26,11 @@ globalThis.__webpack_nonce__ = nonce
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      ...{ networkMode: 'always', staleTime: 5_000, retry: isWorthRetrying },
-      ...{ refetchOnWindowFocus: true, refetchOnReconnect: true },
+      networkMode: 'always',
+      staleTime: 5_000,
+      retry: isWorthRetrying,
+      refetchOnWindowFocus: true,
+      refetchOnReconnect: true,
     },
     mutations: { networkMode: 'always' },
   },

@@ -2,14 +2,29 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const ink: MantineColorsTuple = [
-  ...(['#eff3fd', '#dbe3f7', '#b6c6ee', '#8fa7e5', '#6d8cdd', '#5679d7'] as const),
-  ...(['#456acb', '#3658b3', '#2c4a9c', '#203a80'] as const),
+  '#eff3fd',
+  '#dbe3f7',
+  '#b6c6ee',
+  '#8fa7e5',
+  '#6d8cdd',
+  '#5679d7',
+  '#456acb',
+  '#3658b3',
+  '#2c4a9c',
+  '#203a80',
 ]
 
 /** What the reader's machine has; the Korean ones of Apple, Windows, Android and Linux by name. */
 const fonts = [
-  ...['system-ui', '-apple-system', '"Segoe UI"', 'Roboto', '"Apple SD Gothic Neo"', '"Malgun Gothic"'],
-  ...['"Noto Sans KR"', '"Noto Sans CJK KR"', 'sans-serif'],
+  'system-ui',
+  '-apple-system',
+  '"Segoe UI"',
+  'Roboto',
+  '"Apple SD Gothic Neo"',
+  '"Malgun Gothic"',
+  '"Noto Sans KR"',
+  '"Noto Sans CJK KR"',
+  'sans-serif',
 ].join(', ')
 
 export const theme = createTheme({

@@ -65,7 +65,9 @@ export const copyCommands: Command[] = [
     ],
     options: {
       to: {
-        ...{ value: 'URL', about: 'postgres://user@host:port/database', needed: true },
+        value: 'URL',
+        about: 'postgres://user@host:port/database',
+        needed: true,
         expects: 'postgres://user@host:port/database',
         accepts: (text) => /^postgres(ql)?:\/\//.test(text),
       },

@@ -47,7 +47,10 @@ export async function backup(call: BareCall): Promise<object> {
       withSnapshot(client, copiedTables, async (source) => ({
         version: source.migrations.at(-1)?.version ?? 0,
         ...(await writeBackup({
-          ...{ file, source, secretChecks, signal },
+          file,
+          source,
+          secretChecks,
+          signal,
           onProgress: (done, total) => onProgress('rows', done, total),
         })),
       })),

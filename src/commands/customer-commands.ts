@@ -70,7 +70,10 @@ export const customerCommands: Command[] = [
     options: {
       customer: customerOption,
       credits: {
-        ...{ value: 'N|off', about: 'the threshold, or off', needed: true, expects: 'at least 1, or off' },
+        value: 'N|off',
+        about: 'the threshold, or off',
+        needed: true,
+        expects: 'at least 1, or off',
         accepts: (text) => /^(off|[1-9]\d{0,14})$/.test(text),
       },
     },

@@ -83,7 +83,10 @@ export const eventCommands: Command[] = [
     ],
     options: {
       url: {
-        ...{ value: 'URL', about: 'where events go', needed: true, expects: 'beginning with https:// or http://' },
+        value: 'URL',
+        about: 'where events go',
+        needed: true,
+        expects: 'beginning with https:// or http://',
         accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
       },
       types: { value: 'A,B', about: `only these: ${eventTypes.join(', ')}`, choices: eventTypes, many: true },

@@ -40,7 +40,10 @@ export const keyCommands: Command[] = [
       issueKey(database, peppers(), values.customer?.trim() ?? '', subject ?? undefined),
   },
   ...suspensionCommands({
-    ...{ noun: 'keys', what: 'key', idName: 'keyId', sampleId: 'key_4fTq0ZB7yWc2LxVhN8sD' },
+    noun: 'keys',
+    what: 'key',
+    idName: 'keyId',
+    sampleId: 'key_4fTq0ZB7yWc2LxVhN8sD',
     // The trail of its customer, as of what is done to a key in the console.
     about: async ({ database, positionals: [keyId = ''] }) => (await findKey(database, keyId))?.customerId ?? keyId,
     update: updateKeyStatus,

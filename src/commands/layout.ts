@@ -13,10 +13,24 @@ type Style = Parameters<typeof styleText>[0]
 
 /** What to look at first. */
 const styles: Record<string, Style> = {
-  ...{ SUSPENDED: 'yellow', DISABLED: 'yellow', OPEN: 'yellow', PENDING: 'yellow', 'under way': 'yellow' },
-  ...{ FAILED: 'red', REJECTED: 'red', false: 'red', disagrees: 'red', unknown: 'red', failed: 'red' },
-  ...{ ACTIVE: 'green', CONFIRMED: 'green', APPROVED: 'green', true: 'green', ok: 'green' },
-  ...{ agrees: 'green', repaired: 'green' },
+  SUSPENDED: 'yellow',
+  DISABLED: 'yellow',
+  OPEN: 'yellow',
+  PENDING: 'yellow',
+  'under way': 'yellow',
+  FAILED: 'red',
+  REJECTED: 'red',
+  false: 'red',
+  disagrees: 'red',
+  unknown: 'red',
+  failed: 'red',
+  ACTIVE: 'green',
+  CONFIRMED: 'green',
+  APPROVED: 'green',
+  true: 'green',
+  ok: 'green',
+  agrees: 'green',
+  repaired: 'green',
 }
 
 const gap = '  '

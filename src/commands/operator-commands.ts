@@ -9,7 +9,10 @@ const listLimit = 1_000
 const operatorArgument: Argument = { name: 'NAME', about: 'the operator', listedBy: 'operators list' }
 
 const roleOption: Option = {
-  ...{ value: 'ROLE', about: 'what they may do: viewer, support, finance or admin', needed: true, choices: roles },
+  value: 'ROLE',
+  about: 'what they may do: viewer, support, finance or admin',
+  needed: true,
+  choices: roles,
 }
 
 const nameRule =

@@ -14,27 +14,36 @@ export const customerOption = {
 } satisfies Option
 
 export const reasonOption = (about: string): Option => ({
-  ...{ value: 'TEXT', about, needed: true, expects: '1 to 200 characters' },
+  value: 'TEXT',
+  about,
+  needed: true,
+  expects: '1 to 200 characters',
   accepts: (text) => reasonPattern.test(text),
 })
 
 export const timeOption = (about: string): Option => ({
-  ...{ value: 'TIME', about, expects: dateFormat },
+  value: 'TIME',
+  about,
+  expects: dateFormat,
   accepts: (text) => readTime(text, '00:00:00') !== undefined,
 })
 
 export const dateOption = (about: string): Option => ({ ...timeOption(about), value: 'DATE' })
 
 export const limitOption = (limit: number): Option => ({
-  ...{ value: 'N', about: `how many at most, ${limit} if left out`, expects: `a number from 1 to ${limit}` },
+  value: 'N',
+  about: `how many at most, ${limit} if left out`,
+  expects: `a number from 1 to ${limit}`,
   accepts: (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= limit,
 })
 
 export const orderArgument: Argument = { name: 'ORDERID', about: 'the order, as purchase gave it back: ord_...' }
 
 const byOption: Option = {
-  ...{ value: 'NAME', about: 'who does it, for the trail; else your user on this machine' },
-  ...{ expects: 'a name of 1 to 100 characters', accepts: isName },
+  value: 'NAME',
+  about: 'who does it, for the trail; else your user on this machine',
+  expects: 'a name of 1 to 100 characters',
+  accepts: isName,
 }
 
 /** By its name, without the dashes; an option without a value is a switch. */

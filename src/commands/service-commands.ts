@@ -14,7 +14,10 @@ export const serviceCommands: Command[] = [
     more: ['To rotate: issue a second one, give it to the service, then suspend the first. Both work until then.'],
     options: {
       name: {
-        ...{ value: 'NAME', about: 'the service that spends with it', needed: true, expects: '1 to 100 characters' },
+        value: 'NAME',
+        about: 'the service that spends with it',
+        needed: true,
+        expects: '1 to 100 characters',
         accepts: isName,
       },
     },
@@ -23,7 +26,10 @@ export const serviceCommands: Command[] = [
     run: ({ database, peppers, values }) => issueToken(database, peppers(), values.name?.trim() ?? ''),
   },
   ...suspensionCommands({
-    ...{ noun: 'services', what: 'token', idName: 'serviceId', sampleId: 'svc_Yk31bQx8RnT5eLwZ0aGd' },
+    noun: 'services',
+    what: 'token',
+    idName: 'serviceId',
+    sampleId: 'svc_Yk31bQx8RnT5eLwZ0aGd',
     update: updateTokenStatus,
   }),
   {

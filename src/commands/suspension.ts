@@ -29,7 +29,8 @@ export function suspensionCommands({ noun, what, idName, sampleId, about, update
       more: [`It can be taken back: ${noun} activate.`],
       arguments: [argument],
       examples: [{ line: `${noun} suspend ${sampleId}`, does: `the ${what} is refused from now on` }],
-      ...{ changes: true, ...(about && { about }) },
+      changes: true,
+      ...(about && { about }),
       run: setTo('SUSPENDED'),
     },
     {
@@ -37,7 +38,8 @@ export function suspensionCommands({ noun, what, idName, sampleId, about, update
       does: `Makes a suspended ${what} work again.`,
       arguments: [argument],
       examples: [{ line: `${noun} activate ${sampleId}`, does: `the ${what} works again` }],
-      ...{ changes: true, ...(about && { about }) },
+      changes: true,
+      ...(about && { about }),
       run: setTo('ACTIVE'),
     },
   ]

@@ -3,9 +3,15 @@ import Type from 'typebox'
 import { Detail, Flag, Moment, paging, Text, TextOrNull, Uuid, Whole } from './schema-words.ts'
 
 const summary = {
-  ...{ auditId: Text, cause: Type.Enum(['DAILY', 'COMMAND']), begunAt: Moment, endedAt: Moment, ageSeconds: Whole },
+  auditId: Text,
+  cause: Type.Enum(['DAILY', 'COMMAND']),
+  begunAt: Moment,
+  endedAt: Moment,
+  ageSeconds: Whole,
   /** How many rules, and how many rows were judged by them. */
-  ...{ rules: Whole, rows: Whole, violationCount: Whole },
+  rules: Whole,
+  rows: Whole,
+  violationCount: Whole,
   /** All that was found: rows that could not be read in time. Nothing is known to be wrong. */
   isOnlyUnread: Flag,
 }

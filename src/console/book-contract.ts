@@ -28,18 +28,25 @@ export const DaysData = Type.Object({
   /** Newest first. */
   days: Type.Array(
     Type.Object({
-      ...{ day: Text, state: Type.Enum([...dayStates]), movements: Whole },
+      day: Text,
+      state: Type.Enum([...dayStates]),
+      movements: Whole,
       /** Null: the day has not been compared yet. */
       gateway: Type.Union([Money, Type.Null()]),
       books: Type.Union([Money, Type.Null()]),
       difference: Whole,
-      ...{ reconciliationId: TextOrNull, comparedAt: MomentOrNull },
+      reconciliationId: TextOrNull,
+      comparedAt: MomentOrNull,
     }),
   ),
 })
 
 const Result = Type.Object({
-  ...{ movements: Whole, captured: Whole, cancelled: Whole, bookedCaptured: Whole, bookedCancelled: Whole },
+  movements: Whole,
+  captured: Whole,
+  cancelled: Whole,
+  bookedCaptured: Whole,
+  bookedCancelled: Whole,
   foreign: Whole,
   /** Not in results of version 0.7.0. */
   outsideCaptured: Type.Optional(Whole),
@@ -51,8 +58,12 @@ const Result = Type.Object({
   reviewed: Type.Object({ agrees: Whole, repaired: Whole, disagrees: Whole, 'under way': Whole, unknown: Whole }),
 })
 export const RunData = Type.Object({
-  ...{ reconciliationId: Text, cause: Type.Enum(['DAILY', 'COMMAND']), from: Moment, to: Moment },
-  ...{ startedAt: Moment, finishedAt: MomentOrNull },
+  reconciliationId: Text,
+  cause: Type.Enum(['DAILY', 'COMMAND']),
+  from: Moment,
+  to: Moment,
+  startedAt: Moment,
+  finishedAt: MomentOrNull,
   /** `interrupted`: whoever was at it has gone; nothing is lost, and it can be run again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
   result: Type.Union([Result, Type.Null()]),
@@ -71,8 +82,16 @@ export const DiscrepanciesQuery = Type.Object({
   reconciliationId: Type.Optional(Uuid),
 })
 const discrepancy = {
-  ...{ discrepancyId: Text, kind: Text, subject: Text, customerId: TextOrNull, orderId: TextOrNull, detail: Detail },
-  ...{ foundAt: Moment, lastSeenAt: Moment, resolvedAt: MomentOrNull, resolution: TextOrNull },
+  discrepancyId: Text,
+  kind: Text,
+  subject: Text,
+  customerId: TextOrNull,
+  orderId: TextOrNull,
+  detail: Detail,
+  foundAt: Moment,
+  lastSeenAt: Moment,
+  resolvedAt: MomentOrNull,
+  resolution: TextOrNull,
 }
 export const DiscrepancyData = Type.Object(discrepancy)
 /** The open ones oldest first, the resolved ones newest first. */
@@ -85,10 +104,7 @@ export const discrepancyActions = ['settle', 'resolve'] as const
 export const DiscrepancyPageData = Type.Object({
   discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
   /** As it is now; null: it is about no order of ours. */
-  order: Type.Union([
-    Type.Object({ ...{ orderId: Text, status: OrderStatus, amount: Whole, credits: Whole } }),
-    Type.Null(),
-  ]),
+  order: Type.Union([Type.Object({ orderId: Text, status: OrderStatus, amount: Whole, credits: Whole }), Type.Null()]),
   /** In the order of time, as in the story of an order: found, what operators did about it or its order meanwhile, resolved. */
   history: StoryMoments,
   /** About the same order, newest first. */
@@ -96,7 +112,8 @@ export const DiscrepancyPageData = Type.Object({
   /** Whether it can be done now by this operator, and if not, why. */
   actions: Type.Array(
     Type.Object({
-      ...{ action: Type.Enum([...discrepancyActions]), allowed: Flag },
+      action: Type.Enum([...discrepancyActions]),
+      allowed: Flag,
       code: Type.Union([Type.Enum(['role', 'resolved', 'no order']), Type.Null()]),
     }),
   ),

@@ -187,8 +187,14 @@ function dayOf(day: string, runs: DayRun[]) {
   const { bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
   const books = moneyOf(bookedCaptured + missingCaptured, bookedCancelled + missingCancelled)
   return {
-    ...{ day, state: isUnderWay ? ('under way' as const) : stateOf(result), movements: result.movements },
-    ...{ gateway, books, difference: gateway.net - books.net, reconciliationId, comparedAt },
+    day,
+    state: isUnderWay ? ('under way' as const) : stateOf(result),
+    movements: result.movements,
+    gateway,
+    books,
+    difference: gateway.net - books.net,
+    reconciliationId,
+    comparedAt,
   }
 }
 

@@ -9,23 +9,36 @@ export const CustomersQuery = Type.Object({
   q: Type.Optional(lineOf(100, 'the beginning of a name')),
 })
 const CustomerRow = Type.Object({
-  ...{ customerId: Text, name: TextOrNull, createdAt: Moment, balance: Whole, held: Whole },
+  customerId: Text,
+  name: TextOrNull,
+  createdAt: Moment,
+  balance: Whole,
+  held: Whole,
 })
 /** Newest first, or by name where one is looked for. */
 export const CustomersData = Type.Object({ customers: Type.Array(CustomerRow), nextCursor: TextOrNull })
 
 const KeyStatus = Type.Enum(['ACTIVE', 'SUSPENDED'])
 export const KeyRow = Type.Object({
-  ...{ keyId: Text, lastFour: Text, status: KeyStatus, createdAt: Moment },
+  keyId: Text,
+  lastFour: Text,
+  status: KeyStatus,
+  createdAt: Moment,
   suspendedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
 })
 
 export const CustomerData = Type.Object({
-  ...{ customerId: Text, name: TextOrNull, createdAt: Moment, balance: Whole, held: Whole, available: Whole },
+  customerId: Text,
+  name: TextOrNull,
+  createdAt: Moment,
+  balance: Whole,
+  held: Whole,
+  available: Whole,
   keys: Type.Array(KeyRow),
   limits: Type.Object({
     /** PENDING orders there are, and how many there may be; null: no limit. */
-    ...{ pendingOrders: Whole, pendingOrdersAtMost: WholeOrNull },
+    pendingOrders: Whole,
+    pendingOrdersAtMost: WholeOrNull,
     /** Of each key; null: no limit. */
     requestsPerSecond: WholeOrNull,
     /** Below it the platform is told by an event; null: never. */

@@ -54,10 +54,18 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
       if (!page) throw noSuchCustomer()
       const { customerId, name, createdAt, balance, held, keys, pendingOrders, lowCredits } = page
       return {
-        ...{ customerId, name, createdAt, balance, held, available: balance - held, keys },
+        customerId,
+        name,
+        createdAt,
+        balance,
+        held,
+        available: balance - held,
+        keys,
         limits: {
-          ...{ pendingOrders, pendingOrdersAtMost: limits.pendingOrdersPerCustomer || null },
-          ...{ requestsPerSecond: limits.requestsPerSecond || null, lowCredits },
+          pendingOrders,
+          pendingOrdersAtMost: limits.pendingOrdersPerCustomer || null,
+          requestsPerSecond: limits.requestsPerSecond || null,
+          lowCredits,
         },
       }
     },

@@ -20,11 +20,15 @@ export function discrepancyHandlers({ database }: Pick<ConsoleParts, 'database'>
       const { order, acts, others, ...discrepancy } = found
       const { foundAt, lastSeenAt, resolvedAt, ...rest } = discrepancy
       const times = {
-        ...{ foundAt: foundAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() },
+        foundAt: foundAt.toISOString(),
+        lastSeenAt: lastSeenAt.toISOString(),
         resolvedAt: resolvedAt?.toISOString() ?? null,
       }
       return {
-        ...{ discrepancy, order, others, history: historyOf({ ...rest, ...times }, acts) },
+        discrepancy,
+        order,
+        others,
+        history: historyOf({ ...rest, ...times }, acts),
         actions: actionsOf(operator.role, found),
       }
     },

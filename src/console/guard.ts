@@ -60,8 +60,11 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
   }
 
   return {
-    ...{ gates, sessionHashOf, newToken: tokens.newToken },
-    ...{ giveCookie: cookies.give, takeCookie: cookies.take },
+    gates,
+    sessionHashOf,
+    newToken: tokens.newToken,
+    giveCookie: cookies.give,
+    takeCookie: cookies.take,
     onRequest: (access) =>
       async function guard(request) {
         if (request.method !== 'GET' && !isFromOwnPage(request)) throw notFromOwnPage()

@@ -41,12 +41,23 @@ export const PeriodData = Type.Object({ from: Moment, to: Moment, ...sums, ...co
 export const DayFigures = Type.Object({ day: Text, ...sums, ...conversion, creditsOutstanding: Whole })
 
 const Pending = Type.Object({
-  ...{ customerId: Text, orderId: Text, kind: Text, openedAt: Moment, ageSeconds: Whole, attempts: Whole },
-  ...{ gatewayCode: TextOrNull, nextAttemptAt: MomentOrNull },
+  customerId: Text,
+  orderId: Text,
+  kind: Text,
+  openedAt: Moment,
+  ageSeconds: Whole,
+  attempts: Whole,
+  gatewayCode: TextOrNull,
+  nextAttemptAt: MomentOrNull,
 })
 const OpenDiscrepancy = Type.Object({
-  ...{ discrepancyId: Text, kind: Text, subject: Text, customerId: TextOrNull, orderId: TextOrNull },
-  ...{ foundAt: Moment, ageSeconds: Whole },
+  discrepancyId: Text,
+  kind: Text,
+  subject: Text,
+  customerId: TextOrNull,
+  orderId: TextOrNull,
+  foundAt: Moment,
+  ageSeconds: Whole,
 })
 
 export const HomeData = Type.Object({
@@ -85,7 +96,10 @@ export const SearchData = Type.Object({
       /** What was found: leads to its order or its customer. */
       kind: Type.Enum(['order', 'payment', 'customer', 'key']),
       id: Text,
-      ...{ orderId: TextOrNull, customerId: TextOrNull, customerName: TextOrNull, status: TextOrNull },
+      orderId: TextOrNull,
+      customerId: TextOrNull,
+      customerName: TextOrNull,
+      status: TextOrNull,
     }),
   ),
 })

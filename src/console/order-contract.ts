@@ -21,8 +21,15 @@ export const OrdersQuery = Type.Object({
 })
 
 const row = {
-  ...{ orderId: Text, customerId: Text, customerName: TextOrNull, status: OrderStatus, packageType: Text },
-  ...{ amount: Whole, credits: Whole, createdAt: Moment, confirmedAt: MomentOrNull },
+  orderId: Text,
+  customerId: Text,
+  customerName: TextOrNull,
+  status: OrderStatus,
+  packageType: Text,
+  amount: Whole,
+  credits: Whole,
+  createdAt: Moment,
+  confirmedAt: MomentOrNull,
 }
 export const OrderRow = Type.Object(row)
 /** Newest first. A page may have fewer than asked for and still be followed: rare states are looked for in stretches. */
@@ -43,8 +50,16 @@ export const OrdersData = Type.Object({ orders: Type.Array(OrderRow), nextCursor
  *   OPERATOR              actionId, actor, command, reason, outcome, endedAt
  */
 export const momentKinds = [
-  ...(['PURCHASE', 'OPERATION_BEGUN', 'ATTEMPT', 'OPERATION_ENDED', 'LEDGER', 'EVENT', 'WEBHOOK'] as const),
-  ...(['DISCREPANCY_FOUND', 'DISCREPANCY_RESOLVED', 'OPERATOR'] as const),
+  'PURCHASE',
+  'OPERATION_BEGUN',
+  'ATTEMPT',
+  'OPERATION_ENDED',
+  'LEDGER',
+  'EVENT',
+  'WEBHOOK',
+  'DISCREPANCY_FOUND',
+  'DISCREPANCY_RESOLVED',
+  'OPERATOR',
 ] as const
 export const StoryMoments = Type.Array(Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: Detail }))
 
@@ -70,7 +85,9 @@ export const OrderData = Type.Object({
   /** Whether it can be done now by this operator, and if not, why: a code for a program, prose for a person. */
   actions: Type.Array(
     Type.Object({
-      ...{ action: Type.Enum([...orderActions]), allowed: Flag, why: TextOrNull },
+      action: Type.Enum([...orderActions]),
+      allowed: Flag,
+      why: TextOrNull,
       code: Type.Union([Type.Enum([...refusalCodes]), Type.Null()]),
     }),
   ),
@@ -82,13 +99,22 @@ export const SettleData = Type.Object({
 })
 
 export const RefundQuoteData = Type.Object({
-  ...{ orderId: Text, customerId: Text, packageType: Text, paid: Whole },
+  orderId: Text,
+  customerId: Text,
+  packageType: Text,
+  paid: Whole,
   /** KRW; null: not known, and the gateway says why. */
-  ...{ backToTheCard: WholeOrNull, gatewayCode: TextOrNull },
-  ...{ creditsOfTheOrder: Whole, creditsTakenBack: Whole, shortfall: Whole },
+  backToTheCard: WholeOrNull,
+  gatewayCode: TextOrNull,
+  creditsOfTheOrder: Whole,
+  creditsTakenBack: Whole,
+  shortfall: Whole,
 })
 export const RefundData = Type.Object({
-  ...{ orderId: Text, status: Type.Literal('REFUNDED'), creditsTakenBack: Whole, shortfall: Whole },
+  orderId: Text,
+  status: Type.Literal('REFUNDED'),
+  creditsTakenBack: Whole,
+  shortfall: Whole,
 })
 export const ResendData = Type.Object({
   delivered: Whole,

@@ -36,8 +36,16 @@ export function endsOf({ operations }: OrderStory): EndOfOrder[] {
 
 /** Of what has one time, the cause comes first. */
 const rankOf: Record<MomentKind, number> = {
-  ...{ PURCHASE: 0, WEBHOOK: 1, OPERATOR: 2, OPERATION_BEGUN: 3, ATTEMPT: 4, OPERATION_ENDED: 5 },
-  ...{ LEDGER: 6, EVENT: 7, DISCREPANCY_FOUND: 8, DISCREPANCY_RESOLVED: 9 },
+  PURCHASE: 0,
+  WEBHOOK: 1,
+  OPERATOR: 2,
+  OPERATION_BEGUN: 3,
+  ATTEMPT: 4,
+  OPERATION_ENDED: 5,
+  LEDGER: 6,
+  EVENT: 7,
+  DISCREPANCY_FOUND: 8,
+  DISCREPANCY_RESOLVED: 9,
 }
 
 export function storyOf(story: OrderStory, events: OrderEvent[]): StoryMoment[] {

@@ -68,8 +68,17 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       const open = story.operations.find(({ state }) => state === 'OPEN')
       return {
         order: {
-          ...{ orderId, customerId, customerName, status, packageType, amount, credits, createdAt, confirmedAt },
-          ...{ paymentKey: paymentKeyOf(story), refundShortfall: story.refundShortfall },
+          orderId,
+          customerId,
+          customerName,
+          status,
+          packageType,
+          amount,
+          credits,
+          createdAt,
+          confirmedAt,
+          paymentKey: paymentKeyOf(story),
+          refundShortfall: story.refundShortfall,
         },
         story: storyOf(story, events),
         open: open ?? null,

@@ -54,7 +54,8 @@ export function apiRoutes(app: FastifyInstance, { guard, trail, handlers }: ApiP
     // Whoever signs in has places of their own: those who are in need not wait for those who are not.
     const enter: Gate['enter'] = endpoint.for === 'anybody' ? (work) => work() : gateOf(guard.gates, method).enter
     app.route({
-      ...{ method, url: `${apiPath}${path}` },
+      method,
+      url: `${apiPath}${path}`,
       config: { open: true, documented: 'no API' },
       schema: {
         ...(params && { params }),
@@ -86,8 +87,12 @@ async function nothingThere(): Promise<never> {
 
 /** Of the names of a path. */
 const idPatterns: Record<string, RegExp> = {
-  ...{ orderId: orderIdPattern, customerId: uuidPattern, keyId: keyIdPattern },
-  ...{ discrepancyId: uuidPattern, reconciliationId: uuidPattern, auditId: uuidPattern },
+  orderId: orderIdPattern,
+  customerId: uuidPattern,
+  keyId: keyIdPattern,
+  discrepancyId: uuidPattern,
+  reconciliationId: uuidPattern,
+  auditId: uuidPattern,
 }
 
 /** What cannot be an id is the id of nothing: it is not looked for, and not on the trail. */

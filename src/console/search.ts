@@ -72,6 +72,11 @@ function findOrdersBeginning({ database }: Looks, text: string): Promise<Found[]
 async function findCustomersBeginning({ database }: Looks, text: string): Promise<Found[]> {
   const customers = await listCustomers(database, { name: text, cursor: null, limit: shownAtMost })
   return customers.map(({ customerId, name }) => ({
-    ...{ kind: 'customer' as const, id: customerId, orderId: null, customerId, customerName: name, status: null },
+    kind: 'customer' as const,
+    id: customerId,
+    orderId: null,
+    customerId,
+    customerName: name,
+    status: null,
   }))
 }

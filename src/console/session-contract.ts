@@ -36,8 +36,13 @@ export const TrailQuery = Type.Object({
 export const TrailData = Type.Object({
   actions: Type.Array(
     Type.Object({
-      ...{ actionId: Text, at: Moment, actor: Text, command: Text, arguments: Type.Array(Text) },
-      ...{ subject: TextOrNull, reason: TextOrNull },
+      actionId: Text,
+      at: Moment,
+      actor: Text,
+      command: Text,
+      arguments: Type.Array(Text),
+      subject: TextOrNull,
+      reason: TextOrNull,
       /** Null: under way, or killed. */
       outcome: TextOrNull,
       about: Type.Union([Detail, Type.Null()]),
@@ -50,8 +55,14 @@ export const TrailData = Type.Object({
 export const OperatorsData = Type.Object({
   operators: Type.Array(
     Type.Object({
-      ...{ operatorId: Text, name: Text, role: Type.Enum([...roles]), status: Type.Enum(['ACTIVE', 'SUSPENDED']) },
-      ...{ createdAt: Moment, passwordSetAt: Moment, lastSeenAt: MomentOrNull, mustChangePassword: Flag },
+      operatorId: Text,
+      name: Text,
+      role: Type.Enum([...roles]),
+      status: Type.Enum(['ACTIVE', 'SUSPENDED']),
+      createdAt: Moment,
+      passwordSetAt: Moment,
+      lastSeenAt: MomentOrNull,
+      mustChangePassword: Flag,
     }),
   ),
 })

@@ -130,8 +130,12 @@ const countTryStatement = statement(
  */
 export async function countTry(database: Database, counted: Counted[]): Promise<number> {
   const [paused] = await database.run<{ waitSeconds: number }>(countTryStatement, [
-    ...[counted.map(({ subject }) => subject), counted.map(({ free }) => free)],
-    ...[firstPauseMs, longestPauseMs, forgottenMs, sweptAtOnce],
+    counted.map(({ subject }) => subject),
+    counted.map(({ free }) => free),
+    firstPauseMs,
+    longestPauseMs,
+    forgottenMs,
+    sweptAtOnce,
   ])
   return paused?.waitSeconds ?? 0
 }

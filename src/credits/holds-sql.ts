@@ -82,7 +82,10 @@ export async function openHolds(database: Database, inputs: HoldOpening[]): Prom
   return unlessUsed(database, inputs, outputs, {
     isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
-      ...{ holdId, credits, expiresAt, available },
+      holdId,
+      credits,
+      expiresAt,
+      available,
       isSpend: kind === 'SPEND',
       isNew: false,
     }),

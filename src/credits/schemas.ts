@@ -27,7 +27,9 @@ export const SpendBody = Type.Object(
 )
 export const HoldBody = Type.Object(
   {
-    ...{ customerId: CustomerId, credits: CreditsToMove, reference: Reference },
+    customerId: CustomerId,
+    credits: CreditsToMove,
+    reference: Reference,
     expiresInSeconds: Type.Optional(ExpiresInSeconds),
   },
   { title: 'HoldRequest' },
@@ -93,24 +95,41 @@ const BalancesData = Type.Object(
 const SetAsideData = Type.Object(
   {
     by: Type.Enum(['HOLD', 'CANCEL', 'REFUND']),
-    ...{ holdId: Id, credits: Credits, reference: NullableText, orderId: NullableText, service: NullableText },
+    holdId: Id,
+    credits: Credits,
+    reference: NullableText,
+    orderId: NullableText,
+    service: NullableText,
     expiresAt: MomentOrNull,
   },
   { title: 'SetAside', description: 'Credits of a hold, or of a cancel or refund whose outcome is not known yet.' },
 )
 const EntryData = Type.Object(
   {
-    ...{ entryNumber: Type.Integer({ minimum: 1 }), kind: Type.Enum([...entryKinds], { title: 'EntryKind' }) },
-    ...{ delta: Change, heldDelta: ChangeOrNull },
-    ...{ balanceAfter: Credits, heldAfter: CreditsOrNull, availableAfter: CreditsOrNull },
-    ...{ orderId: NullableText, reference: NullableText, holdId: IdOrNull, service: NullableText, createdAt: Moment },
+    entryNumber: Type.Integer({ minimum: 1 }),
+    kind: Type.Enum([...entryKinds], { title: 'EntryKind' }),
+    delta: Change,
+    heldDelta: ChangeOrNull,
+    balanceAfter: Credits,
+    heldAfter: CreditsOrNull,
+    availableAfter: CreditsOrNull,
+    orderId: NullableText,
+    reference: NullableText,
+    holdId: IdOrNull,
+    service: NullableText,
+    createdAt: Moment,
   },
   { title: 'StatementEntry' },
 )
 export const StatementData = Type.Object(
   {
-    ...{ customerId: Id, balance: BalancesData, setAside: Type.Array(SetAsideData) },
-    ...{ opening: BalancesData, closing: BalancesData, entries: Type.Array(EntryData), nextCursor: NullableText },
+    customerId: Id,
+    balance: BalancesData,
+    setAside: Type.Array(SetAsideData),
+    opening: BalancesData,
+    closing: BalancesData,
+    entries: Type.Array(EntryData),
+    nextCursor: NullableText,
   },
   { title: 'Statement' },
 )

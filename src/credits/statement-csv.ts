@@ -5,8 +5,18 @@ import { findRange, scannedAtMost } from './statement.ts'
 import { type EntryKind, listEntries, readAccount, type StatementEntry } from './statement-sql.ts'
 
 const names = [
-  ...(['entryNumber', 'createdAt', 'kind', 'delta', 'heldDelta', 'balanceAfter', 'heldAfter'] as const),
-  ...(['availableAfter', 'orderId', 'reference', 'holdId', 'service'] as const),
+  'entryNumber',
+  'createdAt',
+  'kind',
+  'delta',
+  'heldDelta',
+  'balanceAfter',
+  'heldAfter',
+  'availableAfter',
+  'orderId',
+  'reference',
+  'holdId',
+  'service',
 ] satisfies (keyof StatementEntry)[]
 
 const pageSize = 5_000

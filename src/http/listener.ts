@@ -227,7 +227,9 @@ export function buildListener(options: ListenerOptions): Listener {
     writeFailure(response, 'VAL001', { connection: 'close' })
   })
   return {
-    ...{ app, connections, counts },
+    app,
+    connections,
+    counts,
     answerBusy(request, reply, retryAfterSeconds) {
       if (request.method !== 'GET') drain(request, reply)
       answerBusy(request, reply, retryAfterSeconds)

@@ -19,13 +19,22 @@ function ofOrder(title: string, summary: string, status: OrderStatus, balance: n
     title,
     summary,
     data: {
-      ...{ ...customer, orderId, status: Type.Literal(status), packageType: PackageType, amount: Price },
+      ...customer,
+      orderId,
+      status: Type.Literal(status),
+      packageType: PackageType,
+      amount: Price,
       credits: Type.Integer({ minimum: 1, description: 'the credits of the order' }),
       balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },
     example: {
-      ...{ customerId, orderId: 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C', status },
-      ...{ packageType, amount, credits, balance },
+      customerId,
+      orderId: 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C',
+      status,
+      packageType,
+      amount,
+      credits,
+      balance,
     },
   }
 }
@@ -108,7 +117,12 @@ export function eventWebhooks(components: Components): Record<string, JsonSchema
       type,
       {
         post: {
-          ...{ operationId: `tell${title}`, tags: ['Events'], summary, description, security: [], parameters: headers },
+          operationId: `tell${title}`,
+          tags: ['Events'],
+          summary,
+          description,
+          security: [],
+          parameters: headers,
           requestBody: { required: true, content: { 'application/json': { schema, example } } },
           responses,
         },

@@ -46,7 +46,10 @@ export function operationOf(
     ...Object.entries(headers).map(([name, header]) => parameterOf(components, 'header', name, header, false)),
   ]
   return {
-    ...{ operationId, tags: [tag], summary, description },
+    operationId,
+    tags: [tag],
+    summary,
+    description,
     security: isOpen ? [] : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(schema.body && { requestBody: requestBodyOf(components, schema.body, body) }),

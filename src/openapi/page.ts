@@ -25,9 +25,19 @@ const contentSecurityPolicy = [
 
 /** A page to read: nothing is called from it, nobody is told that it was opened, and no font is fetched. */
 const configuration = {
-  ...{ telemetry: false, withDefaultFonts: false, proxyUrl: '', agent: { disabled: true }, mcp: { disabled: true } },
-  ...{ hideTestRequestButton: true, hideClientButton: true, showDeveloperTools: 'never', persistAuth: false },
-  ...{ defaultOpenAllTags: true, showOperationId: true, orderSchemaPropertiesBy: 'preserve', theme: 'default' },
+  telemetry: false,
+  withDefaultFonts: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideTestRequestButton: true,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  persistAuth: false,
+  defaultOpenAllTags: true,
+  showOperationId: true,
+  orderSchemaPropertiesBy: 'preserve',
+  theme: 'default',
 }
 
 const pageOf = (document: string) => `<!doctype html>

@@ -45,8 +45,12 @@ async function begin({ database }: Trail, action: Action): Promise<string> {
   const actionId = crypto.randomUUID()
   const { actor, command, subject, reason } = action
   await beginAction(database, {
-    ...{ actionId, actor, command, arguments: action.arguments.map(shortened) },
-    ...{ subject: subject && shortened(subject), reason: reason && shortened(reason) },
+    actionId,
+    actor,
+    command,
+    arguments: action.arguments.map(shortened),
+    subject: subject && shortened(subject),
+    reason: reason && shortened(reason),
   })
   return actionId
 }

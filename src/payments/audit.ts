@@ -62,7 +62,10 @@ export type AuditOptions = {
 }
 
 const nobody = {
-  ...{ customerId: null, orderId: null, entryNumber: null, operationId: null },
+  customerId: null,
+  orderId: null,
+  entryNumber: null,
+  operationId: null,
   holdId: null,
   eventNumber: null,
   record: null,

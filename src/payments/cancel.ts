@@ -40,7 +40,9 @@ type Met = Opening | { kind: 'cancelled' }
 
 function begin(context: PaymentContext, customerId: string, request: CancelRequest, asked?: Asked): Promise<Met> {
   return inSpan(
-    ...([context.tracing, 'payments.begin', { parent: asked?.traceParent ?? null }] as const),
+    context.tracing,
+    'payments.begin',
+    { parent: asked?.traceParent ?? null },
     (traceParent) => claim(context, customerId, request, { keyId: asked?.keyId ?? null, traceParent }),
     (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
   )

@@ -70,7 +70,9 @@ function begin(context: PaymentContext, customerId: string, request: ConfirmRequ
   const parent = asked?.traceParent ?? null
   const { orderId } = request
   return inSpan(
-    ...([context.tracing, 'payments.begin', { parent, attributes: { orderId } }] as const),
+    context.tracing,
+    'payments.begin',
+    { parent, attributes: { orderId } },
     (traceParent) => claim(context, customerId, request, traceParent),
     (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
   )

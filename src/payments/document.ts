@@ -26,7 +26,10 @@ export const documented = {
     answers: {
       201: success(
         {
-          ...{ orderId, packageType, amount, clientKey: 'test_ck_of_your_shop' },
+          orderId,
+          packageType,
+          amount,
+          clientKey: 'test_ck_of_your_shop',
           successUrl: 'https://shop.example/success',
           failUrl: `https://shop.example/fail?orderId=${orderId}`,
         },
@@ -119,8 +122,12 @@ export const documented = {
     answers: {
       200: success(
         {
-          ...{ orderId, status: 'CONFIRMED', packageType, amount },
-          ...{ createdAt: '2026-11-15T11:05:12.031Z', confirmedAt: '2026-11-15T11:05:45.863Z' },
+          orderId,
+          status: 'CONFIRMED',
+          packageType,
+          amount,
+          createdAt: '2026-11-15T11:05:12.031Z',
+          confirmedAt: '2026-11-15T11:05:45.863Z',
         },
         'The payment status.',
       ),

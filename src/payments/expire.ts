@@ -74,7 +74,8 @@ export async function expireOrders(
   tallies = createTallies(),
 ): Promise<{ expired: number; more: boolean }> {
   const expire = createBatch<OrderKey, boolean>({
-    ...{ blame, sizes: batchSizesOf(tallies, expireOrdersStatement.name) },
+    blame,
+    sizes: batchSizesOf(tallies, expireOrdersStatement.name),
     rowKey: ({ customerId }) => customerId,
     run: (inputs) => expireThese(database, inputs, tallies),
   })

@@ -5,8 +5,15 @@
 import { type Database, statement } from '../db/database.ts'
 
 export const figureNames = [
-  ...(['orders made', 'orders confirmed', 'orders failed', 'orders cancelled', 'orders refunded'] as const),
-  ...(['credits granted', 'credits rolled back', 'credits refunded', 'credits spent'] as const),
+  'orders made',
+  'orders confirmed',
+  'orders failed',
+  'orders cancelled',
+  'orders refunded',
+  'credits granted',
+  'credits rolled back',
+  'credits refunded',
+  'credits spent',
 ] as const
 export type FigureName = (typeof figureNames)[number]
 

@@ -124,8 +124,18 @@ export async function finishOperations(database: Database, inputs: Finish[]): Pr
     finishOperationsStatement,
     columns(
       inputs,
-      ...(['customerId', 'operationId', 'holderId', 'orderId', 'state', 'from', 'to', 'credits'] as const),
-      ...(['gatewayCode', 'transactionKey', 'answered', 'onlyHolder'] as const),
+      'customerId',
+      'operationId',
+      'holderId',
+      'orderId',
+      'state',
+      'from',
+      'to',
+      'credits',
+      'gatewayCode',
+      'transactionKey',
+      'answered',
+      'onlyHolder',
     ),
   )
   const finished = byOperation(inputs, rows)

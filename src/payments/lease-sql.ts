@@ -119,8 +119,14 @@ export async function releaseLease(
   const { customerId, operationId, holderId, sendNumber } = operation
   const nextNumber = sendNumber + (unknown.keySpent ? 1 : 0)
   await database.run(releaseLeaseStatement, [
-    ...[customerId, operationId, holderId, unknown.code, nextNumber, firstPauseMs],
-    ...[notArrivedYet, attemptsKept],
+    customerId,
+    operationId,
+    holderId,
+    unknown.code,
+    nextNumber,
+    firstPauseMs,
+    notArrivedYet,
+    attemptsKept,
   ])
 }
 

@@ -103,11 +103,9 @@ export function settle(context: PaymentContext, operation: Operation, errand: Er
   const parent = operation.traceParent ?? asked?.traceParent ?? null
   const links = [asked?.traceParent ?? []].flat()
   return inSpan(
-    ...([
-      context.tracing,
-      'payments.settle',
-      { parent, links, attributes: { ...idsOf(operation), attempts } },
-    ] as const),
+    context.tracing,
+    'payments.settle',
+    { parent, links, attributes: { ...idsOf(operation), attempts } },
     (traceParent) => findOut(context, { ...operation, traceParent }, errand),
     (conclusion) => ({ outcome: conclusion?.kind ?? 'taken over' }),
   )
@@ -139,7 +137,9 @@ function ask(context: PaymentContext, operation: Operation, verb: Verb): Promise
   const { traceParent: parent, sendNumber } = operation
   const attributes = { ...idsOf(operation), sendNumber }
   return inSpan<Finding>(
-    ...([context.tracing, `gateway.${verb}`, { parent, kind: 'client', attributes }] as const),
+    context.tracing,
+    `gateway.${verb}`,
+    { parent, kind: 'client', attributes },
     () => context.gateway[verb](intentOf(operation)),
     (answer) => ({ outcome: answer.kind, ...('code' in answer && { code: answer.code }) }),
   )
@@ -229,7 +229,9 @@ async function finish(
   const { from, to, credits } = transition
   const input = { customerId, operationId, holderId, orderId, from, to, credits, onlyHolder: false, ...heard }
   const finished = await inSpan(
-    ...([context.tracing, 'payments.finish', { parent: traceParent, attributes: idsOf(operation) }] as const),
+    context.tracing,
+    'payments.finish',
+    { parent: traceParent, attributes: idsOf(operation) },
     (parent) => context.batches.finishOperation({ ...input, traceParent: parent }),
     (done) => ({ outcome: heard.state.toLowerCase(), ...(done ? { to } : { finished: false }) }),
   )

@@ -73,8 +73,14 @@ export async function insertOrders(database: Database, inputs: NewOrder[]): Prom
     insertOrdersStatement,
     columns(
       inputs,
-      ...(['customerId', 'orderId', 'packageType', 'paymentMethod', 'amount', 'credits'] as const),
-      ...(['idempotencyKey', 'maxPending'] as const),
+      'customerId',
+      'orderId',
+      'packageType',
+      'paymentMethod',
+      'amount',
+      'credits',
+      'idempotencyKey',
+      'maxPending',
     ),
   )
   const inserted = new Set(rows.map((row) => row.orderId))

@@ -14,8 +14,11 @@ const batchSize = 32
 export async function recover(context: PaymentContext): Promise<{ taken: number; more: boolean }> {
   const { operationLeaseMs: leaseMs, settleFirstPauseMs, settleLongestPauseMs } = context.settings
   const due = await claimDueOperations(context.database, {
-    ...{ holderId: newOperationId(), limit: batchSize, leaseMs },
-    ...{ firstPauseMs: settleFirstPauseMs, longestPauseMs: settleLongestPauseMs },
+    holderId: newOperationId(),
+    limit: batchSize,
+    leaseMs,
+    firstPauseMs: settleFirstPauseMs,
+    longestPauseMs: settleLongestPauseMs,
   })
   await Promise.all(due.map((operation) => settleSafely(context, operation)))
   return { taken: due.length, more: due.length === batchSize }

@@ -37,9 +37,14 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   ])
   const creditsTakenBack = Math.min(order.credits, books?.available ?? 0)
   return {
-    ...{ orderId, customerId, packageType: order.packageType, paid: order.amount },
+    orderId,
+    customerId,
+    packageType: order.packageType,
+    paid: order.amount,
     ...backTo(order, sighting),
-    ...{ creditsOfTheOrder: order.credits, creditsTakenBack, shortfall: order.credits - creditsTakenBack },
+    creditsOfTheOrder: order.credits,
+    creditsTakenBack,
+    shortfall: order.credits - creditsTakenBack,
   }
 }
 

@@ -148,8 +148,13 @@ async function act(
 async function adoptCapture(context: PaymentContext, subject: ReviewSubject, payment: Payment): Promise<Review> {
   const { paymentKey, transactionKey } = payment
   const intent = {
-    ...{ customerId: subject.customerId, operationId: newOperationId(), orderId: subject.order.orderId },
-    ...{ kind: 'CONFIRM' as const, paymentKey, amount: subject.order.amount, reason: null },
+    customerId: subject.customerId,
+    operationId: newOperationId(),
+    orderId: subject.order.orderId,
+    kind: 'CONFIRM' as const,
+    paymentKey,
+    amount: subject.order.amount,
+    reason: null,
   }
   const leaseMs = context.settings.operationLeaseMs
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
@@ -161,8 +166,11 @@ async function adoptCapture(context: PaymentContext, subject: ReviewSubject, pay
 async function adoptCancellation(context: PaymentContext, subject: ReviewSubject, payment: Payment): Promise<Review> {
   const { paymentKey, transactionKey } = payment
   const intent = {
-    ...{ customerId: subject.customerId, operationId: newOperationId(), kind: 'REFUND' as const },
-    ...{ paymentKey, reason: 'cancelled at the gateway' },
+    customerId: subject.customerId,
+    operationId: newOperationId(),
+    kind: 'REFUND' as const,
+    paymentKey,
+    reason: 'cancelled at the gateway',
   }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
   if (!claimed) return overtaken

@@ -41,7 +41,9 @@ export function createTracing({ url, serviceName, ratio, version }: TracingSetti
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: logged(exporter, log),
-        ...{ scheduledDelayMillis: sendEveryMs, exportTimeoutMillis: exportTimeoutMs, maxQueueSize: keptSpans },
+        scheduledDelayMillis: sendEveryMs,
+        exportTimeoutMillis: exportTimeoutMs,
+        maxQueueSize: keptSpans,
       }),
     ],
   })

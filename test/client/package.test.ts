@@ -95,8 +95,13 @@ describe('the README', () => {
 
 describe('the types', { skip: longOnly }, () => {
   const strict = {
-    ...{ noEmit: true, strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true },
-    ...{ exactOptionalPropertyTypes: true, target: 'es2022', verbatimModuleSyntax: true },
+    noEmit: true,
+    strict: true,
+    skipLibCheck: false,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    target: 'es2022',
+    verbatimModuleSyntax: true,
   }
   const ofNode = { types: ['node'], typeRoots: [join(repository, 'node_modules/@types')], lib: ['es2022'] }
   const ways = {

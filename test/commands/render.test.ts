@@ -39,8 +39,14 @@ test('a letter of Hangul is two columns wide, composed or not, and a mark none',
 test('where a table does not fit the terminal each row is a paragraph; elsewhere a line is as long as it is', () => {
   assert.equal(render(rows.slice(0, 2), { columns: 34 }).split('\n').length, 4)
   const paragraphs = [
-    ...['name:    acme', 'credits: 1,234,567', 'status:  ACTIVE', ''],
-    ...['name:    토스페이먼츠', 'credits: -', 'status:  SUSPENDED', ''],
+    'name:    acme',
+    'credits: 1,234,567',
+    'status:  ACTIVE',
+    '',
+    'name:    토스페이먼츠',
+    'credits: -',
+    'status:  SUSPENDED',
+    '',
   ]
   assert.deepEqual(render(rows.slice(0, 2), { columns: 33 }).split('\n'), paragraphs)
 })

@@ -94,12 +94,10 @@ before(async () => {
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
   real = [
-    ...([
-      [/\bkey_\w+/, keyId],
-      [/\bsvc_\w+/, serviceId],
-      [/\bend_\w+/, endpointId],
-      [/\bord_\w+/, orderId],
-    ] as const),
+    [/\bkey_\w+/, keyId],
+    [/\bsvc_\w+/, serviceId],
+    [/\bend_\w+/, endpointId],
+    [/\bord_\w+/, orderId],
     [/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
@@ -113,7 +111,9 @@ async function run<Result>(line: string): Promise<Result> {
   const settings = { timeoutMs: 1_000, firstPauseMs: 1_000, longestPauseMs: 1_000, deadAfterMs: 1_000 }
   try {
     return await callCommand<Result>(commands, command.name, words, {
-      ...{ database, peppers: () => testPeppers, payments: async () => payments },
+      database,
+      peppers: () => testPeppers,
+      payments: async () => payments,
       deliveries: async () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
     })
   } finally {

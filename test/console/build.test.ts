@@ -40,7 +40,9 @@ test('it is built when there is none, packed, and not again while nothing has ch
   assert.equal(await built(), 'fresh')
   assert.equal(page(), 'page 1')
   assert.deepEqual(readdirSync(join(root, 'console/dist/assets')), [
-    ...['index-abc.js', 'index-abc.js.br', 'index-abc.js.gz'],
+    'index-abc.js',
+    'index-abc.js.br',
+    'index-abc.js.gz',
   ])
   assert.deepEqual(left().sort(), ['build.ts', 'dist', 'index.html', 'src'])
 })

@@ -58,7 +58,7 @@ test('customers come newest first, each once, though many were made in one momen
   const twins = (await pagesOf({ limit: '3', q: 'tWin' })).flat().map(({ name }) => name)
   assert.deepEqual(
     twins.map((name) => name?.toLowerCase()),
-    [...['twin 1', 'twin 2', 'twin 3', 'twin 3', 'twin 4', 'twin 5', 'twin 6', 'twin 7']],
+    ['twin 1', 'twin 2', 'twin 3', 'twin 3', 'twin 4', 'twin 5', 'twin 6', 'twin 7'],
   )
   assert.equal(new Set(twins).size, 8)
   assertRefused(await viewer.ask('customers', { query: { cursor: '7' } }), 'VAL003')
@@ -81,7 +81,7 @@ test('a customer is shown with balance, keys and limits, and nothing is shown of
   const [key, ...others] = page.keys
   assert.deepEqual(
     [key?.keyId, key?.lastFour, key?.status, key?.suspendedAt, others],
-    [...[customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []]],
+    [customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []],
   )
   assert.equal((await support.get('setLowCredits', { params, body })).lowCredits, null)
   assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)

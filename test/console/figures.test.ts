@@ -248,7 +248,10 @@ test('days are those of Korea, and what was outstanding at the end of each follo
        order by 1`,
     )
     const shown = home.days.map(({ day, ordersMade: made, captured, creditsOutstanding: outstanding }) => ({
-      ...{ day, made, captured, outstanding },
+      day,
+      made,
+      captured,
+      outstanding,
     }))
     assert.deepEqual(shown, direct)
     const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')

@@ -116,7 +116,9 @@ test('the last audit is on the first page; one that found something says what, a
   const found = await viewer.get('audit', { params: { auditId: broken?.auditId ?? '' } })
   assert.deepEqual(found.findings, [
     {
-      ...{ invariant: 'I-1', rule: 'the balance is what the last entry of the ledger left', count: 1 },
+      invariant: 'I-1',
+      rule: 'the balance is what the last entry of the ledger left',
+      count: 1,
       subjects: [{ customerId: customer.customerId }],
     },
   ])

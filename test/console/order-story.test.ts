@@ -75,9 +75,16 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
   assert.deepEqual(
     outline(page).filter((each) => !each.startsWith('ATTEMPT')),
     [
-      ...['PURCHASE', 'OPERATION_BEGUN CONFIRM', 'OPERATION_ENDED CONFIRM APPROVED', 'LEDGER GRANT'],
-      ...['EVENT order.confirmed', 'OPERATION_BEGUN CANCEL', 'LEDGER HOLD', 'OPERATION_ENDED CANCEL APPROVED'],
-      ...['LEDGER ROLLBACK', 'EVENT order.cancelled'],
+      'PURCHASE',
+      'OPERATION_BEGUN CONFIRM',
+      'OPERATION_ENDED CONFIRM APPROVED',
+      'LEDGER GRANT',
+      'EVENT order.confirmed',
+      'OPERATION_BEGUN CANCEL',
+      'LEDGER HOLD',
+      'OPERATION_ENDED CANCEL APPROVED',
+      'LEDGER ROLLBACK',
+      'EVENT order.cancelled',
     ],
   )
   assert.equal(others.length, 1, 'the call and the first lookup told nothing')
@@ -186,7 +193,10 @@ test('an order that expired and one that was refused tell it, and each has its e
   const customer = await service.newCustomer()
   const refused = await orderInState(service, customer, 'FAILED')
   assert.deepEqual(outline(await read(refused.orderId)), [
-    ...['PURCHASE', 'OPERATION_BEGUN CONFIRM', 'OPERATION_ENDED CONFIRM REJECTED', 'EVENT order.failed'],
+    'PURCHASE',
+    'OPERATION_BEGUN CONFIRM',
+    'OPERATION_ENDED CONFIRM REJECTED',
+    'EVENT order.failed',
   ])
   const { orderId: expired } = (await customer.purchase()).body.data
   await expireOrders(service.payments.database, 0)
@@ -233,7 +243,7 @@ test('each event says how far it is with each endpoint; what is sent again is ta
   const { host, state, error, attempts, endpointStatus, nextTryAt } = waiting[0] ?? {}
   assert.deepEqual(
     [host, state, error, attempts, endpointStatus],
-    [...[new URL(consumer.url).host, 'WAITING', 'HTTP 500', 1, 'ACTIVE']],
+    [new URL(consumer.url).host, 'WAITING', 'HTTP 500', 1, 'ACTIVE'],
   )
   assert.ok(Date.parse(`${nextTryAt}`) > Date.now())
   await service.database.query(

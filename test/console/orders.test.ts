@@ -119,10 +119,14 @@ test('an action says whether it is allowed now, and why not: the role, the state
   const customer = await service.newCustomer()
   const confirmed = await orderInState(service, customer, 'CONFIRMED')
   assert.deepEqual(await codesOf(viewer, confirmed.orderId), {
-    ...{ settle: 'role', refund: 'role', 'resend events': 'role' },
+    settle: 'role',
+    refund: 'role',
+    'resend events': 'role',
   })
   assert.deepEqual(await codesOf(finance, confirmed.orderId), {
-    ...{ settle: 'allowed', refund: 'allowed', 'resend events': 'no endpoint' },
+    settle: 'allowed',
+    refund: 'allowed',
+    'resend events': 'no endpoint',
   })
   const consumer = await startConsumer()
   await desk.register(consumer)
@@ -130,7 +134,9 @@ test('an action says whether it is allowed now, and why not: the role, the state
   await consumer.close()
   const pending = await customer.paidOrder()
   assert.deepEqual(await codesOf(finance, pending.orderId), {
-    ...{ settle: 'allowed', refund: 'state', 'resend events': 'no events' },
+    settle: 'allowed',
+    refund: 'state',
+    'resend events': 'no events',
   })
   const { actions } = await finance.get('order', { params: { orderId: pending.orderId } })
   assert.equal(actions.find(({ action }) => action === 'refund')?.why, 'The order is PENDING, not CONFIRMED.')
@@ -167,7 +173,8 @@ test('a quote of a refund during which the order is refunded by another says tha
   const parts = { database: payments.database, payments: { ...payments, database } } as ConsoleParts
   const { refundQuote } = orderHandlers(parts)
   await assert.rejects(refundQuote({ params: { orderId } } as Parameters<typeof refundQuote>[0]), {
-    ...{ code: 'PAYMENT_CANCEL_FAILED', metadata: { reason: 'changed' } },
+    code: 'PAYMENT_CANCEL_FAILED',
+    metadata: { reason: 'changed' },
   })
 })
 

@@ -21,7 +21,9 @@ const shared = [
 test('the page takes types from the service, and a few small files that import nothing', () => {
   const taken = pages.flatMap((file) =>
     [...read(file).matchAll(/^import (type )?[^']*'((?:\.\.\/)+src\/[^']+)'/gm)].map(([, type, path = '']) => ({
-      ...{ file, isType: type !== undefined, from: normalize(join(dirname(file), path)) },
+      file,
+      isType: type !== undefined,
+      from: normalize(join(dirname(file), path)),
     })),
   )
   assert.ok(taken.some(({ isType }) => isType) && taken.some(({ isType }) => !isType))

@@ -33,7 +33,8 @@ type Sent = { status: number; headers: IncomingMessage['headers']; body: Buffer 
 async function serve(t: Cleaner, directory: string) {
   const app = buildApiListener({
     authenticate: () => assert.fail('the page is for everybody who can reach the port'),
-    ...{ log: pino({ level: 'silent' }), bodyLimitBytes: 1_000 },
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
   })
   pageRoutes(app, pathToFileURL(`${directory}/`))
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -69,8 +70,14 @@ test('the page runs and styles nothing that did not come from here, and stands i
   const { headers, body } = await get('/console')
   const [, nonce = ''] = /name="style-nonce" content="(\w+)"/.exec(body.toString()) ?? []
   assert.deepEqual(String(headers['content-security-policy']).split('; ').sort(), [
-    ...["base-uri 'none'", "connect-src 'self'", "default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"],
-    ...["img-src 'self' data:", "script-src 'self'", `style-src 'self' 'nonce-${nonce}'`],
+    "base-uri 'none'",
+    "connect-src 'self'",
+    "default-src 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "img-src 'self' data:",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
   ])
   assert.ok(nonce.length >= 22)
   assert.doesNotMatch((await get('/console')).body.toString(), new RegExp(nonce), 'each answer has a word of its own')
@@ -104,10 +111,17 @@ for (const [accepted, encoding] of packed) {
 }
 
 const unknown = [
-  ...['/console/assets/index-old.js', '/console/assets/', '/console/assets/index-abc.js.br'],
-  ...['/console/assets/../made-from', '/console/assets/..%2fmade-from', '/console/assets/%2e%2e/%2e%2e/package.json'],
-  ...['/console/assets//etc/passwd', '/console/assets/index-abc.js%00.css', '/console/assets/__proto__'],
-  ...['/console/api', '/console/api/nothing'],
+  '/console/assets/index-old.js',
+  '/console/assets/',
+  '/console/assets/index-abc.js.br',
+  '/console/assets/../made-from',
+  '/console/assets/..%2fmade-from',
+  '/console/assets/%2e%2e/%2e%2e/package.json',
+  '/console/assets//etc/passwd',
+  '/console/assets/index-abc.js%00.css',
+  '/console/assets/__proto__',
+  '/console/api',
+  '/console/api/nothing',
 ]
 for (const path of unknown) {
   test(`there is nothing at ${path}, and not the page either`, async () => {

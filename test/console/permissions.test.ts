@@ -34,7 +34,10 @@ async function things() {
   const orderId = await clientOf(service.publicUrl, apiKey).buy('STANDARD')
   const order = { customerId, orderId }
   await saveDiscrepancy(createDatabase(service.database.pool, silentLog), {
-    ...{ kind: 'PAYMENT_DIFFERS', subject: orderId, order, detail: {} },
+    kind: 'PAYMENT_DIFFERS',
+    subject: orderId,
+    order,
+    detail: {},
   })
   const [{ discrepancyId } = { discrepancyId: '' }] = await service.database.query<{ discrepancyId: string }>(
     'select discrepancy_id as "discrepancyId" from discrepancies',

@@ -69,20 +69,28 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
   ATTEMPT: [{ gatewayCode: 'ECONNRESET' }, { gatewayCode: 'NOT_ARRIVED_YET' }],
   OPERATION_ENDED: ends,
   LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
-    ...{ kind, delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21, heldDelta: 21, balanceAfter: 3_200 },
+    kind,
+    delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
+    heldDelta: 21,
+    balanceAfter: 3_200,
   })),
   EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_TOLD'].map((state) => ({
-    ...{ type: 'order.confirmed', deliveries: [{ ...delivery, state }] },
+    type: 'order.confirmed',
+    deliveries: [{ ...delivery, state }],
   })),
   WEBHOOK: [null, 'no such order', 'nothing new', 'agrees', 'repaired', 'disagrees', 'left to reconciliation'].map(
     (outcome) => ({ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', outcome }),
   ),
   DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).map((kind) => ({ kind })),
   DISCREPANCY_RESOLVED: ['the gateway and our books agree', 'the operation was settled'].map((resolution) => ({
-    ...{ kind: 'OPERATION_STUCK', resolution },
+    kind: 'OPERATION_STUCK',
+    resolution,
   })),
   OPERATOR: ['ok', 'failed', null, 'SVC001: Not known yet.', 'PAYMENT_CANCEL_FAILED: Not refunded.'].map((outcome) => ({
-    ...{ actor: 'kim in the console from 127.0.0.1', command: 'orders settle', reason: 'asked', outcome },
+    actor: 'kim in the console from 127.0.0.1',
+    command: 'orders settle',
+    reason: 'asked',
+    outcome,
   })),
 }
 
@@ -109,13 +117,29 @@ test('the rows of an order become sentences: a confirm without an answer, settle
   const [customerId, operationId, orderId] = ['6ce6bb10-10b3-43c8-888e-ee4fa58bdbc0', 'op', 'ord_1']
   const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
   const rows: OrderStory = {
-    ...{ orderId, customerId, status: 'CONFIRMED', packageType: 'STANDARD', amount: 20_000, credits: 21 },
-    ...{ createdAt: new Date(second(0)), confirmedAt: new Date(second(6)), refundShortfall: null },
+    orderId,
+    customerId,
+    status: 'CONFIRMED',
+    packageType: 'STANDARD',
+    amount: 20_000,
+    credits: 21,
+    createdAt: new Date(second(0)),
+    confirmedAt: new Date(second(6)),
+    refundShortfall: null,
     operations: [
       {
-        ...{ operationId, kind: 'CONFIRM', state: 'APPROVED', paymentKey: 'pay_1', gatewayCode: null },
-        ...{ transactionKey: 'txn_1', reason: null, creditsHeld: 0, attempts: 1, nextAttemptAt: null },
-        ...{ openedAt: second(1), closedAt: second(5) },
+        operationId,
+        kind: 'CONFIRM',
+        state: 'APPROVED',
+        paymentKey: 'pay_1',
+        gatewayCode: null,
+        transactionKey: 'txn_1',
+        reason: null,
+        creditsHeld: 0,
+        attempts: 1,
+        nextAttemptAt: null,
+        openedAt: second(1),
+        closedAt: second(5),
       },
     ],
     attempts: [{ operationId, gatewayCode: 'ECONNRESET', happenedAt: second(2) }],
@@ -123,14 +147,23 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     discrepancies: [],
     notifications: [
       {
-        ...{ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', paymentKey: 'pay_1' },
-        ...{ receivedAt: second(3), processedAt: null, outcome: null },
+        eventType: 'PAYMENT_STATUS_CHANGED',
+        status: 'DONE',
+        paymentKey: 'pay_1',
+        receivedAt: second(3),
+        processedAt: null,
+        outcome: null,
       },
     ],
     actions: [
       {
-        ...{ actionId: 'act', actor: 'kim in the console from ::1', command: 'orders settle', reason: 'no credits' },
-        ...{ at: second(4), outcome: 'ok', endedAt: second(7) },
+        actionId: 'act',
+        actor: 'kim in the console from ::1',
+        command: 'orders settle',
+        reason: 'no credits',
+        at: second(4),
+        outcome: 'ok',
+        endedAt: second(7),
       },
     ],
   }
@@ -152,8 +185,18 @@ test('the rows of an order become sentences: a confirm without an answer, settle
 
 /** What the service itself puts where a code of the gateway would stand. */
 const ourCodes = [
-  ...['NOT_ARRIVED_YET', 'ABANDONED', 'GATEWAY_HELD_BACK', 'PAYMENT_DIFFERS', 'PAYMENT_OF_ANOTHER_ORDER'],
-  ...['CANCEL_NOT_WHOLE', 'ANSWER_TOO_LARGE', 'UNSENDABLE_KEY', 'TimeoutError', 'ABORTED', 'EXPIRED', 'CANCELED'],
+  'NOT_ARRIVED_YET',
+  'ABANDONED',
+  'GATEWAY_HELD_BACK',
+  'PAYMENT_DIFFERS',
+  'PAYMENT_OF_ANOTHER_ORDER',
+  'CANCEL_NOT_WHOLE',
+  'ANSWER_TOO_LARGE',
+  'UNSENDABLE_KEY',
+  'TimeoutError',
+  'ABORTED',
+  'EXPIRED',
+  'CANCELED',
 ]
 
 test('every code of the gateway that the service knows has a meaning in both languages', () => {
@@ -186,7 +229,9 @@ test('a refusal is told by its reason or its code in the language of the reader,
   const refusals = [
     ...Object.entries(catalogue).map(([code, { status }]) => new ApiError(status, code, sentence)),
     ...Object.keys(reasons).map((reason) => new ApiError(400, 'VAL003', sentence, { reason })),
-    ...[new ApiError(0, 'NO_ANSWER', sentence), new ApiError(502, 'HTTP 502', sentence), new Error(sentence)],
+    new ApiError(0, 'NO_ANSWER', sentence),
+    new ApiError(502, 'HTTP 502', sentence),
+    new Error(sentence),
     new ApiError(418, 'HTTP 418', sentence),
   ]
   for (const refusal of refusals) {

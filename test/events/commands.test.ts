@@ -49,7 +49,8 @@ function run<Result = Record<string, unknown>>(
     command.name,
     { positionals, values },
     {
-      ...{ database: world.database, peppers: () => testPeppers },
+      database: world.database,
+      peppers: () => testPeppers,
       deliveries: async () => world.context(slowSettings, { outbound }),
     },
   )

@@ -60,8 +60,14 @@ test('an event that fails for 72 hours is laid aside, and after a pause the next
   assert.deepEqual(
     { ...dead, diedAt: 0 },
     {
-      ...{ customerId, endpointId, eventNumber: 1, type: 'order.confirmed', attempts: 76, lastError: 'HTTP 500' },
-      ...{ diedAt: 0, data: { customerId, number: 1 } },
+      customerId,
+      endpointId,
+      eventNumber: 1,
+      type: 'order.confirmed',
+      attempts: 76,
+      lastError: 'HTTP 500',
+      diedAt: 0,
+      data: { customerId, number: 1 },
     },
   )
   assert.deepEqual(await listDeadEvents(world.database, 100, { endpointId: 'end_other' }), [])

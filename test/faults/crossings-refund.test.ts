@@ -51,8 +51,11 @@ const scenarios = {
     call: 'refund',
     crossings: [
       ...looked,
-      ...['payments.claimLease', ...foundOut, 'payments.findReviewSubject'],
-      ...[...cancellation, 'payments.findReviewSubject'],
+      'payments.claimLease',
+      ...foundOut,
+      'payments.findReviewSubject',
+      ...cancellation,
+      'payments.findReviewSubject',
     ],
     ends: { ...refunded, ...answer(21, 0) },
     background: { unbegun: confirmed },

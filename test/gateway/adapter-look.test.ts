@@ -48,7 +48,14 @@ for (const [members, money] of sightings) {
     server.play(answer(200, paymentObject(members)))
     const { paymentKey, orderId, amount } = intent
     assert.deepEqual(await gateway.look(paymentKey), {
-      ...{ kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money, status, balance: balanceAmount },
+      kind: 'payment',
+      paymentKey,
+      orderId,
+      amount,
+      currency: 'KRW',
+      money,
+      status,
+      balance: balanceAmount,
       transactionKey: lastTransactionKey,
     })
     assert.deepEqual(
@@ -83,13 +90,25 @@ test('a status that says nothing about money is unknown, with what was seen for 
 
 const query = { from: new Date('2026-01-30T15:00:00Z'), to: new Date('2026-01-31T14:59:59.999Z'), after: null }
 const row = (number: number, members: Record<string, unknown> = {}) => ({
-  ...{ mId: 'mid', transactionKey: `tx_${number}`, paymentKey: `pay_${number}`, orderId: `ord_${number}` },
-  ...{ method: '카드', status: 'DONE', transactionAt: '2026-01-31T10:00:00+09:00', currency: 'KRW', amount: 20_000 },
+  mId: 'mid',
+  transactionKey: `tx_${number}`,
+  paymentKey: `pay_${number}`,
+  orderId: `ord_${number}`,
+  method: '카드',
+  status: 'DONE',
+  transactionAt: '2026-01-31T10:00:00+09:00',
+  currency: 'KRW',
+  amount: 20_000,
   ...members,
 })
 const movement = (number: number, members: Record<string, unknown> = {}) => ({
-  ...{ transactionKey: `tx_${number}`, paymentKey: `pay_${number}`, orderId: `ord_${number}`, direction: 'CAPTURE' },
-  ...{ amount: 20_000, movedAt: new Date('2026-01-31T01:00:00Z'), ...members },
+  transactionKey: `tx_${number}`,
+  paymentKey: `pay_${number}`,
+  orderId: `ord_${number}`,
+  direction: 'CAPTURE',
+  amount: 20_000,
+  movedAt: new Date('2026-01-31T01:00:00Z'),
+  ...members,
 })
 
 test('the list is asked for in Korean time, to the second, both ends included, and after the last one seen', async () => {

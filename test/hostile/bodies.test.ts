@@ -97,7 +97,10 @@ function namesOf(count: number): string {
 
 function rowOf([what, code, body]: (typeof bodies)[number]): HostileRow {
   return {
-    ...{ what, code, request: () => world.post('/purchase', body), closes: code === 'VAL001' },
+    what,
+    code,
+    request: () => world.post('/purchase', body),
+    closes: code === 'VAL001',
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
     also: () => assert.equal(Reflect.get({}, 'polluted'), undefined),
   }
@@ -133,7 +136,10 @@ const elsewhere: [what: string, code: Code, path: string, body: string][] = [
 hostileTests(
   world,
   elsewhere.map(([what, code, path, body]) => ({
-    ...{ what, code, request: () => world.post(path, body), closes: code === 'VAL001' },
+    what,
+    code,
+    request: () => world.post(path, body),
+    closes: code === 'VAL001',
   })),
 )
 

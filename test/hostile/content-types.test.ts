@@ -50,7 +50,9 @@ const types: [what: string, good: Code, wrong: Code, line: string | null][] = [
 
 function rowOf(what: string, code: Code, body: string | Buffer, parts: RequestParts): HostileRow {
   return {
-    ...{ what, code, request: () => world.post('/purchase', body, parts) },
+    what,
+    code,
+    request: () => world.post('/purchase', body, parts),
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
   }
 }
@@ -75,7 +77,9 @@ const packed: [what: string, code: Code, body: () => Buffer, encoding: string][]
 hostileTests(
   world,
   packed.map(([what, code, body, encoding]) => ({
-    ...{ what, code, request: () => world.post('/purchase', body(), { lines: [`content-encoding: ${encoding}`] }) },
+    what,
+    code,
+    request: () => world.post('/purchase', body(), { lines: [`content-encoding: ${encoding}`] }),
   })),
 )
 

@@ -17,7 +17,8 @@ const cancelOf = (paymentKey: string, reason: string) => world.post('/cancel', J
 
 function rowOf(what: string, code: Code, fields: Record<string, string>): HostileRow {
   return {
-    ...{ what, code },
+    what,
+    code,
     request() {
       const all: Record<string, string> = { paymentKey: JSON.stringify(order.paymentKey), reason: '"r"', ...fields }
       const members = Object.entries(all).filter(([, json]) => json !== '')
@@ -66,7 +67,9 @@ test('a payment that nobody knows and one of another customer are the same NOT00
   const answers = new Set<string>()
   for (const paymentKey of [foreign.paymentKey, `${foreign.paymentKey}x`, 'x', unconfirmed.paymentKey]) {
     await world.check({
-      ...{ what: '', request: () => cancelOf(paymentKey, 'not mine'), code: 'NOT000' },
+      what: '',
+      request: () => cancelOf(paymentKey, 'not mine'),
+      code: 'NOT000',
       also: ({ head, text }) => answers.add(head.replace(/^date: .*$/im, '') + text),
     })
   }
@@ -79,7 +82,9 @@ for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
     const done = await orderInState(world.service, world.customer, status, 'BASIC')
     const reason = ' as "sent": \u00e9 \u{1f4b3} '
     await world.check({
-      ...{ what: '', request: () => cancelOf(done.paymentKey, reason), code: 'PAYMENT_CANCEL_FAILED' },
+      what: '',
+      request: () => cancelOf(done.paymentKey, reason),
+      code: 'PAYMENT_CANCEL_FAILED',
       also: ({ body }) => assert.deepEqual(body.metadata, { paymentKey: done.paymentKey, reason }),
     })
   })

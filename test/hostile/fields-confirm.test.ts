@@ -21,7 +21,9 @@ const world = hostileWorld({}, async () => {
 function bodyWith(of: Order, field: string, json: string | undefined): string {
   const { orderId, paymentKey, amount } = of
   const fields: Record<string, string | undefined> = {
-    ...{ orderId: JSON.stringify(orderId), paymentKey: JSON.stringify(paymentKey), amount: String(amount) },
+    orderId: JSON.stringify(orderId),
+    paymentKey: JSON.stringify(paymentKey),
+    amount: String(amount),
     [field]: json,
   }
   const members = Object.entries(fields).filter(([, value]) => value !== undefined)
@@ -32,14 +34,38 @@ function rowOf(field: string, json: string | undefined, code: Code, what = json)
   return {
     what: json === undefined ? `no ${field}` : `${field} ${what}`,
     request: () => world.post('/confirm', bodyWith(order, field, json)),
-    ...{ code, closes: code === 'VAL001' },
+    code,
+    closes: code === 'VAL001',
   }
 }
 
 const wrongAmounts = [
-  ...['1000.5', '999', '1001', '0', '-0', '-1000', '20000', '1000.0000000001', '1e-3'],
-  ...['"1000"', '"1e3"', '" 1000"', '"1,000"', '"\u20a91000"', '""', 'true', 'false', '[1000]', '{"value":1000}', '[]'],
-  ...['9007199254740993', '9223372036854775808', '18446744073709551616', '1e21', '1e400', '-1e400'],
+  '1000.5',
+  '999',
+  '1001',
+  '0',
+  '-0',
+  '-1000',
+  '20000',
+  '1000.0000000001',
+  '1e-3',
+  '"1000"',
+  '"1e3"',
+  '" 1000"',
+  '"1,000"',
+  '"\u20a91000"',
+  '""',
+  'true',
+  'false',
+  '[1000]',
+  '{"value":1000}',
+  '[]',
+  '9007199254740993',
+  '9223372036854775808',
+  '18446744073709551616',
+  '1e21',
+  '1e400',
+  '-1e400',
 ]
 /** No numbers of JSON. */
 const brokenAmounts = [
@@ -106,7 +132,9 @@ for (const json of ['1000', '1000.0', '1e3', '1E+03', '10000e-1', '1000.00000000
   test(`an amount written ${json} is 1000, and 1000 is what the gateway is asked for`, async () => {
     const paid = await world.customer.paidOrder('BASIC')
     await world.check({
-      ...{ what: '', request: () => world.post('/confirm', bodyWith(paid, 'amount', json)), code: 'SUCCESS' },
+      what: '',
+      request: () => world.post('/confirm', bodyWith(paid, 'amount', json)),
+      code: 'SUCCESS',
       writes: written.confirm,
     })
     const [payment] = await world.service.sandbox.paymentsOf(paid.orderId)
@@ -120,7 +148,9 @@ test('an unknown order and the order of another customer are the same NOT000 to 
   for (const orderId of [foreign.orderId, unknown, 'x']) {
     const request = world.post('/confirm', bodyWith(order, 'orderId', JSON.stringify(orderId)))
     await world.check({
-      ...{ what: '', request: () => request, code: 'NOT000' },
+      what: '',
+      request: () => request,
+      code: 'NOT000',
       also: ({ head, text }) => heads.add(head.replace(/^date: .*$/im, '') + text),
     })
   }
@@ -133,7 +163,9 @@ for (const paymentKey of ['../../v1/other', 'a/b?x=1#y', 'k'.repeat(200), '%0d%0
     const paid = await world.customer.paidOrder('BASIC')
     await world.check({
       request: () => world.post('/confirm', bodyWith(paid, 'paymentKey', JSON.stringify(paymentKey))),
-      ...{ what: '', code: 'VAL003', writes: written.refusedConfirm },
+      what: '',
+      code: 'VAL003',
+      writes: written.refusedConfirm,
     })
     assert.equal(await world.customer.status(paid.orderId), 'FAILED')
     assert.equal((await world.service.sandbox.paymentsOf(paid.orderId))[0]?.status, 'IN_PROGRESS')

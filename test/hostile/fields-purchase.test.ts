@@ -12,8 +12,23 @@ const bodies: [what: string, code: Code, body: string][] = [
   ['a packageType that is null', 'VAL002', '{"packageType":null}'],
   ['a packageType in another name', 'VAL002', '{"PackageType":"BASIC","package_type":"BASIC"}'],
   ...[
-    ...['', ' ', 'basic', 'Basic ', ' BASIC', 'BASIC\\n', 'PREMIUM', 'BASIC,PRO', 'BASIC\\u200b', '\\ufeffBASIC'],
-    ...['\u0412ASIC', '\uff22\uff21\uff33\uff29\uff23', 'toString', 'hasOwnProperty', 'constructor', '__proto__', '0'],
+    '',
+    ' ',
+    'basic',
+    'Basic ',
+    ' BASIC',
+    'BASIC\\n',
+    'PREMIUM',
+    'BASIC,PRO',
+    'BASIC\\u200b',
+    '\\ufeffBASIC',
+    '\u0412ASIC',
+    '\uff22\uff21\uff33\uff29\uff23',
+    'toString',
+    'hasOwnProperty',
+    'constructor',
+    '__proto__',
+    '0',
   ].map((value): [string, Code, string] => [`packageType "${value}"`, 'VAL003', `{"packageType":"${value}"}`]),
   ...['1', '0', '-1', 'true', 'false', '{}', '[]', '["BASIC"]', '{"BASIC":1}', '[null]'].map(
     (json): [string, Code, string] => [`packageType ${json}`, 'VAL003', `{"packageType":${json}}`],
@@ -34,7 +49,9 @@ const bodies: [what: string, code: Code, body: string][] = [
 
 function rowOf([what, code, body]: (typeof bodies)[number]): HostileRow {
   return {
-    ...{ what, code, request: () => world.post('/purchase', body) },
+    what,
+    code,
+    request: () => world.post('/purchase', body),
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
   }
 }
@@ -67,7 +84,11 @@ test('fields that would set amount, credits, state, owner or name of an order se
   const [stored] = await world.service.database.query<Stored>(text, [answer.body.data.orderId])
   const { orderId } = answer.body.data
   assert.deepEqual(stored, {
-    ...{ amount: 1_000, credits: 1, status: 'PENDING', customer_id: world.customer.customerId, order_id: orderId },
+    amount: 1_000,
+    credits: 1,
+    status: 'PENDING',
+    customer_id: world.customer.customerId,
+    order_id: orderId,
   })
 })
 

@@ -37,7 +37,9 @@ const headers: [what: string, code: Code, lines: string[]][] = [
 hostileTests(
   world,
   headers.map(([what, code, lines]) => ({
-    ...{ what, code, request: () => world.post('/purchase', good, { lines }) },
+    what,
+    code,
+    request: () => world.post('/purchase', good, { lines }),
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
   })),
 )

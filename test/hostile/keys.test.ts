@@ -83,7 +83,9 @@ function purchase(lines: string[], path = '/purchase', body = good): Buffer {
 hostileTests(
   world,
   headers.map(([what, code, lines]) => ({
-    ...{ what, code, request: () => purchase(lines()) },
+    what,
+    code,
+    request: () => purchase(lines()),
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
   })),
 )

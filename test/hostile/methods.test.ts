@@ -94,7 +94,9 @@ hostileTests(world, [
     what: 'the question of a browser before it asks from another page',
     request: () =>
       request('OPTIONS', `${base}/purchase`, [
-        ...['origin: https://evil.example', 'access-control-request-method: POST', world.keyLine()],
+        'origin: https://evil.example',
+        'access-control-request-method: POST',
+        world.keyLine(),
       ]),
     code: 'NOT000',
     also: ({ head }) => assert.doesNotMatch(head, /^(access-control-|set-cookie)/im),

@@ -30,7 +30,9 @@ before(async () => {
       if (headers['service-api-key'] !== 'good') throw refuse('INVALID_API_KEY')
       return { customerId: 'somebody', keyId: 'theirs' }
     },
-    ...{ log: pino({ level: 'silent' }), bodyLimitBytes, limits },
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes,
+    limits,
   })
   async function handle() {
     handled += 1

@@ -66,7 +66,10 @@ const heads: [what: string, code: Code, lines: () => string[]][] = [
 ]
 hostileTests(world, [
   ...heads.map(([what, code, lines]) => ({
-    ...{ what, code, closes: true, request: () => world.get('/credits', lines()) },
+    what,
+    code,
+    closes: true,
+    request: () => world.get('/credits', lines()),
   })),
   {
     what: 'an address of 20 KB',
@@ -173,7 +176,8 @@ hostileTests(world, [
       message(
         `POST http://evil${base}/purchase`,
         ['host: evil', 'x-forwarded-host: evil', 'x-forwarded-proto: ftp', 'forwarded: host=evil', key()].concat([
-          ...['content-type: application/json', `content-length: ${good.length}`],
+          'content-type: application/json',
+          `content-length: ${good.length}`,
         ]),
         good,
       ),

@@ -82,10 +82,21 @@ test('orders, credits and calls of the gateway are counted as they happened, a r
   const numbers = (name: string, label: string) =>
     Object.fromEntries(samplesOf(text, name).map(({ labels, value }) => [labels[label], value]))
   assert.deepEqual(numbers('credits_orders_total', 'transition'), {
-    ...{ created: 5, confirmed: 2, failed: 1, expired: 0, cancelled: 1, refunded: 0 },
+    created: 5,
+    confirmed: 2,
+    failed: 1,
+    expired: 0,
+    cancelled: 1,
+    refunded: 0,
   })
   assert.deepEqual(numbers('credits_moved_total', 'movement'), {
-    ...{ granted: 131, spent: 5, held: 10, captured: 7, released: 3, rolled_back: 21, refunded: 0 },
+    granted: 131,
+    spent: 5,
+    held: 10,
+    captured: 7,
+    released: 3,
+    rolled_back: 21,
+    refunded: 0,
   })
   const calls = samplesOf(text, 'credits_gateway_calls_total').filter(({ value }) => value > 0)
   const told = calls.map(({ labels, value }) => `${labels.operation} ${labels.outcome} ${labels.reason} ${value}`)
@@ -201,9 +212,16 @@ test('a database that answers is up, though what is left to do cannot be counted
 
 test('the reason of an unknown outcome is told by its class; a code of the gateway is none of the connection', async () => {
   const reasons: Record<string, string> = {
-    ...{ ECONNRESET: 'connection', EPIPE: 'connection', EAI_AGAIN: 'connection', UND_ERR_SOCKET: 'connection' },
-    ...{ TimeoutError: 'timeout', HTTP_502: 'server_error', GATEWAY_HELD_BACK: 'held_back' },
-    ...{ EXCEED_MAX_AMOUNT: 'other', EXISTING_SOMETHING: 'other', UNAUTHORIZED_KEY: 'credentials' },
+    ECONNRESET: 'connection',
+    EPIPE: 'connection',
+    EAI_AGAIN: 'connection',
+    UND_ERR_SOCKET: 'connection',
+    TimeoutError: 'timeout',
+    HTTP_502: 'server_error',
+    GATEWAY_HELD_BACK: 'held_back',
+    EXCEED_MAX_AMOUNT: 'other',
+    EXISTING_SOMETHING: 'other',
+    UNAUTHORIZED_KEY: 'credentials',
   }
   for (const [code, reason] of Object.entries(reasons)) {
     const counts = createGatewayCounts()

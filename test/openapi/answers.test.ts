@@ -32,7 +32,8 @@ before(async () => {
     },
   })
   service = await startTestService({
-    ...{ beside: { database: { ...database, pool }, sandboxUrl }, way: 'checked' },
+    beside: { database: { ...database, pool }, sandboxUrl },
+    way: 'checked',
     settings: { pendingOrdersPerCustomer: 5 },
     wrapGateway: (gateway) => ({
       ...gateway,

@@ -227,10 +227,17 @@ test('what the image holds starts as another user, serves, is healthy, and stops
   if (user.uid !== undefined && user.gid !== undefined) fs.chownSync(dataDir, user.uid, user.gid)
   const settings = {
     ...Object.fromEntries(Object.keys(environment).map((name) => [name, ''])),
-    ...{ NODE_ENV: 'production', GATEWAY: 'sandbox', HOST: '127.0.0.1', INTERNAL_HOST: '127.0.0.1', DATA_DIR: dataDir },
+    NODE_ENV: 'production',
+    GATEWAY: 'sandbox',
+    HOST: '127.0.0.1',
+    INTERNAL_HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl({ ...database.connection, user: role, password: 'of the role' }),
     KEY_PEPPER: 'a pepper for this test alone',
-    ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', SANDBOX_PORT: '0' },
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    WEBHOOK_PORT: '0',
+    SANDBOX_PORT: '0',
   }
   const [command = ''] = blockOf(compose, 'services', 'migrate').filter((line) => line.startsWith('command:'))
   const migration = spawnSync(process.execPath, commandOf(command).slice(1), {

@@ -43,7 +43,10 @@ before(async () => {
 })
 
 const optionsOf = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
-  ...{ databaseUrl: databaseUrl(connection), dataDir: directory, databaseConnections: 4, log: silentLog },
+  databaseUrl: databaseUrl(connection),
+  dataDir: directory,
+  databaseConnections: 4,
+  log: silentLog,
   use: 'command' as const,
 })
 const markOf = (target: TestDatabase) => target.query(`select to_regclass('unfinished_copy')::text as mark`)

@@ -37,13 +37,13 @@ before(async () => {
   settings = {
     DATABASE_URL: databaseUrl(database.connection),
     KEY_PEPPER: peppers[0].secret,
-    ...{
-      GATEWAY: 'toss',
-      TOSS_API_URL: sandboxUrl,
-      TOSS_SECRET_KEY: secretKey,
-      TOSS_CLIENT_KEY: testSettings.clientKey,
-    },
-    ...{ GATEWAY_TIMEOUT_MS: '3000', GATEWAY_LOOKUP_TIMEOUT_MS: '1000', OPERATION_LEASE_MS: '4000' },
+    GATEWAY: 'toss',
+    TOSS_API_URL: sandboxUrl,
+    TOSS_SECRET_KEY: secretKey,
+    TOSS_CLIENT_KEY: testSettings.clientKey,
+    GATEWAY_TIMEOUT_MS: '3000',
+    GATEWAY_LOOKUP_TIMEOUT_MS: '1000',
+    OPERATION_LEASE_MS: '4000',
   }
 })
 

@@ -42,8 +42,13 @@ test('a command that changes something is written down with the user of this mac
   const issued = JSON.parse((await run(t, 'keys', 'issue', '--customer', 'Acme Inc', '--json')).stdout)
   const { keyId, customerId } = issued
   assert.deepEqual(await newest(), {
-    ...{ actor: osUser, command: 'keys issue', arguments: ['--customer', 'Acme Inc'], outcome: 'ok' },
-    ...{ about: { keyId, customerId }, subject: customerId, reason: null },
+    actor: osUser,
+    command: 'keys issue',
+    arguments: ['--customer', 'Acme Inc'],
+    outcome: 'ok',
+    about: { keyId, customerId },
+    subject: customerId,
+    reason: null,
   })
   await run(t, 'keys', 'suspend', keyId)
   const { subject, arguments: words, about } = await newest()
@@ -57,21 +62,26 @@ test('--by names who it was, beside the user of this machine', async (t) => {
     `select customer_id as "customerId" from customers where name = 'Acme Inc'`,
   )
   assert.deepEqual(await newest(), {
-    ...{
-      actor: `Kim as ${osUser}`,
-      command: 'customers low-credits',
-      outcome: 'ok',
-      about: { customerId },
-    },
-    ...{ arguments: ['--customer', 'Acme Inc', '--credits', '5'], subject: customerId, reason: null },
+    actor: `Kim as ${osUser}`,
+    command: 'customers low-credits',
+    outcome: 'ok',
+    about: { customerId },
+    arguments: ['--customer', 'Acme Inc', '--credits', '5'],
+    subject: customerId,
+    reason: null,
   })
 })
 
 test('what was refused is written down with what it was about, why it was wanted and why it was refused', async (t) => {
   assert.equal((await run(t, 'keys', 'suspend', 'key_none')).code, 1)
   assert.deepEqual(await newest(), {
-    ...{ actor: osUser, command: 'keys suspend', arguments: ['key_none'], subject: 'key_none', reason: null },
-    ...{ outcome: 'There is no key key_none.', about: {} },
+    actor: osUser,
+    command: 'keys suspend',
+    arguments: ['key_none'],
+    subject: 'key_none',
+    reason: null,
+    outcome: 'There is no key key_none.',
+    about: {},
   })
   assert.equal((await run(t, 'orders', 'refund', 'ord_none', '--reason', 'paid twice')).code, 1)
   const { command, arguments: words, subject, reason, outcome } = await newest()
@@ -90,8 +100,13 @@ test('no secret gets in, not even one that was taken for an id', async (t) => {
   const refused = await run(t, 'keys', 'suspend', apiKey)
   assert.deepEqual([refused.code, refused.stderr], [1, 'There is no key cpk_....\n'])
   assert.deepEqual(await newest(), {
-    ...{ actor: osUser, command: 'keys suspend', arguments: ['cpk_...'], subject: 'cpk_...', reason: null },
-    ...{ outcome: 'There is no key cpk_....', about: {} },
+    actor: osUser,
+    command: 'keys suspend',
+    arguments: ['cpk_...'],
+    subject: 'cpk_...',
+    reason: null,
+    outcome: 'There is no key cpk_....',
+    about: {},
   })
   await run(t, 'services', 'suspend', token)
   const operator = await run(t, 'operators', 'add', 'kim', '--role', 'viewer', '--json')

@@ -66,7 +66,8 @@ test('times are those of the zone of the machine', async (t) => {
   const { stdout } = await run(t, 'keys', 'issue', '--customer', 'zones', '--json')
   const { keyId } = JSON.parse(stdout)
   const listed = await runCommand(t, dataDir, ['keys', 'list'], {
-    ...{ DATABASE_URL: databaseUrl(database.connection), TZ: 'Asia/Seoul' },
+    DATABASE_URL: databaseUrl(database.connection),
+    TZ: 'Asia/Seoul',
   })
   assert.match(listed.stdout, new RegExp(`^${keyId} .* \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+09:00$`, 'm'))
   assert.equal(listed.stdout.includes('\x1b'), false, 'colours are for terminals')
@@ -132,7 +133,8 @@ test('bin/credits works from anywhere, through a link too, and a path is seen fr
   fs.symlinkSync(join(repository, 'bin/credits'), join(directory, 'credits'))
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
   const env = bareEnvironment({
-    ...{ PATH: [directory, dirname(process.execPath), ...path].join(delimiter), DATA_DIR: dataDir },
+    PATH: [directory, dirname(process.execPath), ...path].join(delimiter),
+    DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl(database.connection),
   })
   const listed = await launch(t, 'credits', ['keys', 'list', '--json'], { cwd: directory, env }).ended

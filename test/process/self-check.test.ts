@@ -27,7 +27,9 @@ async function startTampered(t: Parameters<typeof defer>[0], setting: string): P
   const sockets = openSocketDirectory(location)
   const choices = ['listen_addresses=', `unix_socket_directories=${sockets}`, setting]
   const child = spawn(join(binaries, 'postgres'), ['-D', dataDirectory, ...choices.flatMap((each) => ['-c', each])], {
-    ...{ cwd: '/', env: { LC_ALL: 'C' }, stdio: 'ignore' },
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+    stdio: 'ignore',
     ...(runner && { uid: runner.uid, gid: runner.gid }),
   })
   const ended = once(child, 'exit')

@@ -45,7 +45,11 @@ const whoStatement = statement('test.who', `select current_user as "role", sessi
 /** Who the connections of a process are, and that they can read. */
 async function whoServes(dataDir: string): Promise<unknown[]> {
   const opened = await openDatabase({
-    ...{ dataDir, databaseUrl: undefined, databaseConnections: 2, use: 'service', log: silentLog },
+    dataDir,
+    databaseUrl: undefined,
+    databaseConnections: 2,
+    use: 'service',
+    log: silentLog,
   })
   try {
     return (await Promise.all([opened.database, opened.requestDatabase].map((each) => each.run(whoStatement)))).flat()
@@ -138,7 +142,8 @@ test('a lost password file, a password changed by hand and a role made mighty ar
   assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
   const books = await openBooks(t, dataDir)
   await refusesDamage({
-    ...{ ...books.connection, user: 'credits_service' },
+    ...books.connection,
+    user: 'credits_service',
     password: fs.readFileSync(passwordOf(dataDir), 'utf8'),
   })
 })

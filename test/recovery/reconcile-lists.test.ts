@@ -26,8 +26,13 @@ const pageSize = 1_000
 function movement(number: number, movedAt: Date, members: Partial<Movement> = {}): Movement {
   const name = `${number}`.padStart(5, '0')
   return {
-    ...{ transactionKey: `tx_${name}`, paymentKey: `pay_${name}`, orderId: `shop-2-${name}`, direction: 'CAPTURE' },
-    ...{ amount: number, movedAt, ...members },
+    transactionKey: `tx_${name}`,
+    paymentKey: `pay_${name}`,
+    orderId: `shop-2-${name}`,
+    direction: 'CAPTURE',
+    amount: number,
+    movedAt,
+    ...members,
   }
 }
 

@@ -225,7 +225,12 @@ test('money for an order id like ours that does not exist is UNKNOWN_ORDER, once
     assert.deepEqual(
       growth(before, after),
       {
-        ...{ movements: 2, captured: 16_000, cancelled: 0, bookedCaptured: 0, bookedCancelled: 0, foreign: 2 },
+        movements: 2,
+        captured: 16_000,
+        cancelled: 0,
+        bookedCaptured: 0,
+        bookedCancelled: 0,
+        foreign: 2,
       },
       `run ${turn}`,
     )
@@ -251,8 +256,12 @@ for (const cancelRowSign of ['positive', 'negative']) {
     await service.sandbox.cancel(partly.paymentKey, 1)
     const after = await run()
     assert.deepEqual(growth(before, after), {
-      ...{ movements: 7, captured: 221_000, cancelled: 120_001, foreign: 0 },
-      ...{ bookedCaptured: 221_000, bookedCancelled: 120_000 },
+      movements: 7,
+      captured: 221_000,
+      cancelled: 120_001,
+      foreign: 0,
+      bookedCaptured: 221_000,
+      bookedCancelled: 120_000,
     })
     assert.equal(after.reviewed.disagrees, before.reviewed.disagrees + 1)
   })
@@ -267,7 +276,12 @@ test('what was cancelled in parts is booked by none of its rows: it is looked at
   assert.equal(await customer.status(orderId), 'REFUNDED')
   const after = await run()
   assert.deepEqual(growth(before, after), {
-    ...{ movements: 3, captured: 20_000, cancelled: 20_000, foreign: 0, bookedCaptured: 20_000, bookedCancelled: 0 },
+    movements: 3,
+    captured: 20_000,
+    cancelled: 20_000,
+    foreign: 0,
+    bookedCaptured: 20_000,
+    bookedCancelled: 0,
   })
   assert.equal(after.reviewed.agrees, before.reviewed.agrees + 2)
   assert.deepEqual(await openKinds(service, orderId), [])

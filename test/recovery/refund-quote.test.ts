@@ -25,8 +25,15 @@ for (const { what, spent } of [
     const calls = { ...service.calls }
     const quote = await quoteRefund(service.payments, orderId)
     assert.deepEqual(quote, {
-      ...{ orderId, customerId: customer.customerId, packageType: 'STANDARD', paid: 20_000, backToTheCard: 20_000 },
-      ...{ gatewayCode: null, creditsOfTheOrder: 21, creditsTakenBack: 21 - spent, shortfall: spent },
+      orderId,
+      customerId: customer.customerId,
+      packageType: 'STANDARD',
+      paid: 20_000,
+      backToTheCard: 20_000,
+      gatewayCode: null,
+      creditsOfTheOrder: 21,
+      creditsTakenBack: 21 - spent,
+      shortfall: spent,
     })
     assert.deepEqual({ ...service.calls }, { ...calls, look: calls.look + 1 })
     assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])

@@ -33,7 +33,10 @@ afterEach(async () => {
 const reason = 'the platform says so'
 const refundOf = (orderId: string, context = service.payments) => refund(context, { orderId, reason })
 const answerFor = (orderId: string, shortfall: number, credits = 21) => ({
-  ...{ orderId, status: 'REFUNDED', creditsTakenBack: credits - shortfall, shortfall },
+  orderId,
+  status: 'REFUNDED',
+  creditsTakenBack: credits - shortfall,
+  shortfall,
 })
 
 async function storedShortfall(orderId: string): Promise<unknown> {

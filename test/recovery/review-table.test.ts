@@ -61,7 +61,10 @@ const otherPayment: Record<OrderStatus, Record<Money, Cell>> = {
 }
 
 const statusOf: Record<Money, string> = {
-  ...{ none: 'ABORTED', kept: 'DONE', 'partly returned': 'PARTIAL_CANCELED', returned: 'CANCELED' },
+  none: 'ABORTED',
+  kept: 'DONE',
+  'partly returned': 'PARTIAL_CANCELED',
+  returned: 'CANCELED',
 }
 
 type Subject = { orderId: string; paymentKey: string; amount: number }
@@ -71,8 +74,16 @@ function paymentOf(subject: Subject, money: Money, members: Partial<Payment> = {
   const balance = { none: 0, kept: amount, 'partly returned': 5_000, returned: 0 }[money]
   const transactionKey = 'transaction_seen'
   return {
-    ...{ kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money, status: statusOf[money], balance },
-    ...{ transactionKey, ...members },
+    kind: 'payment',
+    paymentKey,
+    orderId,
+    amount,
+    currency: 'KRW',
+    money,
+    status: statusOf[money],
+    balance,
+    transactionKey,
+    ...members,
   }
 }
 

@@ -172,7 +172,7 @@ test('E6, R2: captured for a FAILED order: the money goes back, and that it was 
   const [found, ...others] = await discrepanciesOf(service, order.orderId)
   assert.deepEqual(
     [found?.kind, found?.resolution, others],
-    [...['CAPTURED_FOR_FAILED_ORDER', 'the gateway and our books agree', []]],
+    ['CAPTURED_FOR_FAILED_ORDER', 'the gateway and our books agree', []],
   )
 })
 
@@ -248,8 +248,15 @@ test('a discrepancy that comes back is a new one: the old one stays as it was re
   const { orderId, paymentKey, amount } = await customer.confirmedOrder()
   const key = { customerId: customer.customerId, orderId }
   const shown: Payment = {
-    ...{ kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money: 'partly returned' },
-    ...{ status: 'PARTIAL_CANCELED', balance: 1_000, transactionKey: null },
+    kind: 'payment',
+    paymentKey,
+    orderId,
+    amount,
+    currency: 'KRW',
+    money: 'partly returned',
+    status: 'PARTIAL_CANCELED',
+    balance: 1_000,
+    transactionKey: null,
   }
   for (const round of [1, 2]) {
     overrides.look = async () => shown

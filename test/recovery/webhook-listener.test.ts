@@ -38,8 +38,12 @@ test('a notification is stored with whom to ask about, nothing else, and the gat
   assert.deepEqual(
     { ...row, processInMs: 0 },
     {
-      ...{ ...told, transmissionId: 'whtrans_1', eventType: 'PAYMENT_STATUS_CHANGED' },
-      ...{ attempts: 0, outcome: null, processInMs: 0 },
+      ...told,
+      transmissionId: 'whtrans_1',
+      eventType: 'PAYMENT_STATUS_CHANGED',
+      attempts: 0,
+      outcome: null,
+      processInMs: 0,
     },
   )
   assert.deepEqual(others, [])
@@ -77,19 +81,23 @@ test('a wrong token, another path and another method are 404 NOT000, and nothing
   const body = JSON.stringify(notificationOf({ orderId }))
   const headers = { 'content-type': 'application/json' }
   const paths = [
-    ...['/', '/webhooks', '/webhooks/toss', '/webhooks/toss/', '/webhooks/toss/wrong', '/sandbox/webhooks', '/readyz'],
-    ...[
-      `/webhooks/toss/${webhookToken}x`,
-      `/webhooks/toss/${webhookToken.toUpperCase()}`,
-      `/webhooks//${webhookToken}`,
-    ],
-    ...[`/webhooks/toss/${webhookToken}/`, `/webhooks/toss/${webhookToken}/more`, `/Webhooks/toss/${webhookToken}`],
-    ...[
-      `/webhooks/toss/${'x'.repeat(300)}`,
-      `/webhooks/toss/${'x'.repeat(301)}`,
-      '/webhooks/toss/%00',
-      '/webhooks/toss/%zz',
-    ],
+    '/',
+    '/webhooks',
+    '/webhooks/toss',
+    '/webhooks/toss/',
+    '/webhooks/toss/wrong',
+    '/sandbox/webhooks',
+    '/readyz',
+    `/webhooks/toss/${webhookToken}x`,
+    `/webhooks/toss/${webhookToken.toUpperCase()}`,
+    `/webhooks//${webhookToken}`,
+    `/webhooks/toss/${webhookToken}/`,
+    `/webhooks/toss/${webhookToken}/more`,
+    `/Webhooks/toss/${webhookToken}`,
+    `/webhooks/toss/${'x'.repeat(300)}`,
+    `/webhooks/toss/${'x'.repeat(301)}`,
+    '/webhooks/toss/%00',
+    '/webhooks/toss/%zz',
   ]
   for (const path of paths) {
     const answer = await webhooks.send(`${webhooks.base}${path}`, { method: 'POST', headers, body })

@@ -35,8 +35,11 @@ const purchase = () =>
   message(
     'POST /public/v1/payments/purchase',
     [
-      ...['host: service', `service-api-key: ${customer.apiKey}`, 'content-type: application/json'],
-      ...[`content-length: ${body.length}`, ...foreignIds.map((name) => `${name}: the-callers-own`)],
+      'host: service',
+      `service-api-key: ${customer.apiKey}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+      ...foreignIds.map((name) => `${name}: the-callers-own`),
     ],
     body,
   )

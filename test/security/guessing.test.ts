@@ -74,7 +74,8 @@ for (const [name, { port, good, wrong, path }] of Object.entries(doors)) {
 /** With nothing behind it that could take its time. */
 async function refuseAll(t: TestContext): Promise<number> {
   const app = buildApiListener({
-    ...{ authenticate: async () => Promise.reject(refuse('AUTH001')), log: pino({ level: 'silent' }) },
+    authenticate: async () => Promise.reject(refuse('AUTH001')),
+    log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -27,8 +27,13 @@ test('nothing that is stored of a key opens anything', async () => {
   )
   const hash = row?.key_hash as Buffer
   const presented = [
-    ...[keyId, row?.last_four ?? '', hash.toString('hex'), hash.toString('base64'), hash.toString('base64url')],
-    ...[`cpk_${hash.toString('hex').slice(0, 43)}`, `cpk_${'0'.repeat(39)}${row?.last_four}`],
+    keyId,
+    row?.last_four ?? '',
+    hash.toString('hex'),
+    hash.toString('base64'),
+    hash.toString('base64url'),
+    `cpk_${hash.toString('hex').slice(0, 43)}`,
+    `cpk_${'0'.repeat(39)}${row?.last_four}`,
   ]
   for (const key of presented) {
     const { status, body } = await service.call('/public/v1/payments/credits', { key })

@@ -10,7 +10,8 @@ import { regexLiterals } from '../support/regex-literals.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src/*.ts', 'src/**/*.ts'], {
-  ...{ cwd: root, encoding: 'utf8' },
+  cwd: root,
+  encoding: 'utf8',
 })
 
 const sources = files

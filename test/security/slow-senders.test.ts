@@ -11,8 +11,10 @@ import { head, openSocket, sendRaw } from '../support/raw-http.ts'
 
 async function startListener(t: TestContext) {
   const app = buildApiListener({
-    ...{ authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }), log: pino({ level: 'silent' }) },
-    ...{ bodyLimitBytes: 1_000, limits: { headMs: 400, requestMs: 800 } },
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
+    limits: { headMs: 400, requestMs: 800 },
   })
   app.get('/read', async () => success({ did: 'it' }, null))
   await app.listen({ host: '127.0.0.1', port: 0 })

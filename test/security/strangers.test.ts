@@ -111,15 +111,21 @@ const headers: Record<string, () => string> = {
 
 /** Paths that somebody may read differently: ORDER, OWNER and KEY stand for what they say. */
 const paths = [
-  ...[
-    'ORDER?customerId=OWNER',
-    'ORDER?service-api-key=KEY',
-    'ORDER%00',
-    'ORDER%20',
-    'ORDER;customerId=OWNER',
-    'ORDER#',
-  ],
-  ...['./ORDER', 'x/../ORDER', '%2e/ORDER', 'ORDER/', 'ORDER/.', 'OWNER/ORDER', 'ord%5FREST', 'LOWER', '********'],
+  'ORDER?customerId=OWNER',
+  'ORDER?service-api-key=KEY',
+  'ORDER%00',
+  'ORDER%20',
+  'ORDER;customerId=OWNER',
+  'ORDER#',
+  './ORDER',
+  'x/../ORDER',
+  '%2e/ORDER',
+  'ORDER/',
+  'ORDER/.',
+  'OWNER/ORDER',
+  'ord%5FREST',
+  'LOWER',
+  '********',
 ]
 
 function filledIn(path: string): string {

@@ -127,7 +127,11 @@ test('sweepers at the same moment expire each of many holds once, in batches, wh
       const serviceId = internal.issued.serviceId
       const holds = await atOnce([300, 330, 4][place] ?? 0, (turn) =>
         service.payments.credits.openHold({
-          ...{ customerId, holdId: crypto.randomUUID(), credits: 1, reference: `r${turn}`, serviceId },
+          customerId,
+          holdId: crypto.randomUUID(),
+          credits: 1,
+          reference: `r${turn}`,
+          serviceId,
           expiresInSeconds: 3_600,
         }),
       )

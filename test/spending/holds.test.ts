@@ -194,7 +194,10 @@ test('a foreign customerId is NOT000 also at the very moment in which the custom
   const [{ id, holdId }, other, plug] = [await heldCustomer(10), await newCustomer(), await heldCustomer(3)]
   const end = (customerId: string, hold: string) =>
     service.payments.credits.endHold({
-      ...{ customerId, holdId: hold, ending: 'CAPTURE', captured: 3 },
+      customerId,
+      holdId: hold,
+      ending: 'CAPTURE',
+      captured: 3,
       serviceId: internal.issued.serviceId,
     })
   // The first two have the connections; what comes while they are under way is the next statement.

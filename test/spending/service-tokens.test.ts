@@ -232,7 +232,11 @@ test('when a request is wrong in several ways the first of a fixed order is told
   const lists = [...callers.map((caller) => [caller, ...rest]), ...rest.map((_, index) => rest.slice(index))]
   for (const faults of lists) {
     const draft: Draft = {
-      ...{ token: internal.issued.token, method: 'POST', path: `${creditsPath}/spend`, fields: start, bodyEnd: '' },
+      token: internal.issued.token,
+      method: 'POST',
+      path: `${creditsPath}/spend`,
+      fields: start,
+      bodyEnd: '',
     }
     // From the last to the first, so that the earlier fault has the last word on what both change.
     for (const { change } of faults.toReversed()) Object.assign(draft, change(draft))

@@ -251,7 +251,11 @@ test('spends of one customer in one statement go one after the other: what is re
   const spend = (customerId: string, amount: number, reference: string = crypto.randomUUID()) =>
     credits.spend({ customerId, credits: amount, reference, serviceId: internal.issued.serviceId })
   assert.deepEqual(await spend(customer.customerId, 1, 'known'), {
-    ...{ ordinal: 1, spent: 1, available: 9, isHold: false, isNew: true },
+    ordinal: 1,
+    spent: 1,
+    available: 9,
+    isHold: false,
+    isNew: true,
   })
   await breathe()
   sizes.length = 0
@@ -281,6 +285,9 @@ test('spends of one customer in one statement go one after the other: what is re
     ],
   )
   assert.deepEqual((await movements(service, customer.customerId)).slice(2), [
-    ...['SPEND -1', 'SPEND -3', 'SPEND -2', 'SPEND -4'],
+    'SPEND -1',
+    'SPEND -3',
+    'SPEND -2',
+    'SPEND -4',
   ])
 })

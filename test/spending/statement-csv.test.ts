@@ -114,7 +114,10 @@ test('a statement of more than a page of the export comes in pieces and is whole
   for (let round = 0; round < 26; round += 1) {
     const holds = await atOnce(100, (turn) =>
       credits.openHold({
-        ...{ ...key, holdId: crypto.randomUUID(), credits: 1, reference: `${round}/${turn}` },
+        ...key,
+        holdId: crypto.randomUUID(),
+        credits: 1,
+        reference: `${round}/${turn}`,
         expiresInSeconds: 60,
       }),
     )
@@ -165,7 +168,9 @@ test('balances show tells what a customer has, or had at the end of a Korean day
     ['2101-01-01T00:00:00+09:00', '2100-12-31T15:00:00.000Z', now],
   ] as const) {
     assert.deepEqual(await run('balances show', { customer: customerId, at }), {
-      ...{ customerId, at: new Date(moment), ...expected },
+      customerId,
+      at: new Date(moment),
+      ...expected,
     })
   }
 })

@@ -139,8 +139,13 @@ test('setAside explains what is held: the holds of services and a cancel whose o
     { ...common, holdId: first.holdId, credits: 3, reference: 'sooner', expiresAt: first.expiresAt },
     { ...common, holdId: second.holdId, credits: 4, reference: 'later', expiresAt: second.expiresAt },
     {
-      ...{ by: 'CANCEL', holdId: entries[0]?.holdId, credits: 21, reference: null, orderId: order.orderId },
-      ...{ service: null, expiresAt: null },
+      by: 'CANCEL',
+      holdId: entries[0]?.holdId,
+      credits: 21,
+      reference: null,
+      orderId: order.orderId,
+      service: null,
+      expiresAt: null,
     },
   ])
   assert.equal(
@@ -164,6 +169,12 @@ test('a customer to whom nothing has happened has an empty statement, and the ca
   const answer = await internal.statement(customerId.toUpperCase())
   assertSuccess(answer, 200)
   assert.deepEqual(answer.body.data, {
-    ...{ customerId, balance: none, setAside: [], opening: none, closing: none, entries: [], nextCursor: null },
+    customerId,
+    balance: none,
+    setAside: [],
+    opening: none,
+    closing: none,
+    entries: [],
+    nextCursor: null,
   })
 })

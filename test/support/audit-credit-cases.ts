@@ -62,65 +62,86 @@ const brokenAccounts: BrokenRule[] = [
     damage: () => oldEndpoint('last_event - 1'),
   },
   {
-    ...{ invariant: 'I-1', rule: 'the balance is what the last entry of the ledger left' },
-    ...{ when: 'a balance was raised by hand', damage: account('balance = balance + 1') },
+    invariant: 'I-1',
+    rule: 'the balance is what the last entry of the ledger left',
+    when: 'a balance was raised by hand',
+    damage: account('balance = balance + 1'),
   },
   {
-    ...{
-      invariant: 'I-2',
-      rule: 'nothing is negative, what is held is covered, and JSON can tell the balance exactly',
-    },
+    invariant: 'I-2',
+    rule: 'nothing is negative, what is held is covered, and JSON can tell the balance exactly',
     when: 'more is held than there is',
     damage: (books) =>
       `alter table accounts drop constraint accounts_held_is_covered; ${account('held = balance + 1')(books)}`,
     also: [`I-11 ${aside}`, `I-11 ${leftOfIt}`, guardsDown],
   },
   {
-    ...{ invariant: 'I-3', rule: lastNumber, when: 'the account has another number' },
+    invariant: 'I-3',
+    rule: lastNumber,
+    when: 'the account has another number',
     damage: account('last_entry = last_entry + 1'),
   },
   {
-    ...{ invariant: 'I-3', rule: 'the account has not forgotten the time of its last entry' },
-    ...{ when: 'the account says that nothing has moved yet', damage: account(`moved_at = '-infinity'`) },
+    invariant: 'I-3',
+    rule: 'the account has not forgotten the time of its last entry',
+    when: 'the account says that nothing has moved yet',
+    damage: account(`moved_at = '-infinity'`),
   },
   {
-    ...{ invariant: 'I-15', rule: lastHash, when: 'the account has another hash' },
+    invariant: 'I-15',
+    rule: lastHash,
+    when: 'the account has another hash',
     damage: account(`last_hash = sha256('')`),
   },
   {
-    ...{ invariant: 'I-15', rule: lastHash, when: 'the last entry was removed' },
+    invariant: 'I-15',
+    rule: lastHash,
+    when: 'the last entry was removed',
     damage: ({ customer }) => `delete from ledger_entries e using accounts a where a.customer_id = '${customer}'
       and e.customer_id = a.customer_id and e.entry_number = a.last_entry`,
     also: [`I-3 ${lastNumber}`, `I-11 ${leftOfIt}`],
   },
   {
-    ...{ invariant: 'I-11', rule: aside, when: 'something is held for nobody', damage: account('held = held + 1') },
+    invariant: 'I-11',
+    rule: aside,
+    when: 'something is held for nobody',
+    damage: account('held = held + 1'),
     also: [`I-11 ${leftOfIt}`],
   },
   {
-    ...{ invariant: 'I-11', rule: aside, when: 'an open cancel is gone and left what it held' },
+    invariant: 'I-11',
+    rule: aside,
+    when: 'an open cancel is gone and left what it held',
     damage: withoutOperation('cancelling', 'CANCEL'),
     also: [entryOfOperation],
   },
   {
-    ...{ invariant: 'I-11', rule: aside, when: 'an active hold is gone and left what it held' },
+    invariant: 'I-11',
+    rule: aside,
+    when: 'an active hold is gone and left what it held',
     damage: ({ held }) => `delete from holds where hold_id = '${held}'`,
     also: [`I-11 ${entryOfHold}`],
   },
   {
-    ...{ invariant: 'I-11', rule: leftOfIt, when: 'a hold was made larger by hand, and the account with it' },
+    invariant: 'I-11',
+    rule: leftOfIt,
+    when: 'a hold was made larger by hand, and the account with it',
     damage: (books) => `${holdOf('held', 'credits = credits + 1')(books)}; ${account('held = held + 1')(books)}`,
     also: [`I-11 ${begins}`],
   },
   {
-    ...{ invariant: 'I-17', rule: 'the account knows the number of its last event' },
-    ...{ when: 'the account has another number', damage: account('last_event = last_event + 1') },
+    invariant: 'I-17',
+    rule: 'the account knows the number of its last event',
+    when: 'the account has another number',
+    damage: account('last_event = last_event + 1'),
   },
   ...[
     ['an endpoint waits for an event that does not exist', '1, last_event + 1'],
     ['an endpoint is past the end of its queue', 'last_event + 1, last_event - 1'],
   ].map(([when = '', places]) => ({
-    ...{ invariant: 'I-17', rule: 'no queue of events is past its end, and no end past the last event', when },
+    invariant: 'I-17',
+    rule: 'no queue of events is past its end, and no end past the last event',
+    when,
     damage: ({ customer }: { customer: string }) => `
       alter table event_queues drop constraint event_queues_next_is_within;
       insert into event_queues (customer_id, endpoint_id, next_event, last_event)
@@ -131,78 +152,107 @@ const brokenAccounts: BrokenRule[] = [
 
 const brokenEntries: BrokenRule[] = [
   {
-    ...{ invariant: 'I-1', rule: 'every ledger belongs to an account', when: 'an account was deleted' },
+    invariant: 'I-1',
+    rule: 'every ledger belongs to an account',
+    when: 'an account was deleted',
     damage: ({ customer }) => `delete from accounts where customer_id = '${customer}'`,
     also: ['I-1 every order belongs to an account'],
   },
   {
-    ...{ invariant: 'I-3', rule: 'the entries of a customer are numbered from one without a gap' },
-    ...{ when: 'an entry was deleted', damage: () => `delete from ledger_entries where reference = 'second'` },
+    invariant: 'I-3',
+    rule: 'the entries of a customer are numbered from one without a gap',
+    when: 'an entry was deleted',
+    damage: () => `delete from ledger_entries where reference = 'second'`,
   },
   {
-    ...{ invariant: 'I-3', rule: balances, when: 'a balance in the middle was changed, and the hashes with it' },
+    invariant: 'I-3',
+    rule: balances,
+    when: 'a balance in the middle was changed, and the hashes with it',
     damage: () =>
       `update ledger_entries set balance_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-3', rule: heldChain, when: 'what was held in the middle was changed, and the hashes with it' },
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'what was held in the middle was changed, and the hashes with it',
     damage: () => `update ledger_entries set held_after = held_after + 1 where reference = 'second'; ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-3', rule: heldChain, when: 'the first entry begins with something held' },
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'the first entry begins with something held',
     damage: ({ customer }) => `update ledger_entries set held_after = 1
       where customer_id = '${customer}' and entry_number = 1; ${rewriteHashes}`,
     also: rewritten,
   },
   {
-    ...{ invariant: 'I-3', rule: heldChain, when: 'an entry does not know what is held, after one that did' },
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'an entry does not know what is held, after one that did',
     damage: () => `update ledger_entries set (held_delta, held_after, service_id) = (null, null, null)
       where reference = 'second'; ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-3', rule: 'the time of an entry is not before that of the one before it', when: 'it is' },
+    invariant: 'I-3',
+    rule: 'the time of an entry is not before that of the one before it',
+    when: 'it is',
     damage: () => `update ledger_entries set created_at = created_at - interval '1 hour' where reference = 'second';
       ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-15', rule: hashed, when: 'a reference was changed' },
+    invariant: 'I-15',
+    rule: hashed,
+    when: 'a reference was changed',
     damage: () => `update ledger_entries set reference = 'other' where reference = 'second'`,
   },
   {
-    ...{ invariant: 'I-15', rule: hashed, when: 'a spend was laid at the door of a service' },
+    invariant: 'I-15',
+    rule: hashed,
+    when: 'a spend was laid at the door of a service',
     damage: () => `update ledger_entries set service_id = 'svc_other' where reference = 'second'`,
   },
   {
-    ...{ invariant: 'I-2', rule: 'no balance has ever been negative', when: 'a balance in the middle is' },
+    invariant: 'I-2',
+    rule: 'no balance has ever been negative',
+    when: 'a balance in the middle is',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_never_negative;
       alter table ledger_entries drop constraint ledger_entries_held_is_covered;
       update ledger_entries set balance_after = -1 where reference = 'second'; ${rewriteHashes}`,
     also: [`I-2 ${covered}`, `I-3 ${balances}`, guardsDown],
   },
   {
-    ...{ invariant: 'I-2', rule: covered, when: 'it was not in the middle' },
+    invariant: 'I-2',
+    rule: covered,
+    when: 'it was not in the middle',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
       update ledger_entries set held_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
     also: [`I-3 ${heldChain}`, guardsDown],
   },
   {
-    ...{ invariant: 'I-20', rule: byKindRule, when: 'a spend added credits' },
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'a spend added credits',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
       update ledger_entries set delta = -delta where reference = 'second'; ${rewriteLedgers}`,
     also: [...rewritten, guardsDown],
   },
   {
-    ...{ invariant: 'I-20', rule: byKindRule, when: 'nobody has captured what was captured' },
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'nobody has captured what was captured',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_cause;
       update ledger_entries set service_id = null where kind = 'CAPTURE'; ${rewriteHashes}`,
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-20', rule: byKindRule, when: 'a rollback does not say what had set the credits aside' },
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'a rollback does not say what had set the credits aside',
     damage: () => `update ledger_entries set hold_id = null where kind = 'ROLLBACK'; ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-15', rule: 'an entry names a hold or a service only where its hash covers them' },
+    invariant: 'I-15',
+    rule: 'an entry names a hold or a service only where its hash covers them',
     when: 'an entry that looks old names a service',
     damage: ({ customer }) => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
       update ledger_entries
@@ -211,31 +261,42 @@ const brokenEntries: BrokenRule[] = [
     also: [eventOfEntry, guardsDown],
   },
   {
-    ...{ invariant: 'I-8', rule: namesEntry.slice('I-8 '.length) },
+    invariant: 'I-8',
+    rule: namesEntry.slice('I-8 '.length),
     when: 'credits were granted for an order that is not there',
     damage: (books) => addEntry(books, { kind: 'GRANT', delta: 21, order: 'ord_of_nobody' }),
   },
   {
-    ...{ invariant: 'I-8', rule: 'no reference is used twice', when: 'one is' },
+    invariant: 'I-8',
+    rule: 'no reference is used twice',
+    when: 'one is',
     damage: (books) =>
       `drop index ledger_entries_once_per_reference; ${addEntry(books, { kind: 'SPEND', delta: -1, reference: 'first' })}`,
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-11', rule: entryOfHold, when: 'a hold that was released is gone' },
+    invariant: 'I-11',
+    rule: entryOfHold,
+    when: 'a hold that was released is gone',
     damage: ({ released }) => `delete from holds where hold_id = '${released}'`,
   },
   {
-    ...{ invariant: 'I-11', rule: entryOfOperationRule, when: 'no operation had set aside what a cancel gave back' },
+    invariant: 'I-11',
+    rule: entryOfOperationRule,
+    when: 'no operation had set aside what a cancel gave back',
     damage: ({ kept }) => `update ledger_entries set hold_id = '${crypto.randomUUID()}'
       where order_id = '${kept}' and hold_id is not null; ${rewriteHashes}`,
   },
   {
-    ...{ invariant: 'I-11', rule: 'what is set aside is set aside once and ends once' },
+    invariant: 'I-11',
+    rule: 'what is set aside is set aside once and ends once',
     when: 'an open cancel has set its credits aside twice',
     damage: (books) => `drop index ledger_entries_held_once_and_ended_once;
       ${addEntry(books, {
-        ...{ kind: 'HOLD', delta: 0, heldDelta: 21, order: books.cancelling },
+        kind: 'HOLD',
+        delta: 0,
+        heldDelta: 21,
+        order: books.cancelling,
         holdId: `(select operation_id from payment_operations
                   where order_id = '${books.cancelling}' and kind = 'CANCEL')`,
       })}`,
@@ -251,26 +312,35 @@ const brokenHolds: BrokenRule[] = [
     damage: holdOf('held', `expires_at = expires_at + interval '1 year'`),
   },
   {
-    ...{ invariant: 'I-11', rule: begins, when: 'it is given to another service' },
+    invariant: 'I-11',
+    rule: begins,
+    when: 'it is given to another service',
     damage: holdOf('held', `service_id = 'svc_other'`),
   },
   {
-    ...{ invariant: 'I-11', rule: ends, when: 'one that expired says that it was released' },
+    invariant: 'I-11',
+    rule: ends,
+    when: 'one that expired says that it was released',
     damage: holdOf('overdue', `state = 'RELEASED'`),
   },
   {
-    ...{ invariant: 'I-11', rule: ends, when: 'more was captured than the entry says' },
+    invariant: 'I-11',
+    rule: ends,
+    when: 'more was captured than the entry says',
     damage: holdOf('captured', 'captured = captured + 1'),
   },
   {
-    ...{ invariant: 'I-11', rule: 'what is captured is part of what was held' },
+    invariant: 'I-11',
+    rule: 'what is captured is part of what was held',
     when: 'something was captured of a hold that was released',
     damage: (books) =>
       `alter table holds drop constraint holds_captured_within; ${holdOf('released', 'captured = 1')(books)}`,
     also: [guardsDown],
   },
   {
-    ...{ invariant: 'I-13', rule: 'no hold is left active when its time is over', when: 'one is' },
+    invariant: 'I-13',
+    rule: 'no hold is left active when its time is over',
+    when: 'one is',
     damage: holdOf('held', `expires_at = now() - interval '11 minutes'`),
   },
 ]
@@ -324,21 +394,22 @@ const brokenEvents: BrokenRule[] = [
     damage: () => `update events set ${data(member)} where type = 'credits.low'`,
   })),
   {
-    ...{ invariant: 'I-17', rule: 'the events of a customer are numbered from one without a gap' },
+    invariant: 'I-17',
+    rule: 'the events of a customer are numbered from one without a gap',
     when: 'an event was deleted',
     damage: ({ customer }) => `delete from events where customer_id = '${customer}' and event_number = 2`,
   },
   {
-    ...{
-      invariant: 'I-17',
-      rule: eventTells.slice('I-17 '.length),
-      when: 'an order that was confirmed is told to fail',
-    },
+    invariant: 'I-17',
+    rule: eventTells.slice('I-17 '.length),
+    when: 'an order that was confirmed is told to fail',
     damage: ({ kept }) => `update events set type = 'order.failed', data = data::jsonb || '{"status": "FAILED"}'
       where data ->> 'orderId' = '${kept}'`,
   },
   {
-    ...{ invariant: 'I-17', rule: eventTells.slice('I-17 '.length), when: 'it tells one customer about another' },
+    invariant: 'I-17',
+    rule: eventTells.slice('I-17 '.length),
+    when: 'it tells one customer about another',
     damage: ({ spender, kept }) => `update events set data = data::jsonb || '{"customerId": "${spender}"}'
       where data ->> 'orderId' = '${kept}'`,
   },

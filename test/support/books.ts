@@ -192,13 +192,25 @@ export async function writeBooks(context: PaymentContext) {
   await order(context, visitor)
 
   return {
-    ...{ customer, spender, expired, pending, confirmed: confirmedOrder.orderId, cancelled: cancelled.orderId },
-    ...{ refunded: refunded.orderId, kept: kept.orderId, cancelling: cancelling.orderId, failed: failed.orderId },
+    customer,
+    spender,
+    expired,
+    pending,
+    confirmed: confirmedOrder.orderId,
+    cancelled: cancelled.orderId,
+    refunded: refunded.orderId,
+    kept: kept.orderId,
+    cancelling: cancelling.orderId,
+    failed: failed.orderId,
     returnedTwice: returnedTwice.orderId,
     returning: returning.orderId,
     visitor,
-    ...{ returned: returned.orderId, confirming: confirming.orderId, partlySpent: partlySpent.orderId },
-    ...{ whollySpent: whollySpent.orderId, stuckRefund: stuckRefund.orderId, ...holds },
+    returned: returned.orderId,
+    confirming: confirming.orderId,
+    partlySpent: partlySpent.orderId,
+    whollySpent: whollySpent.orderId,
+    stuckRefund: stuckRefund.orderId,
+    ...holds,
   }
 }
 

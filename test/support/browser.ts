@@ -18,8 +18,14 @@ const installed = [
 
 /** The tests talk to loopback: nothing in the browser has anything to do outside. */
 const quietArguments = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage'],
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-sync',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-dev-shm-usage',
 ]
 
 type Candidate = () => Promise<{ executablePath: string; args: string[] } | undefined>

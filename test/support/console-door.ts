@@ -86,7 +86,8 @@ export async function openDoor(
   const database = createDatabase(pool, log)
   const app = buildApiListener({
     authenticate: () => assert.fail('the routes of the console have a guard of their own'),
-    ...{ log, bodyLimitBytes: 16_384 },
+    log,
+    bodyLimitBytes: 16_384,
   })
   const guard = createGuard(app, { database, peppers, secureCookies })
   const trail = { database, onUnwritten: (text: string) => assert.fail(text) }
@@ -101,7 +102,12 @@ export async function openDoor(
   async function ask(name: EndpointName, { body, cookie, headers, from = '127.0.0.1' }: Ask = {}): Promise<Answer> {
     const [method = '', path = ''] = endpoints[name].split(' ')
     const sent = request({
-      ...{ host: '127.0.0.1', port, localAddress: from, method, path: `${apiPath}${path}`, agent: false },
+      host: '127.0.0.1',
+      port,
+      localAddress: from,
+      method,
+      path: `${apiPath}${path}`,
+      agent: false,
       headers: {
         ...(headers ?? { 'sec-fetch-site': 'same-origin' }),
         ...(body && { 'content-type': 'application/json' }),
@@ -125,7 +131,9 @@ export async function openDoor(
   }
 
   return {
-    ...{ ask, lines, url: `http://127.0.0.1:${port}` },
+    ask,
+    lines,
+    url: `http://127.0.0.1:${port}`,
     signIn: (name: string, typed = password, from?: string) =>
       ask('signIn', { body: { name, password: typed }, ...(from && { from }) }),
     /** The cookie of somebody who has signed in. */

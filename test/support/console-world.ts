@@ -49,7 +49,11 @@ export async function startConsoleWorld(t: Cleaner) {
   }
 
   return {
-    ...{ ...service, url: `${internalUrl}/console`, spending, operator, newCustomer },
+    ...service,
+    url: `${internalUrl}/console`,
+    spending,
+    operator,
+    newCustomer,
     /** Somebody who has been given a first password and never signed in. */
     async newcomer(name: string, role: Role): Promise<string> {
       const added = await addOperator(createDatabase(service.database.pool, silentLog), name, role)
@@ -85,7 +89,8 @@ export async function fillWorld(world: ConsoleWorld) {
   const { sandbox, spending, newCustomer, database } = world
   const admin = await world.operator('admin')
   await addEndpoint(createDatabase(database.pool, silentLog), testPeppers[0], {
-    ...{ url: 'https://platform.example/events', types: [] },
+    url: 'https://platform.example/events',
+    types: [],
   })
 
   const spender = await newCustomer('Text analyses')
@@ -126,7 +131,11 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
   const auditId = crypto.randomUUID()
   const guard = { kind: 'trigger', table: 'orders', name: 'orders_transitions', fault: 'is disabled' }
   await insertAudit(createDatabase(database.pool, silentLog), {
-    ...{ auditId, cause: 'DAILY', tookMs: 2_300, rules: 49, violationCount: 1_201 },
+    auditId,
+    cause: 'DAILY',
+    tookMs: 2_300,
+    rules: 49,
+    violationCount: 1_201,
     // No more than there are: later audits count as many.
     checked: {
       accounts: 2,

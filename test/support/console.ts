@@ -43,7 +43,10 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
     return answer
   }
   return {
-    ...{ name, role, token, ask },
+    name,
+    role,
+    token,
+    ask,
     /** What a success gives. */
     async get<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}): Promise<Data<Name>> {
       const answer = await ask(endpoint, input)

@@ -34,7 +34,15 @@ type Story = { world: World; scenario: Scenario; subject: Subject; clock: Clock;
 /** Unknown answers in a row are explained by what was struck; past that something never comes to an end. */
 const maxTries = 5
 const requests: CallName[] = [
-  ...(['purchase', 'confirm', 'cancel', 'spend', 'hold', 'capture', 'release', 'refund', 'notify'] as const),
+  'purchase',
+  'confirm',
+  'cancel',
+  'spend',
+  'hold',
+  'capture',
+  'release',
+  'refund',
+  'notify',
 ]
 
 export async function runCell(world: World, scenario: Scenario, plan: Plan): Promise<Cell> {

@@ -25,7 +25,14 @@ const firstKind: Partial<Record<CallName, string>> = {
 }
 
 export type Found = {
-  books: { orders: string[]; open: number; heard: (string | null)[] | null }
+  books: {
+    orders: string[]
+    open: number
+    heard: (string | null)[] | null
+    payment?: string | null
+    left?: number
+    cancels?: number
+  }
   /** The call has left its mark: an operation of its own, or what it was told. */
   begun: boolean
   /** Something waits for somebody to come. */
@@ -65,7 +72,7 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
   const payment = world.sandbox.payment(subject.paymentKey)
   const { status = null, balanceAmount: left = 0, cancels = null } = payment ?? {}
   return {
-    books: { ...books, ...{ payment: status, left, cancels: cancels?.length ?? 0 } },
+    books: { ...books, payment: status, left, cancels: cancels?.length ?? 0 },
     begun: begun || (call === 'notify' && books.heard !== null),
     waiting: books.open > 0 || (books.heard?.includes(null) ?? false) || overdue,
   }
@@ -95,9 +102,18 @@ export function checkBooks({ books: found }: Found, books: Books, moment: string
   } = books
   const seenTo = found.heard?.length === 1 && fitting.includes(found.heard[0] ?? '')
   const expected = {
-    ...{ orders: [order], movements, events: told[order] ?? [], open, held, holds, shortfall, discrepancies, resolved },
+    orders: [order],
+    movements,
+    events: told[order] ?? [],
+    open,
+    held,
+    holds,
+    shortfall,
+    discrepancies,
+    resolved,
     heard: heard === undefined ? null : heard === 'seen to' && seenTo ? found.heard : [heard],
-    ...{ payment: books.payment, ...(money[books.payment ?? ''] ?? { left: 0, cancels: 0 }) },
+    payment: books.payment,
+    ...(money[books.payment ?? ''] ?? { left: 0, cancels: 0 }),
   }
   assert.deepEqual(found, expected, moment)
 }

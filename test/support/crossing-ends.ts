@@ -39,7 +39,10 @@ export const compared = ['payments.findReviewSubject', 'gateway.look']
 export const claimed = ['payments.claimNotifications', 'payments.findOrderKeys', 'payments.findReviewSubject']
 export const closed = ['payments.closeNotifications']
 export const returning = [
-  ...['payments.saveDiscrepancy', 'payments.claimReturn', 'gateway.cancel', 'payments.finishOperations'],
+  'payments.saveDiscrepancy',
+  'payments.claimReturn',
+  'gateway.cancel',
+  'payments.finishOperations',
 ]
 
 export const refusingCancels = (gateway: Gateway): Gateway => ({

@@ -145,7 +145,11 @@ async function bring(world: World, given: Given, length: number): Promise<Subjec
   const parts = { database, gateway: world.sandbox.gateway, credits: createCredits(database, tallies), log: silentLog }
   const context = createPaymentContext({ ...parts, tallies, settings: { ...testSettings, operationWaitMs: 0 } })
   const subjects = Array.from({ length }, () => ({
-    ...{ customerId: crypto.randomUUID(), reference: crypto.randomUUID(), orderId: '', paymentKey: '', holdId: '' },
+    customerId: crypto.randomUUID(),
+    reference: crypto.randomUUID(),
+    orderId: '',
+    paymentKey: '',
+    holdId: '',
   }))
   await world.database.query(
     `with customer as (insert into customers (customer_id) select unnest($1::uuid[]) returning customer_id)

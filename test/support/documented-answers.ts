@@ -29,7 +29,9 @@ export const operationRequests: OperationRequest[] = operations.map((operation) 
   const { operationId, method, path, security, parameters = [], requestBody } = operation
   const example = (name: string) => parameters.find((each) => each.name === name)?.example ?? ''
   return {
-    ...{ operationId, method, path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)) },
+    operationId,
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
     scheme: Object.keys(security[0] ?? {})[0] ?? 'open',
     ...(requestBody && { body: requestBody.content['application/json'].example }),
   }

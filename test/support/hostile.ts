@@ -180,7 +180,12 @@ export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Pr
     get customer() {
       return customer
     },
-    ...{ keyLine, get, post, observe, assertHealthy, check },
+    keyLine,
+    get,
+    post,
+    observe,
+    assertHealthy,
+    check,
   }
 }
 

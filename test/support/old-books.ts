@@ -29,8 +29,15 @@ function oldBookkeeper(client: pg.Client, customerId: string) {
 
   async function operate(orderId: string, kind: string, paymentKey: string, members: Record<string, unknown> = {}) {
     const row = {
-      ...{ customer_id: customerId, operation_id: crypto.randomUUID(), order_id: orderId, kind, amount: price },
-      ...{ payment_key: paymentKey, holder_id: customerId, lease_until: 'now', ...members },
+      customer_id: customerId,
+      operation_id: crypto.randomUUID(),
+      order_id: orderId,
+      kind,
+      amount: price,
+      payment_key: paymentKey,
+      holder_id: customerId,
+      lease_until: 'now',
+      ...members,
     }
     const places = Object.keys(row).map((_, index) => `$${index + 1}`)
     await client.query(

@@ -52,20 +52,32 @@ export async function openOperatorDesk(service: TestService) {
   const { database: books, tallies } = payments
   const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
   const parts: ConsoleParts = {
-    ...{ database: books, payments, background: payments, deliveries, peppers: testPeppers, log, secureCookies: false },
+    database: books,
+    payments,
+    background: payments,
+    deliveries,
+    peppers: testPeppers,
+    log,
+    secureCookies: false,
     firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
     isHeldBack: () => false,
   }
   const app = buildApiListener({
     authenticate: () => assert.fail('every route of the console has its own guard'),
-    ...{ log, bodyLimitBytes: 16_384 },
+    log,
+    bodyLimitBytes: 16_384,
   })
   const trail = { database: books, onUnwritten: (text: string) => assert.fail(text) }
   const guard = createGuard(app, parts)
   const handlers = {
-    ...{ ...orderHandlers(parts), ...customerHandlers(parts), ...searchHandlers(parts), ...homeHandlers(parts) },
-    ...{ ...bookHandlers(parts, trail, app), ...auditHandlers(parts), ...discrepancyHandlers(parts) },
+    ...orderHandlers(parts),
+    ...customerHandlers(parts),
+    ...searchHandlers(parts),
+    ...homeHandlers(parts),
+    ...bookHandlers(parts, trail, app),
+    ...auditHandlers(parts),
+    ...discrepancyHandlers(parts),
     ...newKeyCancelHandlers(parts),
   }
   apiRoutes(app, { guard, trail, handlers: handlers as Handlers })

@@ -81,7 +81,9 @@ export async function startPrism(upstream: string) {
   const options = ['--port=0', '--host=127.0.0.1', '--validate-request=false', '--cors=false']
   const args = [toolProgram('prism'), 'proxy', 'openapi.json', upstream, ...options]
   const child = spawn(process.execPath, args, {
-    ...{ cwd: repository, env: toolEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: repository,
+    env: toolEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

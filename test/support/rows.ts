@@ -6,18 +6,21 @@ export const stranger = '22222222-2222-4222-8222-222222222222'
 export const uuid = (number: number) => `00000000-0000-4000-8000-${`${number}`.padStart(12, '0')}`
 
 export const order = (members: Row): Row => ({
-  ...{
-    customer_id: customer,
-    order_id: 'new',
-    package_type: 'BASIC',
-    payment_method: 'CARD',
-    amount: 1000,
-    credits: 1,
-  },
+  customer_id: customer,
+  order_id: 'new',
+  package_type: 'BASIC',
+  payment_method: 'CARD',
+  amount: 1000,
+  credits: 1,
   ...members,
 })
 export const entry = (members: Row): Row => ({
-  ...{ customer_id: customer, entry_number: 9, kind: 'GRANT', delta: 1, balance_after: 9, order_id: 'new' },
+  customer_id: customer,
+  entry_number: 9,
+  kind: 'GRANT',
+  delta: 1,
+  balance_after: 9,
+  order_id: 'new',
   entry_hash: Buffer.alloc(32, 9),
   ...members,
 })
@@ -30,18 +33,34 @@ export const serviceHold = (members: Row): Row =>
   setAside({ order_id: null, reference: 'a reference', service_id: 'svc_1', ...members })
 export const capture = (members: Row): Row =>
   setAside({
-    ...{ kind: 'CAPTURE', order_id: null, delta: -1, held_delta: -1, held_after: 0, service_id: 'svc_1' },
+    kind: 'CAPTURE',
+    order_id: null,
+    delta: -1,
+    held_delta: -1,
+    held_after: 0,
+    service_id: 'svc_1',
     ...members,
   })
 export const release = (members: Row): Row =>
   setAside({ kind: 'RELEASE', order_id: null, held_delta: -1, held_after: 0, ...members })
 export const hold = (members: Row): Row => ({
-  ...{ customer_id: customer, hold_id: uuid(9), credits: 2, service_id: 'svc_1', expires_at: 'now' },
-  ...{ opening_entry: 7, ...members },
+  customer_id: customer,
+  hold_id: uuid(9),
+  credits: 2,
+  service_id: 'svc_1',
+  expires_at: 'now',
+  opening_entry: 7,
+  ...members,
 })
 export const operation = (members: Row): Row => ({
-  ...{ customer_id: customer, operation_id: uuid(9), order_id: 'pending', kind: 'CONFIRM', payment_key: 'pay_new' },
-  ...{ amount: 1000, holder_id: uuid(1), lease_until: 'now' },
+  customer_id: customer,
+  operation_id: uuid(9),
+  order_id: 'pending',
+  kind: 'CONFIRM',
+  payment_key: 'pay_new',
+  amount: 1000,
+  holder_id: uuid(1),
+  lease_until: 'now',
   ...members,
 })
 export const closed = (state: string): Row => ({ state, closed_at: 'now', closed_by: uuid(1) })
@@ -53,24 +72,50 @@ export const giveBack = (members: Row): Row =>
 export const expiry = (members: Row): Row =>
   operation({ order_id: 'new', payment_key: null, ...closed('EXPIRED'), ...members })
 export const key = (members: Row): Row => ({
-  ...{ key_id: 'key_2', customer_id: customer, pepper_version: 1, key_hash: Buffer.alloc(32, 2), last_four: 'abcd' },
+  key_id: 'key_2',
+  customer_id: customer,
+  pepper_version: 1,
+  key_hash: Buffer.alloc(32, 2),
+  last_four: 'abcd',
   ...members,
 })
 export const token = (members: Row): Row => ({
-  ...{ service_id: 'svc_2', name: 'a service', pepper_version: 1, token_hash: Buffer.alloc(32, 2), last_four: 'abcd' },
+  service_id: 'svc_2',
+  name: 'a service',
+  pepper_version: 1,
+  token_hash: Buffer.alloc(32, 2),
+  last_four: 'abcd',
   ...members,
 })
 export const event = (members: Row): Row => ({
-  ...{ customer_id: customer, event_number: 9, type: 'order.confirmed', data: {}, created_at: 'now', ...members },
+  customer_id: customer,
+  event_number: 9,
+  type: 'order.confirmed',
+  data: {},
+  created_at: 'now',
+  ...members,
 })
 export const endpoint = (members: Row): Row => ({
-  ...{ endpoint_id: 'ep_2', url: 'http://127.0.0.1:1', types: [], secrets: '[{}]', ...members },
+  endpoint_id: 'ep_2',
+  url: 'http://127.0.0.1:1',
+  types: [],
+  secrets: '[{}]',
+  ...members,
 })
 export const queue = (members: Row): Row => ({
-  ...{ customer_id: customer, endpoint_id: 'ep_new', next_event: 1, last_event: 1, ...members },
+  customer_id: customer,
+  endpoint_id: 'ep_new',
+  next_event: 1,
+  last_event: 1,
+  ...members,
 })
 export const deadEvent = (members: Row): Row => ({
-  ...{ customer_id: customer, endpoint_id: 'ep_1', event_number: 2, attempts: 1, last_error: 'none', ...members },
+  customer_id: customer,
+  endpoint_id: 'ep_1',
+  event_number: 2,
+  attempts: 1,
+  last_error: 'none',
+  ...members,
 })
 export const confirmed = (members: Row): Row =>
   order({ status: 'CONFIRMED', grant_entry: 1, confirmed_at: 'now', ...members })
@@ -78,32 +123,64 @@ export const confirmed = (members: Row): Row =>
 export const refunded = (members: Row): Row =>
   confirmed({ status: 'REFUNDED', grant_entry: 5, refund_entry: 6, refund_shortfall: 0, ...members })
 export const notification = (members: Row): Row => ({
-  ...{ transmission_id: 'new', order_id: 'anything', event_type: 'PAYMENT_STATUS_CHANGED' },
+  transmission_id: 'new',
+  order_id: 'anything',
+  event_type: 'PAYMENT_STATUS_CHANGED',
   ...members,
 })
 export const movement = (members: Row): Row => ({
-  ...{ transaction_key: 'new', payment_key: 'pay_done', order_id: 'anything', direction: 'CAPTURE', amount: 0 },
-  ...{ moved_at: 'now', ...members },
+  transaction_key: 'new',
+  payment_key: 'pay_done',
+  order_id: 'anything',
+  direction: 'CAPTURE',
+  amount: 0,
+  moved_at: 'now',
+  ...members,
 })
 export const run = (members: Row): Row => ({
-  ...{ reconciliation_id: uuid(9), cause: 'DAILY', from_time: '2026-01-02', to_time: '2026-01-03' },
-  ...{ holder_id: uuid(1), lease_until: 'now', ...members },
+  reconciliation_id: uuid(9),
+  cause: 'DAILY',
+  from_time: '2026-01-02',
+  to_time: '2026-01-03',
+  holder_id: uuid(1),
+  lease_until: 'now',
+  ...members,
 })
 export const action = (members: Row): Row => ({
-  ...{ action_id: uuid(9), step: 'BEGUN', actor: 'somebody', command: 'keys issue', arguments: [], ...members },
+  action_id: uuid(9),
+  step: 'BEGUN',
+  actor: 'somebody',
+  command: 'keys issue',
+  arguments: [],
+  ...members,
 })
 export const actionEnd = (members: Row): Row => ({
-  ...{ action_id: uuid(9), step: 'ENDED', outcome: 'ok', about: {}, ...members },
+  action_id: uuid(9),
+  step: 'ENDED',
+  outcome: 'ok',
+  about: {},
+  ...members,
 })
 export const operator = (members: Row): Row => ({
-  ...{ operator_id: 'opr_new', name: 'new', role: 'viewer', password_hash: '$scrypt$', ...members },
+  operator_id: 'opr_new',
+  name: 'new',
+  role: 'viewer',
+  password_hash: '$scrypt$',
+  ...members,
 })
 export const session = (members: Row): Row => ({
-  ...{ session_hash: Buffer.alloc(32, 9), operator_id: 'opr_1', access_version: 1, ...members },
+  session_hash: Buffer.alloc(32, 9),
+  operator_id: 'opr_1',
+  access_version: 1,
+  ...members,
 })
 export const wrongPasswords = (members: Row): Row => ({ subject: Buffer.alloc(32, 9), failures: 1, ...members })
 export const gatewayAttempt = (members: Row): Row => ({
-  ...{ customer_id: customer, operation_id: uuid(1), holder_id: uuid(9), gateway_code: 'TIMEOUT', ...members },
+  customer_id: customer,
+  operation_id: uuid(1),
+  holder_id: uuid(9),
+  gateway_code: 'TIMEOUT',
+  ...members,
 })
 export const cancelKey = (members: Row): Row => ({
   customer_id: customer,
@@ -113,10 +190,20 @@ export const cancelKey = (members: Row): Row => ({
   ...members,
 })
 export const figure = (members: Row): Row => ({
-  ...{ hour: '2026-01-02T03:00:00Z', figure: 'orders made', count: 1, total: 1, ...members },
+  hour: '2026-01-02T03:00:00Z',
+  figure: 'orders made',
+  count: 1,
+  total: 1,
+  ...members,
 })
 export const auditRow = (members: Row): Row => ({
-  ...{ audit_id: uuid(9), cause: 'DAILY', begun_at: 'now', rules: 1, checked: {}, violation_count: 0, findings: '[]' },
+  audit_id: uuid(9),
+  cause: 'DAILY',
+  begun_at: 'now',
+  rules: 1,
+  checked: {},
+  violation_count: 0,
+  findings: '[]',
   ...members,
 })
 export const dailyAudit = (members: Row): Row => ({
@@ -126,7 +213,11 @@ export const dailyAudit = (members: Row): Row => ({
   ...members,
 })
 export const discrepancy = (members: Row): Row => ({
-  ...{ customer_id: customer, order_id: 'pending', subject: 'pending', kind: 'PAYMENT_DIFFERS', detail: {} },
+  customer_id: customer,
+  order_id: 'pending',
+  subject: 'pending',
+  kind: 'PAYMENT_DIFFERS',
+  detail: {},
   ...members,
 })
 

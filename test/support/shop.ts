@@ -14,21 +14,17 @@ import { sandboxControl } from './service.ts'
 
 /** Short limits, so that a gateway that hangs is found out within a test. */
 const settings = {
-  ...{
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    WEBHOOK_PORT: '0',
-    SANDBOX_PORT: '0',
-    STOREFRONT_PORT: '0',
-    SANDBOX_STRICT: '1',
-    LOG_LEVEL: 'silent',
-  },
-  ...{
-    GATEWAY_TIMEOUT_MS: '1500',
-    GATEWAY_LOOKUP_TIMEOUT_MS: '500',
-    OPERATION_LEASE_MS: '2500',
-    OPERATION_WAIT_MS: '1000',
-  },
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  WEBHOOK_PORT: '0',
+  SANDBOX_PORT: '0',
+  STOREFRONT_PORT: '0',
+  SANDBOX_STRICT: '1',
+  LOG_LEVEL: 'silent',
+  GATEWAY_TIMEOUT_MS: '1500',
+  GATEWAY_LOOKUP_TIMEOUT_MS: '500',
+  OPERATION_LEASE_MS: '2500',
+  OPERATION_WAIT_MS: '1000',
 }
 
 export async function startShop(more: Record<string, string> = {}) {

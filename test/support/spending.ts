@@ -75,7 +75,10 @@ export async function startInternal(
   const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
   opening.defer(assertNoSecret)
   const listener = buildInternalListener({
-    ...{ database, gateway, credits, ...(metrics && { metrics }) },
+    database,
+    gateway,
+    credits,
+    ...(metrics && { metrics }),
     authenticateService: createAuthenticateService(database, testPeppers),
     log,
     bodyLimitBytes: 16_384,

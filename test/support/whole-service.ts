@@ -25,8 +25,14 @@ export async function startWholeService(t: Cleaner, settings: Record<string, str
   const dataDir = before?.dataDir ?? newDirectory(t)
   if (!before) defer(t, () => database.drop())
   const environment = {
-    ...{ PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', SANDBOX_PORT: '0', STOREFRONT_PORT: '0' },
-    ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl(database.connection), KEY_PEPPER: pepper },
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    WEBHOOK_PORT: '0',
+    SANDBOX_PORT: '0',
+    STOREFRONT_PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl(database.connection),
+    KEY_PEPPER: pepper,
     MIGRATION_DATABASE_URL: databaseUrl(database.ownerConnection),
     ...settings,
   }

@@ -30,11 +30,15 @@ test('settings of traces are read as they are named everywhere, and refused when
   const read = (settings: Record<string, string>) => readConfig(settings).tracing
   assert.equal(read({}), undefined)
   assert.deepEqual(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }), {
-    ...{ url: 'http://collector:4318/v1/traces', serviceName: 'prepaid-credits', ratio: 1 },
+    url: 'http://collector:4318/v1/traces',
+    serviceName: 'prepaid-credits',
+    ratio: 1,
   })
   const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/take', OTEL_TRACES_SAMPLER_ARG: '0.25' }
   assert.deepEqual(read({ ...own, OTEL_SERVICE_NAME: 'credits' }), {
-    ...{ url: 'https://traces.example/take', serviceName: 'credits', ratio: 0.25 },
+    url: 'https://traces.example/take',
+    serviceName: 'credits',
+    ratio: 0.25,
   })
   assert.throws(() => read({ ...own, OTEL_TRACES_SAMPLER_ARG: 'half' }), /OTEL_TRACES_SAMPLER_ARG/)
   const ratioOf = (sampler: string) => read({ ...own, OTEL_TRACES_SAMPLER: sampler })?.ratio

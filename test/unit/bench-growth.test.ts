@@ -9,7 +9,7 @@ import { spentOf, tablesOf as tablesOfPages } from '../../bench/pages/results.ts
 
 function measurement(round: number, side: Side, perSecond: number): Measurement {
   const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null }
-  return { ...{ round, side, workload: 'balance', perSecond, p50Ms: 1, p99Ms: 2 }, ...unmeasured }
+  return { round, side, workload: 'balance', perSecond, p50Ms: 1, p99Ms: 2, ...unmeasured }
 }
 
 test('big books are held against new ones within a round, and a round with one side counts for nothing', () => {
@@ -31,7 +31,11 @@ test('the sides come in turning order', () => {
 
 test('a command is held against the same on smaller books by its time for a row, unless it failed', () => {
   const line = (step: string, rows: number, seconds: number, outcome = 'exit 0'): Line => ({
-    ...{ step, rows, seconds, peakMegabytes: null, outcome },
+    step,
+    rows,
+    seconds,
+    peakMegabytes: null,
+    outcome,
   })
   const large = [line('audit', 4_000_000, 24), line('reconcile', 4_000_000, 1), line('audit again', 4, 1)]
   const small = [line('audit', 1_000_000, 5), line('reconcile', 1_000_000, 1, 'FAILED: exit 2')]
@@ -57,7 +61,10 @@ test('a page is told by what half and what nearly all of its requests took, and 
   const counts = { customers: 1, orders: 2, entries: 3, operations: 0, holds: 0, events: 0, movements: 0 }
   const tables = tablesOfPages({
     machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
-    ...{ counts, options: { requests: 1 }, addedUp: { seconds: 60, slices: 7 }, failures: ['trail: gone'] },
+    counts,
+    options: { requests: 1 },
+    addedUp: { seconds: 60, slices: 7 },
+    failures: ['trail: gone'],
     pages: [
       { page: 'home', alone, crowded },
       { page: 'order', alone: crowded, crowded: alone },

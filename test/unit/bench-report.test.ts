@@ -24,16 +24,29 @@ test('a spread has the median, the least and the most; of nothing there is none'
 
 function measurement(round: number, contender: ContenderName, perSecond: number, connections = 64): Measurement {
   return {
-    ...{ round, connections, workload: 'purchase', contender, perSecond, p50Ms: 64_000 / perSecond, p99Ms: 123.4 },
-    ...{ serviceCpuMicroseconds: 250.4, databaseCpuMicroseconds: null, megabytes: 180 },
+    round,
+    connections,
+    workload: 'purchase',
+    contender,
+    perSecond,
+    p50Ms: 64_000 / perSecond,
+    p99Ms: 123.4,
+    serviceCpuMicroseconds: 250.4,
+    databaseCpuMicroseconds: null,
+    megabytes: 180,
   }
 }
 
 // The second round met a machine half as fast; in the third the naive twin failed.
 const measurements = [
-  ...[measurement(1, 'service', 7_000), measurement(1, 'bare', 10_000), measurement(1, 'naive', 2_000)],
-  ...[measurement(2, 'naive', 1_000), measurement(2, 'bare', 5_000), measurement(2, 'service', 3_000)],
-  ...[measurement(3, 'service', 8_000), measurement(3, 'bare', 10_000)],
+  measurement(1, 'service', 7_000),
+  measurement(1, 'bare', 10_000),
+  measurement(1, 'naive', 2_000),
+  measurement(2, 'naive', 1_000),
+  measurement(2, 'bare', 5_000),
+  measurement(2, 'service', 3_000),
+  measurement(3, 'service', 8_000),
+  measurement(3, 'bare', 10_000),
 ]
 const plainInserts = [1, 2, 3].map((round) => ({ round, connections: 64, perSecond: round === 2 ? 5_000 : 10_000 }))
 const summaries = summarise(measurements, plainInserts)
@@ -75,7 +88,10 @@ const results: Results = {
   machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
   options: { seconds: 3, rounds: 3, connections: [64], workloads: ['purchase'] },
   plainInsertBy: 'pgbench',
-  ...{ targets: judge(summaries), summaries, measurements, plainInserts },
+  targets: judge(summaries),
+  summaries,
+  measurements,
+  plainInserts,
   failures: [{ round: 3, connections: 64, workload: 'purchase', contender: 'naive', reason: '503 to POST' }],
 }
 

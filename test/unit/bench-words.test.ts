@@ -21,8 +21,11 @@ test('a meter counts work, refusals and what settles, and begins anew with each 
   meter.note('refused', 7, false)
   now = 2_000
   assert.deepEqual(meter.take(), {
-    ...{ seconds: 2, done: { count: 3, p50Ms: 2, p99Ms: 3 }, refused: { count: 1, p50Ms: 7, p99Ms: 7 } },
-    ...{ settled: 1, settlesRefused: 0 },
+    seconds: 2,
+    done: { count: 3, p50Ms: 2, p99Ms: 3 },
+    refused: { count: 1, p50Ms: 7, p99Ms: 7 },
+    settled: 1,
+    settlesRefused: 0,
   })
   now = 3_000
   const { seconds, done, settled } = meter.take()
@@ -70,7 +73,10 @@ test('an overload is told in tables and a plot', () => {
   const results = {
     machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
     options: { seconds: 2, rounds: 3, workloads: ['balance'] },
-    ...{ targets: judge(taken), lines: linesOf(taken), taken, failures: [] },
+    targets: judge(taken),
+    lines: linesOf(taken),
+    taken,
+    failures: [],
   }
   const tables = tablesOf(results)
   assert.match(tables, /\| balance, peak \| 128 \| 5,000 \| 0 \| 1\.00 ms \| 2\.00 ms \| – \| – \|/)

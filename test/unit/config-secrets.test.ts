@@ -68,7 +68,10 @@ test('KEY_PEPPER is a secret, or several with their versions: the first is for n
 
 test('no fault shows a secret', () => {
   const secrets = {
-    ...{ KEY_PEPPER: 'hush-1', DATABASE_URL: 'mysql://root:hush-2@db', TOSS_SECRET_KEY: 'hush-3', PORT: 'x' },
+    KEY_PEPPER: 'hush-1',
+    DATABASE_URL: 'mysql://root:hush-2@db',
+    TOSS_SECRET_KEY: 'hush-3',
+    PORT: 'x',
     WEBHOOK_TOKEN: 'hush-4',
   }
   assert.ok(

@@ -168,7 +168,10 @@ test('every setting is read from its variable', () => {
   assert.deepEqual(readConfig(sandbox).gateway, expected)
   assert.equal(readConfig({ STOREFRONT_PORT: '99' }).failUrl, 'http://127.0.0.1:99/fail')
   assert.deepEqual(readConfig(toss).gateway, {
-    ...{ kind: 'toss', clientKey: 'live_ck_1', secretKey: 'live_sk_1', apiUrl: 'https://api.tosspayments.com' },
+    kind: 'toss',
+    clientKey: 'live_ck_1',
+    secretKey: 'live_sk_1',
+    apiUrl: 'https://api.tosspayments.com',
   })
 })
 

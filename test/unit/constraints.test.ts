@@ -123,8 +123,10 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [
-    ...(['taking credits with the hash of another entry', ofAccounts] as const),
-    ...(['update accounts set balance = 0, last_entry = last_entry + 1', unentered] as const),
+    'taking credits with the hash of another entry',
+    ofAccounts,
+    'update accounts set balance = 0, last_entry = last_entry + 1',
+    unentered,
   ],
 ]
 

@@ -50,8 +50,11 @@ describe('answers', () => {
       answerOf(200, { ...good, success: 'true' }),
     ],
     'the code is one of the catalogue, with its status': [
-      ...[answerOf(400, refused), answerOf(204, good), answerOf(404, { ...refused, code: 'NOT404' })],
-      ...[answerOf(404, { ...refused, code: 'constructor' }), answerOf(200, { ...good, code: 'VAL001' })],
+      answerOf(400, refused),
+      answerOf(204, good),
+      answerOf(404, { ...refused, code: 'NOT404' }),
+      answerOf(404, { ...refused, code: 'constructor' }),
+      answerOf(200, { ...good, code: 'VAL001' }),
     ],
     'nothing is a bug of ours': [answerOf(500, { ...refused, code: 'INT001' })],
     'a refusal tells nothing of the inside': [
@@ -118,10 +121,16 @@ describe('exchanges', () => {
   const last = answerText('NOT000', true)
   const bad: Record<string, string[][]> = {
     'every answer is well-formed HTTP/1.1': [
-      ...['HTTP/1.0 200 OK\r\n\r\n', 'rubbish', `${one}rubbish`, 'HTTP/1.1 100 Continue\r\n\r\n', `${one}\r\n`],
-      ...[one.replace(/Content-Length.*\r\n/, ''), one.replace('Content-Length: 84', 'Content-Length: 8a')],
-      ...[one.replace('Content-Length', 'Transfer-Encoding: chunked\r\nContent-Length')],
-      ...[one.replace('cache-control', 'cache\x00control'), one.replace('no-store', 'no\nstore')],
+      'HTTP/1.0 200 OK\r\n\r\n',
+      'rubbish',
+      `${one}rubbish`,
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      `${one}\r\n`,
+      one.replace(/Content-Length.*\r\n/, ''),
+      one.replace('Content-Length: 84', 'Content-Length: 8a'),
+      one.replace('Content-Length', 'Transfer-Encoding: chunked\r\nContent-Length'),
+      one.replace('cache-control', 'cache\x00control'),
+      one.replace('no-store', 'no\nstore'),
     ].map((received) => exchanged(request, received)),
     'a connection is answered or closed within the limits': [exchanged(request, '', { ended: 'hung' })],
     'an answer that has begun is finished': [

@@ -15,8 +15,10 @@ async function start(t: TestContext, requestsPerConnection = 100_000) {
   const held = Promise.withResolvers<void>()
   const handled = { slow: 0, work: 0 }
   const app = buildApiListener({
-    ...{ authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }), log: pino({ level: 'silent' }) },
-    ...{ bodyLimitBytes: 1_000, limits: { headMs: 300, requestMs: 600, requestsPerConnection } },
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
+    limits: { headMs: 300, requestMs: 600, requestsPerConnection },
   })
   app.get('/slow', async () => {
     handled.slow += 1
@@ -35,7 +37,9 @@ async function start(t: TestContext, requestsPerConnection = 100_000) {
     await app.close()
   })
   return {
-    ...{ app, handled, letGo: held.resolve },
+    app,
+    handled,
+    letGo: held.resolve,
     async open() {
       // It goes on sending after the other side has closed its half.
       const { port } = app.server.address() as AddressInfo

@@ -12,13 +12,24 @@ function capture() {
 test('of an error there is what names the fault, and nothing that a row may have held', () => {
   const { log, lines, last } = capture()
   const error = Object.assign(new Error('duplicate key value violates unique constraint'), {
-    ...{ code: '23505', severity: 'ERROR', table: 'orders', constraint: 'orders_pkey' },
-    ...{ detail: 'Key (payment_key)=(tviva_secret) already exists.', where: 'a row (tviva_secret)' },
-    ...{ hint: 'tviva_secret', parameters: ['tviva_secret'] },
+    code: '23505',
+    severity: 'ERROR',
+    table: 'orders',
+    constraint: 'orders_pkey',
+    detail: 'Key (payment_key)=(tviva_secret) already exists.',
+    where: 'a row (tviva_secret)',
+    hint: 'tviva_secret',
+    parameters: ['tviva_secret'],
   })
   log.error({ err: error }, 'unexpected error')
   assert.deepEqual(Object.keys(last().err ?? {}).toSorted(), [
-    ...['code', 'constraint', 'message', 'severity', 'stack', 'table', 'type'],
+    'code',
+    'constraint',
+    'message',
+    'severity',
+    'stack',
+    'table',
+    'type',
   ])
   assert.doesNotMatch(lines.join(''), /tviva_secret/)
 })
@@ -58,8 +69,16 @@ test('a text that is given as the error of a line is in it', () => {
 
 test('what is struck out is all that is secret or personal in what we handle', () => {
   assert.deepEqual(neverShown.toSorted(), [
-    ...['["service-api-key"]', 'apiKey', 'authorization', 'cancelReason', 'password', 'paymentKey', 'reason'],
-    ...['secret', 'secretKey', 'token'],
+    '["service-api-key"]',
+    'apiKey',
+    'authorization',
+    'cancelReason',
+    'password',
+    'paymentKey',
+    'reason',
+    'secret',
+    'secretKey',
+    'token',
   ])
 })
 

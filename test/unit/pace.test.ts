@@ -41,11 +41,9 @@ test('long turns count when they go on for half a second, and for seconds afterw
 test('while turns are long and a payment is under way, reads beyond a few are refused and payments are not', async (t) => {
   const held: (() => void)[] = []
   const app = buildApiListener({
-    ...{
-      authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
-      log: pino({ level: 'silent' }),
-      bodyLimitBytes: 1_000,
-    },
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
   })
   for (const kind of ['read', 'settle'] as const) {
     app.get(`/${kind}`, { config: { work: kind } }, async () => {

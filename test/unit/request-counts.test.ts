@@ -15,8 +15,11 @@ type Codes = { get(path: string): Promise<string> }
 function build(t: TestContext, rateLimit: { perSecond: number; burst: number } | null = null) {
   const counts = createRequestCounts()
   const app = buildApiListener({
-    ...{ authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }), rateLimit, counts },
-    ...{ log: pino({ level: 'silent' }), bodyLimitBytes: 1_000 },
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    rateLimit,
+    counts,
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
   })
   t.after(() => closeNow(app))
   async function listen(): Promise<Codes> {

@@ -110,8 +110,13 @@ test('the role has no attribute, owns nothing and is a member of nothing', async
     [role],
   )
   assert.deepEqual(facts, {
-    ...{ rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolreplication: false, rolbypassrls: false },
-    ...{ memberships: 0, owned: 0 },
+    rolsuper: false,
+    rolcreatedb: false,
+    rolcreaterole: false,
+    rolreplication: false,
+    rolbypassrls: false,
+    memberships: 0,
+    owned: 0,
   })
 })
 

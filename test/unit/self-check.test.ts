@@ -28,7 +28,11 @@ async function start(options: Partial<OpenOptions> = {}): Promise<{ warnings: Wa
   const log = { ...silentLog, warn: (fields: object, message: string) => warnings.push({ fields, message }) as never }
   try {
     const opened = await openDatabase({
-      ...{ databaseUrl: databaseUrl(database.connection), databaseConnections: 2, dataDir, use: 'service', log },
+      databaseUrl: databaseUrl(database.connection),
+      databaseConnections: 2,
+      dataDir,
+      use: 'service',
+      log,
       ...options,
     })
     await opened.close()

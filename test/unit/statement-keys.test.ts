@@ -21,7 +21,13 @@ type Plan = {
 type Condition = 'Index Cond' | 'Filter' | 'Join Filter' | 'Hash Cond' | 'Merge Cond'
 
 const ofOneCustomer = [
-  ...['orders', 'payment_operations', 'payment_attempts', 'accounts', 'ledger_entries', 'holds', 'events'],
+  'orders',
+  'payment_operations',
+  'payment_attempts',
+  'accounts',
+  'ledger_entries',
+  'holds',
+  'events',
 ]
 
 type Scan = { table: string; by: string; asksForCustomer: boolean }
@@ -62,11 +68,22 @@ test('every statement of the public requests asks for the customer wherever it r
 test('all that requests run on the money path was recorded', () => {
   const names = [...recorded.keys()].filter((name) => /^(payments|credits|events)\./.test(name))
   assert.deepEqual(names.sort(), [
-    ...['credits.readBalances', 'payments.claimAnswer', 'payments.claimCancels', 'payments.claimConfirms'],
-    ...['payments.claimLease', 'payments.findCancelSubject', 'payments.findConfirmSubjects', 'payments.findFinishes'],
-    ...['payments.findOrders', 'payments.findOrdersOfKeys', 'payments.finishOperations'],
-    ...['payments.insertDiscrepancyOfOperation', 'payments.insertOrders', 'payments.releaseLease'],
-    ...['payments.renewLease', 'payments.resolveDiscrepanciesOfOrder'],
+    'credits.readBalances',
+    'payments.claimAnswer',
+    'payments.claimCancels',
+    'payments.claimConfirms',
+    'payments.claimLease',
+    'payments.findCancelSubject',
+    'payments.findConfirmSubjects',
+    'payments.findFinishes',
+    'payments.findOrders',
+    'payments.findOrdersOfKeys',
+    'payments.finishOperations',
+    'payments.insertDiscrepancyOfOperation',
+    'payments.insertOrders',
+    'payments.releaseLease',
+    'payments.renewLease',
+    'payments.resolveDiscrepanciesOfOrder',
   ])
 })
 

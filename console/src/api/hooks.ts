@@ -149,7 +149,11 @@ export function useRefresh(): (names: EndpointName[]) => Promise<void> {
 const beforeAll: (string | null)[] = ['console busy', 'other days', 'open'] satisfies RefusalReason[]
 /** Refusals that tell of a state which the page does not show yet. */
 const ofAnotherState: (string | null)[] = [
-  ...(['resolved', 'open', 'not confirmed', 'suspended key', 'refused by the gateway'] as const),
+  'resolved',
+  'open',
+  'not confirmed',
+  'suspended key',
+  'refused by the gateway',
 ] satisfies RefusalReason[]
 
 /** Nobody has told how it ended: neither that it is done nor that it was refused. */

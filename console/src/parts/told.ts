@@ -6,8 +6,12 @@ import type { Words } from '../words/words.tsx'
 
 /** What a proxy says: for these three it has not reached the service, or has not heard from it. */
 const byStatus: Record<number, keyof Words['problems']['codes']> = {
-  ...{ 401: 'AUTH001', 403: 'AUTH003', 404: 'NOT000' },
-  ...{ 502: 'NO_ANSWER', 503: 'NO_ANSWER', 504: 'NO_ANSWER' },
+  401: 'AUTH001',
+  403: 'AUTH003',
+  404: 'NOT000',
+  502: 'NO_ANSWER',
+  503: 'NO_ANSWER',
+  504: 'NO_ANSWER',
 }
 
 export function toldOf(error: Error, { problems }: Pick<Words, 'problems'>): Told {

@@ -30,16 +30,36 @@ import * as koreanStory from './ko/story.ts'
 import * as koreanTrail from './ko/trail.ts'
 
 const english = {
-  ...{ ...englishCommon, ...englishProblems, ...englishSession, ...englishHome },
-  ...{ ...englishOrders, ...englishStory, ...englishGateway, ...englishCustomers },
-  ...{ ...englishBooks, ...englishAudits, ...englishDiscrepancy, ...englishTrail, ...englishOperators },
+  ...englishCommon,
+  ...englishProblems,
+  ...englishSession,
+  ...englishHome,
+  ...englishOrders,
+  ...englishStory,
+  ...englishGateway,
+  ...englishCustomers,
+  ...englishBooks,
+  ...englishAudits,
+  ...englishDiscrepancy,
+  ...englishTrail,
+  ...englishOperators,
 }
 export type Words = typeof english
 
 const korean: Words = {
-  ...{ ...koreanCommon, ...koreanProblems, ...koreanSession, ...koreanHome },
-  ...{ ...koreanOrders, ...koreanStory, ...koreanGateway, ...koreanCustomers },
-  ...{ ...koreanBooks, ...koreanAudits, ...koreanDiscrepancy, ...koreanTrail, ...koreanOperators },
+  ...koreanCommon,
+  ...koreanProblems,
+  ...koreanSession,
+  ...koreanHome,
+  ...koreanOrders,
+  ...koreanStory,
+  ...koreanGateway,
+  ...koreanCustomers,
+  ...koreanBooks,
+  ...koreanAudits,
+  ...koreanDiscrepancy,
+  ...koreanTrail,
+  ...koreanOperators,
 }
 
 export const languages = { ko: '한국어', en: 'English' } as const

@@ -31,7 +31,8 @@ const tones: Record<DayRow['state'], Tone> = {
 
 /** What is compared elsewhere, too, is followed to its end. */
 const whileUnderWay = {
-  ...{ keepLast: true, refetchMs: askEveryMs },
+  keepLast: true,
+  refetchMs: askEveryMs,
   until: ({ days }: Data<'days'>) => days.every(({ state }) => state !== 'under way'),
 }
 

@@ -18,9 +18,7 @@ import { useWords } from '../../words/words.tsx'
 type Entry = Data<'statement'>['entries'][number]
 type EntryKind = Entry['kind']
 
-const kinds = [
-  ...(['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const satisfies EntryKind[]),
-]
+const kinds: EntryKind[] = ['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE']
 const day = /^\d{4}-\d\d-\d\d$/
 
 /** Of what the address says, what can be asked for: days of Korea, both included. */

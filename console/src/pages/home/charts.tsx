@@ -32,9 +32,15 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
   }
   const rows = days.map((each) => ({ ...each, label: shortDay(each.day) }))
   const common = {
-    ...{ h: chartHeight, data: rows, dataKey: 'label', withLegend: true, tickLine: 'none' as const },
-    ...{ valueFormatter: (value: number) => number(value), yAxisProps: { tickFormatter: compact, width: 52 } },
-    ...{ xAxisProps: { minTickGap: 24 }, legendProps: { verticalAlign: 'bottom' as const } },
+    h: chartHeight,
+    data: rows,
+    dataKey: 'label',
+    withLegend: true,
+    tickLine: 'none' as const,
+    valueFormatter: (value: number) => number(value),
+    yAxisProps: { tickFormatter: compact, width: 52 },
+    xAxisProps: { minTickGap: 24 },
+    legendProps: { verticalAlign: 'bottom' as const },
   }
   return (
     <div className={classes.charts}>
@@ -97,7 +103,10 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
             { type: 'bar', name: 'creditsSold', label: home.sold, color: colors.first },
             { type: 'bar', name: 'creditsSpent', label: home.spent, color: colors.second },
             {
-              ...{ type: 'line', name: 'creditsOutstanding', label: home.outstanding, color: colors.third },
+              type: 'line',
+              name: 'creditsOutstanding',
+              label: home.outstanding,
+              color: colors.third,
               yAxisId: 'right',
             },
           ]}
@@ -168,7 +177,11 @@ function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
 }
 
 const stateColors: Record<keyof Home['orders'], string> = {
-  ...{ PENDING: 'yellow.8', CONFIRMED: 'teal.7', FAILED: 'red.6', CANCELLED: 'gray.6', REFUNDED: 'blue.6' },
+  PENDING: 'yellow.8',
+  CONFIRMED: 'teal.7',
+  FAILED: 'red.6',
+  CANCELLED: 'gray.6',
+  REFUNDED: 'blue.6',
 }
 
 /** A table with bars in it: few states, and the small ones matter, which a ring would hide. */

@@ -10,7 +10,11 @@ export function SettleDialog({ opened, orderId, onClose, onSettled }: Props) {
   const { title, text, action } = useWords().orders.settle
   return (
     <ReasonDialog
-      {...{ opened, onClose, title, text, action }}
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      text={text}
+      action={action}
       endpoint="settleOrder"
       inputOf={(reason) => ({ params: { orderId }, body: { reason } })}
       refreshes={showingOrders}

@@ -2,6 +2,13 @@
 import type { EndpointName } from '../../api/client.ts'
 
 export const showingOrders: EndpointName[] = [
-  ...(['discrepancies', 'discrepancy'] as const),
-  ...(['order', 'orders', 'customer', 'customers', 'statement', 'home', 'trail'] as const),
+  'discrepancies',
+  'discrepancy',
+  'order',
+  'orders',
+  'customer',
+  'customers',
+  'statement',
+  'home',
+  'trail',
 ]

@@ -6,9 +6,12 @@ export type KindWords = { name: string; meaning: string; next: string }
 export const books = {
   title: 'Books',
   tabs: {
-    ...{ days: 'Days', runs: 'Reconciliations', discrepancies: 'Discrepancies' },
+    days: 'Days',
+    runs: 'Reconciliations',
+    discrepancies: 'Discrepancies',
     newKeyCancels: 'Cancels with new keys',
-    ...{ audits: 'Audits', exports: 'Exports' },
+    audits: 'Audits',
+    exports: 'Exports',
   },
 
   newKeyCancels: {

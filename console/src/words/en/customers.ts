@@ -43,8 +43,12 @@ export const customers = {
     availableHint: 'What can be spent now.',
     since: 'Customer since',
     tabs: {
-      ...{ statement: 'Statement', orders: 'Orders', keys: 'Keys', holds: 'Holds' },
-      ...{ limits: 'Limits', trail: 'Trail' },
+      statement: 'Statement',
+      orders: 'Orders',
+      keys: 'Keys',
+      holds: 'Holds',
+      limits: 'Limits',
+      trail: 'Trail',
     },
   },
 

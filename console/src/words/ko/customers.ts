@@ -44,8 +44,12 @@ export const customers: typeof english = {
     availableHint: '지금 사용할 수 있는 크레딧입니다.',
     since: '등록 시각',
     tabs: {
-      ...{ statement: '크레딧 내역', orders: '주문', keys: 'API 키', holds: '보류' },
-      ...{ limits: '한도', trail: '작업 기록' },
+      statement: '크레딧 내역',
+      orders: '주문',
+      keys: 'API 키',
+      holds: '보류',
+      limits: '한도',
+      trail: '작업 기록',
     },
   },
 
