@@ -32,5 +32,5 @@ USER node
 EXPOSE 8080 8081 8083
 # Node handles SIGTERM itself, as the first process too: it finishes what is under way. Give it longer than SHUTDOWN_TIMEOUT_MS.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["node", "src/health-check.ts"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["node", "src/listeners/health-check.ts"]
 CMD ["node", "--disable-proto=delete", "src/main.ts"]

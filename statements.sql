@@ -1362,9 +1362,6 @@ with waiting as (
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id;
 
--- metrics.ask
-select 1;
-
 -- operators.beginAction
 insert into operator_actions (action_id, step, actor, command, arguments, subject, reason)
   values ($1, 'BEGUN', $2, $3, $4, $5, $6)
@@ -3277,3 +3274,6 @@ select count(*) as "movements",
     coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
   from gateway_movements
   where moved_at >= $1 and moved_at < $2;
+
+-- telemetry.ask
+select 1;

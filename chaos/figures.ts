@@ -1,13 +1,13 @@
 // What a run amounts to, in numbers: what was asked and answered, what happened to the money, what the services went
 // through. Gathered at the end, from the history, the books, the journal and the logs.
 import { readFileSync } from 'node:fs'
-import type { EndpointName } from '../src/console/addresses.ts'
+import type { EndpointName } from '../src/console/endpoints.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
-import { suspendedCause } from './client.ts'
 import type { DeskCall } from './desk/console.ts'
 import type { Call } from './history.ts'
-import type { Service } from './service.ts'
-import type { World } from './world.ts'
+import { suspendedCause } from './load/client.ts'
+import type { Service } from './world/service.ts'
+import type { World } from './world/world.ts'
 
 export type Figures = Record<string, number>
 

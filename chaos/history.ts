@@ -4,7 +4,7 @@
 import { createWriteStream } from 'node:fs'
 import { catalogue, type ErrorCode } from '../src/core/errors.ts'
 import type { PackageType } from '../src/payments/packages.ts'
-import type { Answer } from './exchange.ts'
+import type { Answer } from './load/exchange.ts'
 
 export type ServiceName = 'a' | 'b'
 

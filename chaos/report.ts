@@ -1,12 +1,12 @@
 // The verdict and what it stands on. PASSED: every check holds and everything that was to happen has happened. FAILED: a
 // check does not hold. INVALID: nothing was found, but too little happened for that to mean anything.
 import type { Check } from './checks/evidence.ts'
-import { dropNames } from './exchange.ts'
-import { clockShifted, faults } from './faults.ts'
+import { clockShifted, faults } from './faults/faults.ts'
+import { gatewayFaultNames } from './faults/weather.ts'
 import type { Figures } from './figures.ts'
-import type { Fired } from './gateway.ts'
-import { deedTable } from './operator.ts'
-import { gatewayFaultNames } from './weather.ts'
+import { dropNames } from './load/exchange.ts'
+import { deedTable } from './load/operator.ts'
+import type { Fired } from './world/gateway.ts'
 
 export type Verdict = 'PASSED' | 'FAILED' | 'INVALID'
 

@@ -16,8 +16,8 @@ const sources = [
   'console/src/**/*.*',
   'package-lock.json',
   'tsconfig.json',
-  'src/console/addresses.ts',
-  'src/console/session-times.ts',
+  'src/console/endpoints.ts',
+  'src/console/session/times.ts',
   'src/core/korean-days.ts',
   'src/operators/permissions.ts',
 ]

@@ -1,5 +1,5 @@
 // What a run prints at its end: what was sent, what came back, and everything that was found, the bytes included.
-import type { Finding } from './findings.ts'
+import type { Finding } from './trial/findings.ts'
 
 export type Report = {
   seed: number

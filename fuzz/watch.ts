@@ -3,8 +3,8 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { megabytesOf } from '../bench/stage/processes.ts'
-import type { RunningService } from '../test/support/processes.ts'
-import { type Breach, judgeLine, type Secrets } from './oracles.ts'
+import type { RunningService } from '../harness/processes.ts'
+import { type Breach, judgeLine, type Secrets } from './trial/oracles.ts'
 
 export type Watch = ReturnType<typeof watchService>
 

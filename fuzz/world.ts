@@ -2,18 +2,18 @@
 // directory and the sandbox as a second process; some customers with keys, one of them suspended, and a service's token.
 // Whatever happens, nothing of it is left running.
 import { randomBytes } from 'node:crypto'
+import * as processes from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
 import { type IssuedKey, issueKey, type Peppers } from '../src/customers/api-keys.ts'
-import { updateTokenStatus } from '../src/customers/service-sql.ts'
+import { updateKeyStatus } from '../src/customers/customers.sql.ts'
+import { updateTokenStatus } from '../src/customers/service-tokens.sql.ts'
 import { issueToken } from '../src/customers/service-tokens.ts'
-import { updateKeyStatus } from '../src/customers/sql.ts'
 import { createDatabase } from '../src/db/database.ts'
-import { findPostmaster } from '../src/db/embedded-postmaster.ts'
-import { silentLog } from '../test/support/database.ts'
-import * as processes from '../test/support/processes.ts'
-import { until } from '../test/support/until.ts'
-import type { Secrets } from './oracles.ts'
-import type { ListenerName } from './routes.ts'
-import type { Values } from './stand-ins.ts'
+import { findPostmaster } from '../src/db/embedded/postmaster.ts'
+import { silentLog } from '../test/support/database/database.ts'
+import type { ListenerName } from './cases/routes.ts'
+import type { Values } from './cases/stand-ins.ts'
+import type { Secrets } from './trial/oracles.ts'
 import { collectOnSignal } from './watch.ts'
 
 export type World = {

@@ -11,10 +11,10 @@
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Announcement, Progress } from './deliveries.ts'
-import type { Answered } from './idempotency.ts'
-import { type Movement, movementOf } from './movements.ts'
-import type { Payment } from './payments.ts'
+import type { Answered } from './payments/idempotency.ts'
+import { type Movement, movementOf } from './payments/movements.ts'
+import type { Payment } from './payments/payments.ts'
+import type { Announcement, Progress } from './webhooks/deliveries.ts'
 
 export type JournalEntry = {
   changed: Payment[]

@@ -4,19 +4,19 @@
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { refuseStranger } from './authenticate.ts'
-import type { Behaviour } from './behaviour.ts'
-import { cancel } from './cancel.ts'
 import { addCheckoutRoutes } from './checkout/routes.ts'
-import { confirm } from './confirm.ts'
 import { addControlRoutes } from './control.ts'
-import { errorAnswer } from './errors.ts'
-import { exchange, traceHeader } from './exchange.ts'
+import type { Behaviour } from './faults/behaviour.ts'
 import { foreignHostText, isOwnHost } from './host-names.ts'
-import { type Outcome, type Payment, refused } from './payments.ts'
+import { refuseStranger } from './payments/authenticate.ts'
+import { cancel } from './payments/cancel.ts'
+import { confirm } from './payments/confirm.ts'
+import { errorAnswer } from './payments/errors.ts'
+import { exchange, traceHeader } from './payments/exchange.ts'
+import { type Outcome, type Payment, refused } from './payments/payments.ts'
+import { demandedError, testCodeHeader } from './payments/test-code.ts'
+import { listTransactions } from './payments/transactions.ts'
 import { openState, type Sandbox, type StateOptions } from './state.ts'
-import { demandedError, testCodeHeader } from './test-code.ts'
-import { listTransactions } from './transactions.ts'
 
 export type SandboxOptions = StateOptions & {
   host: string

@@ -2,17 +2,17 @@
 // memory second, by the same function that replays the journal at start. Notifications are part of the entry that
 // causes them. Sessions end here as well, on a timer and before anybody looks.
 
-import { createBehaviour } from './behaviour.ts'
 import { createClock } from './clock.ts'
-import { announceChanges, createDeliveries } from './deliveries.ts'
-import { createFaults } from './faults.ts'
-import { createIdempotency } from './idempotency.ts'
+import { createBehaviour } from './faults/behaviour.ts'
+import { createFaults } from './faults/faults.ts'
 import { type JournalEntry, openJournal } from './journal.ts'
 import { lockDirectory } from './lock.ts'
-import { createMovements } from './movements.ts'
-import { createPayments, expired } from './payments.ts'
-import { webhookUrlProblem } from './webhook-request.ts'
-import { createWebhooks } from './webhooks.ts'
+import { createIdempotency } from './payments/idempotency.ts'
+import { createMovements } from './payments/movements.ts'
+import { createPayments, expired } from './payments/payments.ts'
+import { announceChanges, createDeliveries } from './webhooks/deliveries.ts'
+import { webhookUrlProblem } from './webhooks/request.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 export type StateOptions = {
   /** For the browser's side of the protocol; the endpoints of the server need the secret key only. */

@@ -4,12 +4,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Command } from './commands/command.ts'
 import { commandGroups, commands } from './commands/command-table.ts'
-import { commandHelp, nounHelp, overview, program, synopsis } from './commands/help.ts'
-import { asksForJson, type Parsed, parse } from './commands/parse.ts'
+import { commandHelp, nounHelp, overview, program, synopsis } from './commands/line/help.ts'
+import { Interrupted, watchInterrupts } from './commands/line/interruption.ts'
+import { asksForJson, type Parsed, parse } from './commands/line/parse.ts'
+import { runCommand } from './commands/run-command.ts'
 import { ConfigFaults } from './config.ts'
-import { Interrupted, watchInterrupts } from './interruption.ts'
-import { withoutSecrets } from './operators/trail.ts'
-import { runCommand } from './run-command.ts'
+import { withoutSecrets } from './operators/action-log.ts'
 
 const args = process.argv.slice(2)
 

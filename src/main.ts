@@ -1,7 +1,8 @@
 // `npm start`: reads the settings, starts the service, says where it is, and stops it cleanly when told to. Whatever is
 // wrong at the start is one line for people and exit code 1.
-import { banner } from './banner.ts'
+
 import { type Config, ConfigFaults, readConfig } from './config.ts'
+import { banner } from './dev/banner.ts'
 import { createLog } from './log.ts'
 import { startService } from './service.ts'
 

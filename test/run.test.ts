@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { serverVariable } from './support/database.ts'
-import { bareEnvironment, type Cleaner, type Ended, launch, repository } from './support/processes.ts'
+import { bareEnvironment, type Cleaner, type Ended, launch, repository } from '../harness/processes.ts'
+import { serverVariable } from './support/database/database.ts'
 import { idleLimitVariable } from './support/watchdog.ts'
 
 /** Of `npm test`: the options that decide how a file ends. */

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { createDatabase } from '../src/db/database.ts'
 import { findBrokenGuards, readGuards, writeGuards } from '../src/db/guards.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { createTestDatabase, silentLog } from './support/database.ts'
-import { dumpSchema } from './support/dump-schema.ts'
+import { createTestDatabase, silentLog } from './support/database/database.ts'
+import { dumpSchema } from './support/written/dump-schema.ts'
 
 const schema = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8')
 
@@ -62,7 +62,7 @@ test('a schema that cannot be written down whole is refused, not written down in
     const client = await database.ownerPool.connect()
     await client.query('begin')
     await client.query(statement)
-    await assert.rejects(dumpSchema(client), { message: `teach test/support/dump-schema.ts to write: ${what}` })
+    await assert.rejects(dumpSchema(client), { message: `teach test/support/written/dump-schema.ts to write: ${what}` })
     await client.query('rollback')
     client.release()
   }

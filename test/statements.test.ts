@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { statement } from '../src/db/database.ts'
-import { createTestDatabase } from './support/database.ts'
-import { allStatements, dumpStatements } from './support/statements.ts'
+import { createTestDatabase } from './support/database/database.ts'
+import { allStatements, dumpStatements } from './support/written/statements.ts'
 
 test('statements.sql has the final text of every statement', async () => {
   const file = readFileSync(new URL('../statements.sql', import.meta.url), 'utf8')

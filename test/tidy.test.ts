@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { sqlExpressions } from './support/sql-texts.ts'
+import { sqlExpressions } from './support/written/sql-texts.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -16,12 +16,12 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const code = files.filter((file) =>
-  /^(src|console|sandbox|examples|client|test|chaos|bench|fuzz)\/.*\.tsx?$/.test(file),
+  /^(src|console|sandbox|examples|client|test|chaos|bench|fuzz|harness)\/.*\.tsx?$/.test(file),
 )
 const source = code.filter((file) => /^(src|console|sandbox|examples|client)\//.test(file))
 const texts = files.filter((file) => /^(?!package-lock).*\.(tsx?|css|html|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file))
 
-/** Which folders of src a folder may import from, besides itself. The files directly in src put the parts together. */
+/** Which folders of src a folder may import from, besides itself. */
 const mayImport: Record<string, string[]> = {
   core: [],
   db: ['core'],
@@ -32,13 +32,15 @@ const mayImport: Record<string, string[]> = {
   customers: ['core', 'db', 'credits'],
   payments: ['core', 'db', 'http', 'credits', 'events', 'gateway'],
   worker: ['core', 'db', 'credits', 'events', 'payments'],
-  metrics: ['core', 'db', 'http', 'gateway', 'payments'],
-  tracing: ['core'],
+  telemetry: ['core', 'db', 'http', 'gateway', 'payments'],
   openapi: ['core', 'http', 'events', 'payments'],
   operators: ['core', 'db'],
   commands: ['core', 'db', 'customers', 'credits', 'events', 'payments', 'operators'],
   console: ['core', 'db', 'http', 'customers', 'credits', 'events', 'gateway', 'payments', 'operators'],
 }
+
+/** What puts the parts together and may import all of them. */
+const composition = /^src\/([^/]+|(listeners|dev)\/[^/]+|commands\/run-command)\.ts$/
 
 /** Features meet through the files that carry the verbs. Worker and commands stand above them. */
 const features = ['customers', 'credits', 'events', 'payments']
@@ -50,39 +52,39 @@ const doors: Record<string, string[]> = {
 
 /** A table is written in one place. */
 const writers: Record<string, string[]> = {
-  customers: ['src/customers/sql.ts'],
-  api_keys: ['src/customers/sql.ts'],
-  service_tokens: ['src/customers/service-sql.ts'],
+  customers: ['src/customers/customers.sql.ts'],
+  api_keys: ['src/customers/customers.sql.ts'],
+  service_tokens: ['src/customers/service-tokens.sql.ts'],
   accounts: ['src/credits/ledger.ts', 'src/credits/low-credits.ts'],
   ledger_entries: ['src/credits/ledger.ts'],
-  holds: ['src/credits/holds-sql.ts'],
+  holds: ['src/credits/holds.sql.ts'],
   events: ['src/events/outbox.ts'],
-  event_endpoints: ['src/events/endpoint-sql.ts'],
-  event_queues: ['src/events/outbox.ts', 'src/events/queue-sql.ts'],
-  dead_events: ['src/events/queue-sql.ts', 'src/events/dead-sql.ts'],
-  orders: ['src/payments/order-sql.ts', 'src/payments/finish-sql.ts', 'src/payments/expire.ts'],
+  event_endpoints: ['src/events/endpoints.sql.ts'],
+  event_queues: ['src/events/outbox.ts', 'src/events/queues.sql.ts'],
+  dead_events: ['src/events/queues.sql.ts', 'src/events/dead.sql.ts'],
+  orders: ['src/payments/orders.sql.ts', 'src/payments/operations/finish.sql.ts', 'src/payments/recovery/expire.ts'],
   payment_operations: [
-    'src/payments/begin-sql.ts',
-    'src/payments/lease-sql.ts',
-    'src/payments/finish-sql.ts',
-    'src/payments/review-sql.ts',
-    'src/payments/expire.ts',
+    'src/payments/operations/begin.sql.ts',
+    'src/payments/operations/lease.sql.ts',
+    'src/payments/operations/finish.sql.ts',
+    'src/payments/recovery/review.sql.ts',
+    'src/payments/recovery/expire.ts',
   ],
-  discrepancies: ['src/payments/discrepancy-sql.ts'],
-  webhook_notifications: ['src/payments/notification-sql.ts'],
-  gateway_movements: ['src/payments/reconcile-sql.ts'],
-  reconciliations: ['src/payments/reconcile-sql.ts'],
-  audits: ['src/payments/audit-record-sql.ts'],
-  daily_audits: ['src/payments/audit-record-sql.ts'],
+  discrepancies: ['src/payments/recovery/discrepancies.sql.ts'],
+  webhook_notifications: ['src/payments/recovery/notifications.sql.ts'],
+  gateway_movements: ['src/payments/books/reconcile.sql.ts'],
+  reconciliations: ['src/payments/books/reconcile.sql.ts'],
+  audits: ['src/payments/audit/record.sql.ts'],
+  daily_audits: ['src/payments/audit/record.sql.ts'],
   schema_migrations: ['src/db/migrate.ts'],
-  operator_actions: ['src/operators/action-sql.ts'],
-  operators: ['src/operators/operator-sql.ts'],
-  operator_sessions: ['src/operators/operator-sql.ts', 'src/console/session-sql.ts'],
-  sign_in_failures: ['src/console/session-sql.ts'],
-  payment_attempts: ['src/payments/lease-sql.ts'],
-  cancel_keys: ['src/payments/begin-sql.ts'],
-  hourly_figures: ['src/payments/figures-sql.ts'],
-  figures_reached: ['src/payments/figures-sql.ts'],
+  operator_actions: ['src/operators/action-log.sql.ts'],
+  operators: ['src/operators/operators.sql.ts'],
+  operator_sessions: ['src/operators/operators.sql.ts', 'src/console/session/session.sql.ts'],
+  sign_in_failures: ['src/console/session/session.sql.ts'],
+  payment_attempts: ['src/payments/operations/lease.sql.ts'],
+  cancel_keys: ['src/payments/operations/begin.sql.ts'],
+  hourly_figures: ['src/payments/books/figures.sql.ts'],
+  figures_reached: ['src/payments/books/figures.sql.ts'],
   // Triggers write them.
   record_journal: [],
   record_journal_head: [],
@@ -157,13 +159,13 @@ function breaches(found: string[]): void {
 
 test('folders of src import only what the table allows', () => {
   const foldersOfSource = new Set(source.map(folderOf).filter((folder) => folder !== undefined))
-  assert.deepEqual([...foldersOfSource].sort(), Object.keys(mayImport).sort())
+  assert.deepEqual([...foldersOfSource].sort(), [...Object.keys(mayImport), 'dev', 'listeners'].sort())
   breaches(
     imports.flatMap(({ from, to }) => {
       const [own, other] = [folderOf(from), folderOf(to)]
-      if (!own || own === other) return []
-      if (!other) return [`${from} imports ${to}: only files directly in src put the parts together`]
-      return mayImport[own]?.includes(other)
+      if (!own || own === other || composition.test(from)) return []
+      if (composition.test(to)) return [`${from} imports ${to}, which puts the parts together`]
+      return mayImport[own]?.includes(other ?? '')
         ? []
         : [`${from} imports ${to}: ${own} may import ${mayImport[own]?.join(', ')}`]
     }),
@@ -190,7 +192,7 @@ test('sandbox, client and examples stand alone; the examples use the client, and
       .map(({ from, to }) => `${from} imports ${to}: it is a program of its own`),
   )
   const starts: Record<string, string> = {
-    'sandbox/server.ts': 'src/open-gateway.ts',
+    'sandbox/server.ts': 'src/dev/open-gateway.ts',
     'examples/storefront/server.ts': 'src/service.ts',
   }
   breaches(
@@ -246,7 +248,7 @@ test('statements are named after their folder, once', () => {
 test('SQL is made of fragments of ours and nothing else: values are parameters', () => {
   breaches(
     source.flatMap((file) => {
-      const allowed = file === 'src/payments/audit-sql.ts' ? [...sqlFragments, fragmentsOfTheAudit] : sqlFragments
+      const allowed = file === 'src/payments/audit/audit.sql.ts' ? [...sqlFragments, fragmentsOfTheAudit] : sqlFragments
       return sqlExpressions(read(file))
         .filter((expression) => !allowed.some((pattern) => pattern.test(expression)))
         .map((expression) => `${file} puts ${expression} into SQL`)
@@ -324,7 +326,7 @@ test('documents name only files that exist', () => {
     documents.flatMap((document) =>
       [
         ...read(document).matchAll(
-          /`((?:src|console|test|migrations|sandbox|examples|client|docs|chaos|bench|fuzz)\/[\w./-]+\.\w+)`/g,
+          /`((?:src|console|test|migrations|sandbox|examples|client|docs|chaos|bench|fuzz|harness)\/[\w./-]+\.\w+)`/g,
         ),
       ]
         .map(([, file = '']) => file)

@@ -1,7 +1,7 @@
 // The commands that read whole books, on books that were generated: each as an operator would run it, what it costs and
 // what came of it.
 import { join } from 'node:path'
-import { databaseUrl } from '../../test/support/processes.ts'
+import { databaseUrl } from '../../harness/processes.ts'
 import type { Counts } from './generate.ts'
 import { type Measured, measure } from './measure.ts'
 import type { BooksServer } from './server.ts'

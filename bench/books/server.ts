@@ -3,8 +3,8 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import { databaseUrl } from '../../test/support/processes.ts'
+import { databaseUrl } from '../../harness/processes.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
 
 export type BooksServer = Pick<EmbeddedServer, 'connection' | 'dataDirectory'> & {
   /** For what the commands leave behind. */

@@ -2,7 +2,7 @@
 // durability, prepared.
 import type { SpendInput, SpendOutput } from '../../src/credits/spend.ts'
 import { type Database, statement } from '../../src/db/database.ts'
-import { type NewOrder, type Order, type OrderKey, orderColumns } from '../../src/payments/order-sql.ts'
+import { type NewOrder, type Order, type OrderKey, orderColumns } from '../../src/payments/orders.sql.ts'
 
 const insertOrderStatement = statement(
   'bench.insertOrder',

@@ -2,7 +2,7 @@
 // a quarter of those. Generated, or found as an earlier run has kept them.
 import { rmSync } from 'node:fs'
 import pg from 'pg'
-import type { EmbeddedServer } from '../../src/db/embedded.ts'
+import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, runCommands, type StepName } from '../books/commands.ts'
 import { type Counts, countRows, generate } from '../books/generate.ts'

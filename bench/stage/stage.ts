@@ -2,8 +2,8 @@
 // its own. The service, the bare routes (no database) and the naive twin (one statement for each request) are told the
 // same settings.
 import { join } from 'node:path'
-import { findPostmaster } from '../../src/db/embedded-postmaster.ts'
-import { databaseUrl } from '../../test/support/processes.ts'
+import { databaseUrl } from '../../harness/processes.ts'
+import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
 import type { Listening } from '../contenders/contender.ts'
 import { type Books, openBooks, pepper } from './books.ts'
 import { messageOf, type Running, start } from './processes.ts'

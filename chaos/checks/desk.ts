@@ -1,10 +1,11 @@
 // What operators were told, by itself: the envelope, no unexpected refusal, no session that ended by itself, what they looked
 // for is found. And what they did about orders and books: a refund that was told is done once in the books and once at the
 // gateway, one whose answer was lost is wholly done or wholly not, a run and a resolution that were told are there.
-import type { EndpointName } from '../../src/console/addresses.ts'
+
 import type { Data } from '../../src/console/contract.ts'
+import type { EndpointName } from '../../src/console/endpoints.ts'
 import { type DeskCall, dataOf } from '../desk/console.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { BookedOrder, Check, Evidence } from './evidence.ts'
 import { carryOut, mayAsk } from './trail.ts'
 

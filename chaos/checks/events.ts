@@ -2,11 +2,11 @@
 // were left too; and the consumer got every event of the books, signed, in the order of its customer, whatever either side
 // went through.
 import type { OrderStatus } from '../../src/payments/order-status.ts'
-import type { Consumer, Delivery } from '../consumer.ts'
 import { metNobody } from '../desk/console.ts'
-import type { World } from '../world.ts'
-import { type BookedEvent, readEvents, readToldOrders, type ToldOrder } from './booked.ts'
+import type { Consumer, Delivery } from '../world/consumer.ts'
+import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
+import { type BookedEvent, readEvents, readToldOrders, type ToldOrder } from './money/booked.ts'
 
 /** `settledAt`: nothing that was written before that was still on its way. */
 export async function checkEvents({ books, consumer }: World, evidence: Evidence, settledAt: number): Promise<Check[]> {

@@ -1,16 +1,16 @@
 // Everything a check may look at: what the clients were told, what the books and the gateway say at the end, what was
 // sampled on the way, what the logs hold. Gathered once, when nothing moves any more.
 import { readMovements } from '../../sandbox/journal.ts'
-import type { Movement } from '../../sandbox/movements.ts'
+import type { Movement } from '../../sandbox/payments/movements.ts'
 import type { OrderStatus } from '../../src/payments/order-status.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import type { DeskCall } from '../desk/console.ts'
 import type { Call, Request } from '../history.ts'
-import type { Deed } from '../operator.ts'
-import type { Books } from '../postgres.ts'
-import type { Shop } from '../shop.ts'
-import type { World } from '../world.ts'
-import { type BookedHold, type BookedUse, readCourses, readHolds, readUses, type Step } from './booked.ts'
+import type { Deed } from '../load/operator.ts'
+import type { Books } from '../world/postgres.ts'
+import type { Shop } from '../world/shop.ts'
+import type { World } from '../world/world.ts'
+import { type BookedHold, type BookedUse, readCourses, readHolds, readUses, type Step } from './money/booked.ts'
 
 /** What a check is called, which invariant it keeps, and what breaks it. */
 export type Check = { id: string; title: string; violations: string[] }

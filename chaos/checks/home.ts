@@ -3,7 +3,7 @@
 // operations account for.
 import { koreanDayOf } from '../../src/core/korean-days.ts'
 import type { LastLook, Totals } from '../desk/last-look.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
 export async function checkHome(world: World, evidence: Evidence, { home, days, missing }: LastLook): Promise<Check[]> {

@@ -1,10 +1,11 @@
 // Keys of customers as operators have changed them: from a second after its suspension was acknowledged a key is refused by
 // both services, and none is refused that nobody may have suspended. In the end the books have what was acknowledged.
-import { suspendedCause } from '../client.ts'
+
 import { type DeskCall, dataOf, metNobody } from '../desk/console.ts'
 import { suspensionMs } from '../desk/keys.ts'
 import type { Call } from '../history.ts'
-import type { World } from '../world.ts'
+import { suspendedCause } from '../load/client.ts'
+import type { World } from '../world/world.ts'
 import { at, type Check, type Evidence } from './evidence.ts'
 
 /** What may have been done to a key; a call that was refused, or met nobody, has done nothing. */

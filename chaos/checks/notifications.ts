@@ -2,8 +2,8 @@
 // before anybody reconciled. Those that were dropped, or met a dead service, are reconciliation's.
 import { readFileSync } from 'node:fs'
 import type { JournalEntry } from '../../sandbox/journal.ts'
-import type { Books } from '../postgres.ts'
-import type { World } from '../world.ts'
+import type { Books } from '../world/postgres.ts'
+import type { World } from '../world/world.ts'
 import type { Check } from './evidence.ts'
 
 export type Received = { transmissionId: string; orderId: string; status: string }

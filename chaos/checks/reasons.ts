@@ -1,7 +1,7 @@
 // Things that end right and may still be wrong: an order that failed although its payment was good, one that the clock
 // failed too early, something that a person is asked to look at for no reason.
-import type { World } from '../world.ts'
-import { limits } from '../world.ts'
+import type { World } from '../world/world.ts'
+import { limits } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
 export async function checkReasons(world: World, evidence: Evidence, liesAboutOrders: number): Promise<Check[]> {

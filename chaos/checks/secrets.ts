@@ -1,7 +1,7 @@
 // Whatever was logged, answered or stored in whatever trouble: no API key, no token of a service, no secret of the gateway
 // or of a consumer, no pepper, no token, no password.
 import { readFileSync } from 'node:fs'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import type { Check } from './evidence.ts'
 
 /** API keys, tokens of sibling services, signing secrets, sessions of operators. */

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { contract, type Endpoint } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
 import { type DeskCall, metNobody, trailNames } from '../desk/console.ts'
-import type { Books } from '../postgres.ts'
-import type { Service } from '../service.ts'
-import { limits, type World } from '../world.ts'
+import type { Books } from '../world/postgres.ts'
+import type { Service } from '../world/service.ts'
+import { limits, type World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
 export type Row = {

@@ -2,14 +2,14 @@
 // session and the origin of the page. Every action gets a reason that no other has, by which it is found on the trail. What
 // was asked and answered is kept for the checks; the history on disk has it without the keys that an answer shows once.
 
-import { apiPath, type EndpointName, endpoints } from '../../src/console/addresses.ts'
+import type { Random } from '../../harness/random.ts'
 import { type Body, contract, type Data, type Endpoint, type Params, type Query } from '../../src/console/contract.ts'
+import { apiPath, type EndpointName, endpoints } from '../../src/console/endpoints.ts'
 import type { Role } from '../../src/operators/permissions.ts'
-import type { Random } from '../../test/support/random.ts'
-import { drops, type Exchanger } from '../exchange.ts'
 import { type History, type Judged, judgeEnvelope, type Outcome, type ServiceName } from '../history.ts'
-import type { Service } from '../service.ts'
-import type { World } from '../world.ts'
+import { drops, type Exchanger } from '../load/exchange.ts'
+import type { Service } from '../world/service.ts'
+import type { World } from '../world/world.ts'
 
 export type Session = { cookie: string; fromMs: number }
 

@@ -1,11 +1,11 @@
 // The operators at work, each for themselves and one thing after the other, chosen by weight from a table of what their role
 // allows. What they do follows from the seed; what they meet does not. Some of what they ask is not theirs to ask for.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../harness/random.ts'
 import { may, type Permission } from '../../src/operators/permissions.ts'
-import { createRandom } from '../../test/support/random.ts'
-import { type ClientParts, createClient } from '../client.ts'
-import type { Deed } from '../operator.ts'
-import { anyOf, type Customer } from '../shop.ts'
+import { type ClientParts, createClient } from '../load/client.ts'
+import type { Deed } from '../load/operator.ts'
+import { anyOf, type Customer } from '../world/shop.ts'
 import { readCustomer, readHome, readPage, reconcile, resolveOne } from './books.ts'
 import type { DeskConsole, DeskOperator } from './console.ts'
 import { issueAndSuspend, type KeyTurn, rotate, suspendForAWhile } from './keys.ts'

@@ -2,9 +2,9 @@
 // suspended for a while. Whoever is not told how it ended asks until it is known, as a customer waits for a key that works;
 // meanwhile nobody else has a hand in that customer's keys. A key that was suspended is tried at once and a second later.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EndpointName } from '../../src/console/addresses.ts'
-import type { Client } from '../client.ts'
-import { anyOf, type Customer, type Key, type Shop } from '../shop.ts'
+import type { EndpointName } from '../../src/console/endpoints.ts'
+import type { Client } from '../load/client.ts'
+import { anyOf, type Customer, type Key, type Shop } from '../world/shop.ts'
 import { type Asked, type DeskCall, dataOf, metNobody } from './console.ts'
 import type { Seat } from './roster.ts'
 

@@ -2,12 +2,12 @@
 // gateway, and reads what the books and the first page say. The sums over the tables are taken before and after, so that the
 // page is held against what was true at that moment: the clock goes on failing orders that nobody has paid.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../harness/random.ts'
 import type { Data } from '../../src/console/contract.ts'
 import { daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
-import { createRandom } from '../../test/support/random.ts'
-import type { Books } from '../postgres.ts'
-import type { Service } from '../service.ts'
-import { limits, type World } from '../world.ts'
+import type { Books } from '../world/postgres.ts'
+import type { Service } from '../world/service.ts'
+import { limits, type World } from '../world/world.ts'
 import { type Asked, dataOf } from './console.ts'
 import type { Desk } from './desk.ts'
 import { beSignedIn, type Seat } from './roster.ts'

@@ -2,8 +2,8 @@
 // its events once more. A refund whose answer was lost is asked for a few times more, and then left to the worker.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { History } from '../history.ts'
-import type { Deed } from '../operator.ts'
-import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../shop.ts'
+import type { Deed } from '../load/operator.ts'
+import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
 import { dataOf } from './console.ts'
 import type { Seat } from './roster.ts'
 

@@ -2,14 +2,14 @@
 // what that costs; what happens to a first password is told by tests of its own.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { wholeMs } from '../../src/console/session-times.ts'
-import { insertOperator } from '../../src/operators/operator-sql.ts'
+import { createRandom, type Random } from '../../harness/random.ts'
+import { wholeMs } from '../../src/console/session/times.ts'
+import { insertOperator } from '../../src/operators/operators.sql.ts'
 import { hashPassword } from '../../src/operators/passwords.ts'
 import { roles } from '../../src/operators/permissions.ts'
-import { createRandom, type Random } from '../../test/support/random.ts'
-import type { Service } from '../service.ts'
-import type { Shop } from '../shop.ts'
-import type { World } from '../world.ts'
+import type { Service } from '../world/service.ts'
+import type { Shop } from '../world/shop.ts'
+import type { World } from '../world/world.ts'
 import type { DeskConsole, DeskOperator, Session } from './console.ts'
 
 /** One password for all: to hash it takes a third of a second. */

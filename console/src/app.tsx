@@ -2,12 +2,12 @@
 import { Anchor, Text } from '@mantine/core'
 import { Component, type ReactNode, Suspense } from 'react'
 import { Link, Route, Router, Switch, useLocation } from 'wouter'
-import { PageHeader } from './parts/page-header.tsx'
 import { Problem } from './parts/problem.tsx'
-import { Shell } from './parts/shell.tsx'
 import { Waiting } from './parts/waiting.tsx'
 import { routes } from './routes.tsx'
 import { SessionGate } from './session-gate.tsx'
+import { PageHeader } from './shell/page-header.tsx'
+import { Shell } from './shell/shell.tsx'
 import { useWords } from './words/words.tsx'
 
 export function App() {

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { JournalEntry } from '../journal.ts'
-import { authenticateCheckout, openCheckout, type Payment, type Payments } from '../payments.ts'
+import { authenticateCheckout, openCheckout, type Payment, type Payments } from '../payments/payments.ts'
 import { type CardName, cards } from './cards.ts'
 import type { CheckoutRequest } from './request.ts'
 import type { EndedKind } from './texts.ts'

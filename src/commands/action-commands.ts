@@ -1,7 +1,7 @@
 // The command about the trail: who did what.
-import { listActions } from '../operators/action-sql.ts'
+import { listActions } from '../operators/action-log.sql.ts'
 import type { Command } from './command.ts'
-import { limitOption } from './options.ts'
+import { limitOption } from './line/options.ts'
 
 const listLimit = 1_000
 

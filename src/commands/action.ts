@@ -1,7 +1,7 @@
 // What the trail says of a command: who called it, with which words, about what and why.
 import { userInfo } from 'node:os'
 import { uuidPattern } from '../core/ids.ts'
-import type { Action } from '../operators/trail.ts'
+import type { Action } from '../operators/action-log.ts'
 import type { Command, Values, Words } from './command.ts'
 
 /** The rest of an address may be as good as a password. */

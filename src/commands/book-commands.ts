@@ -1,12 +1,12 @@
 // Commands about the books: are they right by themselves, do they agree with the gateway, what is open.
 import { uuidPattern } from '../core/ids.ts'
-import { recordedAudit } from '../payments/audit.ts'
-import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/discrepancy-sql.ts'
-import { isDoubtful, type Reconciliation, reconcile } from '../payments/reconcile.ts'
+import { recordedAudit } from '../payments/audit/audit.ts'
+import { isDoubtful, type Reconciliation, reconcile } from '../payments/books/reconcile.ts'
+import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/recovery/discrepancies.sql.ts'
+import { tellUnwritten } from './backup/unwritten.ts'
 import type { Command, Values } from './command.ts'
-import { dateOption, reasonOption } from './options.ts'
-import { readTime } from './times.ts'
-import { tellUnwritten } from './unwritten.ts'
+import { dateOption, reasonOption } from './line/options.ts'
+import { readTime } from './line/times.ts'
 
 const listLimit = 1_000
 

@@ -1,8 +1,8 @@
 // All commands, in the order and the groups in which help shows them.
 import { actionCommands } from './action-commands.ts'
+import { copyCommands } from './backup/copy-commands.ts'
 import { bookCommands } from './book-commands.ts'
 import type { Command, CommandGroup } from './command.ts'
-import { copyCommands } from './copy-commands.ts'
 import { customerCommands } from './customer-commands.ts'
 import { eventCommands } from './event-commands.ts'
 import { keyCommands } from './key-commands.ts'

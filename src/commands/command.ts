@@ -5,8 +5,8 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
+import type { Progress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
-import type { Progress } from '../payments/movement-list.ts'
 
 /** What the options of all commands are called. One name means one thing wherever it is taken. */
 export type Values = {
@@ -113,7 +113,7 @@ type Described = {
   writes?: string
   /** What is left when a person interrupts it, where that is something else than for all that change something. */
   interrupted?: string
-  /** Whether it changes something: then it goes into the trail (src/operators/trail.ts). */
+  /** Whether it changes something: then it goes into the trail (src/operators/action-log.ts). */
   changes: boolean
   /** What is wrong in the call, if anything, beyond each argument and option for itself. */
   check?(words: Words): string | undefined

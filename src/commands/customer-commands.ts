@@ -1,12 +1,12 @@
 // Commands about a customer: why the balance is what it is, and below what it is told of.
 import { updateLowCredits } from '../credits/low-credits.ts'
+import { type EntryKind, entryKinds } from '../credits/statement.sql.ts'
 import { balancesAt } from '../credits/statement.ts'
 import { statementCsv } from '../credits/statement-csv.ts'
-import { type EntryKind, entryKinds } from '../credits/statement-sql.ts'
 import type { Command } from './command.ts'
 import { customerAbout, customerOf } from './customer.ts'
-import { customerOption, dateOption, timeOption } from './options.ts'
-import { readTime } from './times.ts'
+import { customerOption, dateOption, timeOption } from './line/options.ts'
+import { readTime } from './line/times.ts'
 
 /** Of a day. */
 const lastMoment = '23:59:59.999'

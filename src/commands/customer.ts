@@ -1,5 +1,5 @@
 // Commands that are about one customer name it by --customer, a name or a UUID.
-import { findCustomer } from '../customers/sql.ts'
+import { findCustomer } from '../customers/customers.sql.ts'
 import type { Call } from './command.ts'
 
 export async function customerOf({ database, values }: Pick<Call, 'database' | 'values'>): Promise<string> {

@@ -1,13 +1,13 @@
 // Commands about events: the endpoints that are told, their secrets, what was told, and what could not be delivered.
-import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead-sql.ts'
-import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoint-sql.ts'
+import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead.sql.ts'
+import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoints.sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
-import { listLatestEvents } from '../events/event-sql.ts'
+import { listLatestEvents } from '../events/events.sql.ts'
 import { eventTypes } from '../events/outbox.ts'
 import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
 import { customerAbout, customerOf } from './customer.ts'
-import { customerOption } from './options.ts'
+import { customerOption } from './line/options.ts'
 
 const listLimit = 1_000
 const sampleId = 'end_7Qm2XvB0cKzR4tYpL9Ws'

@@ -1,10 +1,10 @@
 // Commands about API keys.
 import { newCustomerId, uuidPattern } from '../core/ids.ts'
 import { issueKey } from '../customers/api-keys.ts'
-import { findKey, listKeys, updateKeyStatus } from '../customers/sql.ts'
+import { findKey, listKeys, updateKeyStatus } from '../customers/customers.sql.ts'
 import type { Command } from './command.ts'
 import { customerAbout } from './customer.ts'
-import { customerOption, isName } from './options.ts'
+import { customerOption, isName } from './line/options.ts'
 import { suspensionCommands } from './suspension.ts'
 
 const listLimit = 1_000

@@ -2,7 +2,7 @@
 // everything, is in no process that serves.
 import { connectTo, reach } from '../db/open.ts'
 import { prepare } from '../db/prepare.ts'
-import { noted } from '../operators/trail.ts'
+import { noted } from '../operators/action-log.ts'
 import { actionOf } from './action.ts'
 import type { BareCall, Command } from './command.ts'
 

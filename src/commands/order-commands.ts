@@ -1,10 +1,10 @@
 // Commands about orders: what happened to one, bringing it in line with the gateway, refunding it.
-import { findOrderStory } from '../payments/order-story-sql.ts'
+import { findOrderStory } from '../payments/books/order-story.sql.ts'
+import { isUnsettled, type Settled, settleOrder } from '../payments/recovery/review-order.ts'
 import { refund } from '../payments/refund.ts'
 import { quoteRefund } from '../payments/refund-quote.ts'
-import { isUnsettled, type Settled, settleOrder } from '../payments/settle.ts'
 import type { Call, Command, Confirmation } from './command.ts'
-import { orderArgument, reasonOption } from './options.ts'
+import { orderArgument, reasonOption } from './line/options.ts'
 
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 

@@ -1,6 +1,6 @@
 // Commands about the command line itself. They need no database.
 import type { Command } from './command.ts'
-import { completionScript, type Shell, shells } from './completion.ts'
+import { completionScript, type Shell, shells } from './line/completion.ts'
 
 /** `others`: the commands that are completed, besides these. */
 export function shellCommands(others: readonly Command[]): Command[] {

@@ -1,5 +1,5 @@
 // API keys and tokens of services are suspended and made to work again by the same two commands.
-import type { KeyStatus } from '../customers/sql.ts'
+import type { KeyStatus } from '../customers/customers.sql.ts'
 import type { Database } from '../db/database.ts'
 import type { Argument, Call, Command, DatabaseCommand } from './command.ts'
 

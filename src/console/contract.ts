@@ -4,9 +4,8 @@ import type Type from 'typebox'
 import { StatementData, StatementQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
-import { isUnsettled } from '../payments/settle.ts'
-import type { EndpointName } from './addresses.ts'
-import { AuditData, AuditParams, AuditsData, AuditsQuery } from './audit-contract.ts'
+import { isUnsettled } from '../payments/recovery/review-order.ts'
+import { AuditData, AuditParams, AuditsData, AuditsQuery } from './books/audit-contract.ts'
 import {
   DaysData,
   DaysQuery,
@@ -21,7 +20,8 @@ import {
   RunParams,
   RunsData,
   RunsQuery,
-} from './book-contract.ts'
+} from './books/contract.ts'
+import { NewKeyCancelsData, NewKeyCancelsQuery } from './books/new-key-cancels-contract.ts'
 import {
   CreateCustomerBody,
   CreatedCustomerData,
@@ -35,9 +35,9 @@ import {
   LowCreditsBody,
   LowCreditsData,
   RotatedKeyData,
-} from './customer-contract.ts'
-import { HomeData, HomeQuery, SearchData, SearchQuery } from './home-contract.ts'
-import { NewKeyCancelsData, NewKeyCancelsQuery } from './new-key-cancels-contract.ts'
+} from './customers/contract.ts'
+import type { EndpointName } from './endpoints.ts'
+import { HomeData, HomeQuery, SearchData, SearchQuery } from './home/contract.ts'
 import {
   OrderData,
   OrdersData,
@@ -46,7 +46,7 @@ import {
   RefundQuoteData,
   ResendData,
   SettleData,
-} from './order-contract.ts'
+} from './orders/contract.ts'
 import { CustomerParams, KeyParams, OrderParams, ReasonBody } from './schema-words.ts'
 import {
   NothingData,
@@ -56,7 +56,7 @@ import {
   SignInBody,
   TrailData,
   TrailQuery,
-} from './session-contract.ts'
+} from './session/contract.ts'
 
 export type Endpoint = {
   /** `anybody`: not signed in. `signed in`: before a first password was changed, too. */

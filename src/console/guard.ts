@@ -7,11 +7,11 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import { valuesOf } from '../http/headers.ts'
 import { may, type Permission, permissions } from '../operators/permissions.ts'
-import { apiPath } from './addresses.ts'
+import { apiPath } from './endpoints.ts'
 import { createGates, type Gates, gateOf } from './gate.ts'
 import { refuseBecause } from './refusals.ts'
-import { findSession, type SessionRow } from './session-sql.ts'
-import { createTokens, type NewToken } from './tokens.ts'
+import { findSession, type SessionRow } from './session/session.sql.ts'
+import { createTokens, type NewToken } from './session/tokens.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -12,7 +12,7 @@ import {
   type HoldOpened,
   type HoldOpening,
   openHolds,
-} from './holds-sql.ts'
+} from './holds.sql.ts'
 import { onceMore } from './once-more.ts'
 import { createSpend, type SpendInput, type SpendOutput } from './spend.ts'
 

@@ -3,7 +3,7 @@ import { runAll } from '../core/batch.ts'
 import { createTallies } from '../core/tallies.ts'
 import type { Database } from '../db/database.ts'
 import { createEndHold } from './credits.ts'
-import { listDueHolds } from './holds-sql.ts'
+import { listDueHolds } from './holds.sql.ts'
 
 /** What one round takes. */
 const roundSize = 500

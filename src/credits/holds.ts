@@ -4,7 +4,7 @@
 import { refuse, refuseFields } from '../core/errors.ts'
 import { newHoldId } from '../core/ids.ts'
 import type { Credits } from './credits.ts'
-import type { Hold, HoldEnding } from './holds-sql.ts'
+import type { Hold, HoldEnding } from './holds.sql.ts'
 import { refuseForLack } from './spend.ts'
 
 export type HoldRequest = { customerId: string; credits: number; reference: string; expiresInSeconds: number }

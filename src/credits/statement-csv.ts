@@ -1,8 +1,8 @@
 // The statement of a customer as CSV, oldest first, in pieces: however long it is, little of it is in memory.
 import { csvLine } from '../core/csv.ts'
 import type { Database } from '../db/database.ts'
+import { type EntryKind, listEntries, readAccount, type StatementEntry } from './statement.sql.ts'
 import { findRange, scannedAtMost } from './statement.ts'
-import { type EntryKind, listEntries, readAccount, type StatementEntry } from './statement-sql.ts'
 
 const names = [
   'entryNumber',

@@ -11,7 +11,7 @@ import {
   readAccount,
   type SetAside,
   type StatementEntry,
-} from './statement-sql.ts'
+} from './statement.sql.ts'
 
 export type StatementQuery = {
   customerId: string

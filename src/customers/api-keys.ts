@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { newCustomerId, newSecretText, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
-import { createCustomerWithKey, findOrCreateCustomer, insertKey, type KeyHash, replaceKey } from './sql.ts'
+import { createCustomerWithKey, findOrCreateCustomer, insertKey, type KeyHash, replaceKey } from './customers.sql.ts'
 
 /** The first pepper is for new keys; the others are there so that keys hashed under them still work. */
 export type Peppers = readonly [Pepper, ...Pepper[]]

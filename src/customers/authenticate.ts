@@ -1,8 +1,8 @@
 // Section 5 of the specification: who is calling, decided from one header before anything else of the request is read.
 import type { Database } from '../db/database.ts'
 import { apiKeyPattern, type Peppers } from './api-keys.ts'
+import { type FoundKey, findKeys, findSuspendedKeys, renewKeyHash } from './customers.sql.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundKey, findKeys, findSuspendedKeys, renewKeyHash } from './sql.ts'
 
 /** Takes the header's value as Node gives it: repeated headers arrive joined by a comma and are malformed. */
 export type Authenticate = (header: string | string[] | undefined) => Caller | Promise<Caller>

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '../db/database.ts'
 import { apiKeyPattern, hashKey, issueKey, type Peppers } from './api-keys.ts'
-import { findKeys } from './sql.ts'
+import { findKeys } from './customers.sql.ts'
 
 export const storefrontCustomer = 'demo'
 

@@ -11,7 +11,7 @@ import { createBatch } from '../core/batch.ts'
 import { refuse } from '../core/errors.ts'
 import { blame } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
-import type { KeyHash, KeyStatus } from './sql.ts'
+import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
 /** Counted from before a question, so a suspension that commits while it is answered is seen in time. */
 const freshMs = 900

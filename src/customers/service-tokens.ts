@@ -4,7 +4,7 @@ import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import { createRecogniser } from './recognise.ts'
-import { type FoundToken, findSuspendedTokens, findTokens, insertToken, renewTokenHash } from './service-sql.ts'
+import { type FoundToken, findSuspendedTokens, findTokens, insertToken, renewTokenHash } from './service-tokens.sql.ts'
 
 /** Takes the values of the header, each as it was sent. */
 export type AuthenticateService = (headers: string[]) => { serviceId: string } | Promise<{ serviceId: string }>

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { requireFinished } from './copy/unfinished.ts'
 import type { PoolSettings } from './database.ts'
-import { provideRole } from './embedded-role.ts'
+import { provideRole } from './embedded/role.ts'
 import { migrate } from './migrate.ts'
 import { giveRights } from './rights.ts'
 

@@ -5,11 +5,11 @@ import { Webhook } from 'standardwebhooks'
 import type { SealingSecret } from '../core/seal.ts'
 import type { Tallies } from '../core/tallies.ts'
 import type { Database, Log } from '../db/database.ts'
-import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoint-sql.ts'
+import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoints.sql.ts'
 import { signingSecrets } from './endpoints.ts'
-import { listEvents, type StoredEvent } from './event-sql.ts'
+import { listEvents, type StoredEvent } from './events.sql.ts'
 import type { Outbound } from './outbound.ts'
-import { advanceQueue, buryEvent, failQueue, giveBack, type Queue } from './queue-sql.ts'
+import { advanceQueue, buryEvent, failQueue, giveBack, type Queue } from './queues.sql.ts'
 
 export type DeliverySettings = {
   timeoutMs: number

@@ -3,7 +3,7 @@
 // number of processes may have lanes to the same endpoint: they share its queues out.
 import { newOperationId } from '../core/ids.ts'
 import { type DeliveryContext, deliverQueue, leaseOf } from './deliver.ts'
-import { claimQueues, listDueEndpoints, type Queue, wakeQueues } from './queue-sql.ts'
+import { claimQueues, listDueEndpoints, type Queue, wakeQueues } from './queues.sql.ts'
 
 export type Deliverer = {
   /** Opens the lanes that are needed and does not wait for them. */

@@ -4,15 +4,15 @@ import { randomBytes } from 'node:crypto'
 import { leastUuid, randomLettersAndDigits } from '../core/ids.ts'
 import { type SealingSecret, seal, unseal } from '../core/seal.ts'
 import type { Database } from '../db/database.ts'
-import { deleteDeadEventsOf } from './dead-sql.ts'
+import { deleteDeadEventsOf } from './dead.sql.ts'
 import {
   type Endpoint,
   insertEndpoint,
   markEndpointRemoved,
   rotateSecret,
   updateEndpointStatus,
-} from './endpoint-sql.ts'
-import { deleteQueues, resetQueues } from './queue-sql.ts'
+} from './endpoints.sql.ts'
+import { deleteQueues, resetQueues } from './queues.sql.ts'
 
 const oldSecretSeconds = 86_400
 /** Who rotates more often within the day loses the oldest. */

@@ -4,7 +4,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
-import { isPublicAddress } from './addresses.ts'
+import { isPublicAddress } from './public-addresses.ts'
 
 export type Answered = { status: number; retryAfter: string | undefined }
 

@@ -11,10 +11,10 @@ import {
   deadEventsCountedTo,
   deleteDeadEvent,
   listDeadEventsAfter,
-} from './dead-sql.ts'
+} from './dead.sql.ts'
 import { type DeliveryContext, type Failure, send } from './deliver.ts'
-import { type Endpoint, findEndpoint, listEndpoints } from './endpoint-sql.ts'
-import { listEvents, type StoredEvent } from './event-sql.ts'
+import { type Endpoint, findEndpoint, listEndpoints } from './endpoints.sql.ts'
+import { listEvents, type StoredEvent } from './events.sql.ts'
 
 export type Resent = {
   resent: number

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } fr
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
 import { failure, writeFailure } from './envelope.ts'
-import { answerAfterReading } from './pace.ts'
+import { answerAfterReading } from './limits/pace.ts'
 import type { CountAnswers } from './request-counts.ts'
 
 const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([

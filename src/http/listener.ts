@@ -17,8 +17,8 @@ import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
 import { refusalOfHost } from './host-names.ts'
 import { acceptJsonOnly } from './json-body.ts'
+import { watchForStalls } from './limits/stall.ts'
 import { countAnswers, createRequestCounts, type RequestCounts } from './request-counts.ts'
-import { watchForStalls } from './stall.ts'
 import { strictValidation } from './validation.ts'
 
 export type ListenerOptions = {

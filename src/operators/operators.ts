@@ -2,7 +2,7 @@
 // it is trusted with the database anyway, and nobody can make themselves an operator in the console.
 import { randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
-import { insertOperator, resetPassword } from './operator-sql.ts'
+import { insertOperator, resetPassword } from './operators.sql.ts'
 import { hashPassword, newFirstPassword } from './passwords.ts'
 import type { Role } from './permissions.ts'
 

@@ -6,11 +6,11 @@ import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
-import { type Asked, type CancelSubject, findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { claimAnswer } from './lease-sql.ts'
-import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations.ts'
-import { createPauses } from './pauses.ts'
+import { type Asked, type CancelSubject, findCancelSubject } from './operations/begin.sql.ts'
+import { claimAnswer } from './operations/lease.sql.ts'
+import { createPauses } from './operations/pauses.ts'
+import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 

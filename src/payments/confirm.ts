@@ -6,10 +6,10 @@ import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
-import type { Asked, ConfirmSubject, Operation } from './begin-sql.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
-import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations.ts'
-import { createPauses } from './pauses.ts'
+import type { Asked, ConfirmSubject, Operation } from './operations/begin.sql.ts'
+import { createPauses } from './operations/pauses.ts'
+import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 

@@ -7,6 +7,7 @@ import { inBatchSpan, noTracing, type Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { blame, type Database, type Log } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
+import type { FailUrlOf } from './fail-url.ts'
 import {
   type CancelClaim,
   type CancelClaimed,
@@ -15,9 +16,8 @@ import {
   claimCancels,
   claimConfirms,
   findConfirmSubjects,
-} from './begin-sql.ts'
-import type { FailUrlOf } from './fail-url.ts'
-import { type Finish, type Finished, finishOperations } from './finish-sql.ts'
+} from './operations/begin.sql.ts'
+import { type Finish, type Finished, finishOperations } from './operations/finish.sql.ts'
 import {
   findOrders,
   findOrdersOfKeys,
@@ -27,7 +27,7 @@ import {
   type OrderKey,
   type OrderOfKey,
   type OrderOfKeyInput,
-} from './order-sql.ts'
+} from './orders.sql.ts'
 
 export type PaymentSettings = {
   /** How long whoever opened or took over an operation has for it; longer than the gateway calls it makes. */

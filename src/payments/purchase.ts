@@ -4,7 +4,7 @@
 import { refuse, refuseFields } from '../core/errors.ts'
 import { newOrderId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
-import type { OrderOfKey } from './order-sql.ts'
+import type { OrderOfKey } from './orders.sql.ts'
 import { type PackageType, packageOf } from './packages.ts'
 
 export type PurchaseRequest = { packageType: PackageType; paymentMethod: string; idempotencyKey: string | null }

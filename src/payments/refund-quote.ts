@@ -1,11 +1,11 @@
 // What a refund would do, for the person who is asked before it: read from the books and from the gateway, nothing changed.
 // Between the question and the answer the customer may spend; what is taken then is what is left then.
 import type { Sighting } from '../gateway/gateway.ts'
-import { findCancelSubject } from './begin-sql.ts'
 import type { PaymentContext } from './context.ts'
-import { findOrderKeys, type Order } from './order-sql.ts'
-import { isFor } from './review.ts'
-import { findReviewSubject } from './review-sql.ts'
+import { findCancelSubject } from './operations/begin.sql.ts'
+import { findOrderKeys, type Order } from './orders.sql.ts'
+import { findReviewSubject } from './recovery/review.sql.ts'
+import { isFor } from './recovery/review.ts'
 
 export type RefundQuote = {
   orderId: string

@@ -6,10 +6,10 @@ import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
-import { type Opening, openedOperation, proceed } from './operations.ts'
-import { findOrderKeys } from './order-sql.ts'
-import { createPauses } from './pauses.ts'
-import { findReviewSubject, type ReviewSubject } from './review-sql.ts'
+import { createPauses } from './operations/pauses.ts'
+import { type Opening, openedOperation, proceed } from './operations/run.ts'
+import { findOrderKeys } from './orders.sql.ts'
+import { findReviewSubject, type ReviewSubject } from './recovery/review.sql.ts'
 
 export type RefundRequest = { orderId: string; reason: string }
 export type RefundAnswer = {

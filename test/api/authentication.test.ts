@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { head, sendRaw } from '../../harness/raw-http.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
-import { type KeyStatus, updateKeyStatus } from '../../src/customers/sql.ts'
-import { head, sendRaw } from '../support/raw-http.ts'
+import { type KeyStatus, updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import {
   assertRefused,
   assertSuccess,
@@ -12,7 +12,7 @@ import {
   type TestCustomer,
   type TestService,
   testPeppers,
-} from '../support/service.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

@@ -1,8 +1,8 @@
 // Section 4.6, rows 7 and 29 of the decisions: the two fields of a cancel.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { totalCalls } from '../support/orders.ts'
-import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { totalCalls } from '../support/service/orders.ts'
+import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

@@ -2,7 +2,7 @@
 // misbehaves is in cancel-faults.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { movements, orderInState, spend, totalCalls } from '../support/orders.ts'
+import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
 import {
   type Answer,
   assertRefused,
@@ -10,7 +10,7 @@ import {
   secretKey,
   startTestService,
   type TestService,
-} from '../support/service.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

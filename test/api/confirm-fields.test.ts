@@ -1,14 +1,14 @@
 // Section 4.2, row 7 of the decisions: the three fields of a confirm. Nothing is repaired, nothing is guessed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { totalCalls } from '../support/orders.ts'
+import { totalCalls } from '../support/service/orders.ts'
 import {
   assertRefused,
   assertSuccess,
   startTestService,
   type TestCustomer,
   type TestService,
-} from '../support/service.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

@@ -2,15 +2,15 @@
 // What happens when it does not is in confirm-faults.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { movements, orderInState, spend, totalCalls } from '../support/orders.ts'
+import { until } from '../../harness/until.ts'
+import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
 import {
   assertRefused,
   assertSuccess,
   startTestService,
   type TestCustomer,
   type TestService,
-} from '../support/service.ts'
-import { until } from '../support/until.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

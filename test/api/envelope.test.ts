@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { head, openSocket, sendRaw } from '../support/raw-http.ts'
+import { head, openSocket, sendRaw } from '../../harness/raw-http.ts'
 import {
   assertRefused,
   assertSuccess,
   startTestService,
   type TestCustomer,
   type TestService,
-} from '../support/service.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

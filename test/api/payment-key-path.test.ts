@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'
-import { startContradictingGateway, tossPayment } from '../support/contradicting-gateway.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startContradictingGateway, tossPayment } from '../support/gateway/contradicting-gateway.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let scripted: TestService

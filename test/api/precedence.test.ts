@@ -2,11 +2,11 @@
 // that order for one endpoint; every pair of its faults is sent, and every tail of it at once.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { head, sendRaw } from '../../harness/raw-http.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import { updateKeyStatus } from '../../src/customers/sql.ts'
-import { spend } from '../support/orders.ts'
-import { head, sendRaw } from '../support/raw-http.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import { spend } from '../support/service/orders.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

@@ -1,9 +1,15 @@
 // Section 4.1.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { expireOrders } from '../../src/payments/expire.ts'
 import { packages } from '../../src/payments/packages.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService, testSettings } from '../support/service.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestService,
+  testSettings,
+} from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

@@ -1,9 +1,9 @@
 // Too many requests with one key, and too many wrong keys, each request on a connection of its own.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { head, sendRaw } from '../../harness/raw-http.ts'
 import { newSecretText } from '../../src/core/ids.ts'
-import { head, sendRaw } from '../support/raw-http.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

@@ -1,8 +1,8 @@
 // Sections 4.3, 4.4 and 4.5: what can be read, and that nobody ever reads what belongs to another.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { orderInState, spend } from '../support/orders.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+import { orderInState, spend } from '../support/service/orders.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

@@ -1,8 +1,8 @@
 // Section 8 and row 8 of the decisions: VAL004 for what is too large, with an answer that arrives.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { head, sendBeforeReading, sendRaw } from '../support/raw-http.ts'
-import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { head, sendBeforeReading, sendRaw } from '../../harness/raw-http.ts'
+import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let customer: TestCustomer

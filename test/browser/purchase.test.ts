@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { packages } from '../../src/payments/packages.ts'
-import { launchBrowser } from '../support/browser.ts'
 import { closeAll } from '../support/closing.ts'
-import { newBuyer, type Shop, startShop } from '../support/shop.ts'
+import { launchBrowser } from '../support/console/browser.ts'
+import { newBuyer, type Shop, startShop } from '../support/service/shop.ts'
 
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'

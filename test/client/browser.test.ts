@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { newDirectory } from '../../harness/processes.ts'
 import { closeAll } from '../support/closing.ts'
-import { newDirectory } from '../support/processes.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { launchBrowser } from '../support/console/browser.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 import { installClient, snippet } from './installed.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown

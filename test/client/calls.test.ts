@@ -11,7 +11,7 @@ import {
   type SpendingClient,
 } from '../../client/src/index.ts'
 import { packages } from '../../src/payments/packages.ts'
-import { type SpendingService, startSpendingService } from '../support/spending.ts'
+import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 import { failureOf } from './every-method.ts'
 
 let service: SpendingService

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bareEnvironment, repository } from '../support/processes.ts'
+import { bareEnvironment, repository } from '../../harness/processes.ts'
 
 export type Block = { language: string; text: string }
 

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { newDirectory, repository } from '../../harness/processes.ts'
+import { installTools, toolsFolder } from '../support/documents/tools.ts'
 import { longOnly } from '../support/long.ts'
-import { newDirectory, repository } from '../support/processes.ts'
-import { type SpendingService, startSpendingService } from '../support/spending.ts'
-import { installTools, toolsFolder } from '../support/tools.ts'
+import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 import { installClient, type Project, readmeBlocks, snippet } from './installed.ts'
 
 const directory = newDirectory({ after })

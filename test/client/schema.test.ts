@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { statuses } from '../../client/src/errors.ts'
 import { operations } from '../../client/src/operations.ts'
 import { catalogue } from '../../src/core/errors.ts'
-import { clientSchemaFile, makeClientSchema } from '../support/client-schema.ts'
+import { clientSchemaFile, makeClientSchema } from '../support/written/client-schema.ts'
 
 test('client/src/schema.ts is what the API document makes: `npm run client-schema` writes it', async () => {
   assert.equal(readFileSync(clientSchemaFile, 'utf8'), await makeClientSchema())

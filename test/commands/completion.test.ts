@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { commands } from '../../src/commands/command-table.ts'
-import { completionScript, shells } from '../../src/commands/completion.ts'
-import { optionsOf } from '../../src/commands/options.ts'
+import { completionScript, shells } from '../../src/commands/line/completion.ts'
+import { optionsOf } from '../../src/commands/line/options.ts'
 
 const hasShell = (name: string) => spawnSync(name, ['-c', 'exit 0']).status === 0
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { commands } from '../../src/commands/command-table.ts'
-import { ask, isAsked, type Terminal } from '../../src/commands/confirm.ts'
+import { ask, isAsked, type Terminal } from '../../src/commands/line/ask-first.ts'
 
 function terminal({ input = true, output = true } = {}) {
   const typed = Object.assign(new PassThrough(), { isTTY: input })

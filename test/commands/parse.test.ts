@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { commands } from '../../src/commands/command-table.ts'
-import { type Parsed, parse } from '../../src/commands/parse.ts'
-import { distanceBetween, nearest } from '../../src/commands/suggest.ts'
+import { type Parsed, parse } from '../../src/commands/line/parse.ts'
+import { distanceBetween, nearest } from '../../src/commands/line/suggest.ts'
 
 const parsed = (line: string): Parsed => parse(commands, line.split(' ').filter(Boolean))
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { widthOf } from '../../src/commands/layout.ts'
-import { localTime, render } from '../../src/commands/render.ts'
+import { widthOf } from '../../src/commands/line/layout.ts'
+import { localTime, render } from '../../src/commands/line/render.ts'
 
 const rows = [
   { name: 'acme', credits: 1_234_567, status: 'ACTIVE' },

@@ -1,15 +1,15 @@
 // The books in the console: runs that are asked for, days against the gateway to the won, discrepancies, and who may do what.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { addDays, daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { resolveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { createOverrides, losingAnswerOf } from '../support/recovery.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { silentLog } from '../support/database/database.ts'
+import { createOverrides, losingAnswerOf } from '../support/service/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService

@@ -5,14 +5,14 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { buildConsole } from '../../console/build.ts'
-import { newDirectory } from '../support/processes.ts'
+import { newDirectory } from '../../harness/processes.ts'
 
 const sources = {
   'console/index.html': '<!doctype html>',
   'console/build.ts': '// builds',
   'console/src/main.tsx': '// starts',
   'console/src/words/en/home.ts': '// says',
-  'src/console/addresses.ts': '// names',
+  'src/console/endpoints.ts': '// names',
   'src/operators/permissions.ts': '// allows',
   'package-lock.json': '{}',
 }

@@ -6,10 +6,16 @@ import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { losingAnswerOf } from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService, testPeppers } from '../support/service.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { silentLog } from '../support/database/database.ts'
+import { losingAnswerOf } from '../support/service/recovery.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestService,
+  testPeppers,
+} from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

@@ -1,13 +1,13 @@
 // Files to save: what they hold, that a spreadsheet opens them as they are, and who may have them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { csvLine } from '../../src/core/csv.ts'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

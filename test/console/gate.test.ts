@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createGate, lookingAtOnce, mostLooksWaiting } from '../../src/console/gate.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

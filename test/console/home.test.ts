@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
-import { readableRule, recordedAudit } from '../../src/payments/audit.ts'
-import { insertAudit } from '../../src/payments/audit-record-sql.ts'
-import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
+import { readableRule, recordedAudit } from '../../src/payments/audit/audit.ts'
+import { insertAudit } from '../../src/payments/audit/record.sql.ts'
+import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { settleAll } from '../support/recovery.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { settleAll } from '../support/service/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

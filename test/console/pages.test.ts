@@ -11,10 +11,10 @@ import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { compress } from '../../console/build.ts'
+import { type Cleaner, newDirectory } from '../../harness/processes.ts'
 import { pageRoutes } from '../../src/console/pages.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { closeNow } from '../support/closing.ts'
-import { type Cleaner, newDirectory } from '../support/processes.ts'
 
 const script = `document.title = 'the script of the page'\n`.repeat(50)
 const page = '<!doctype html><head><meta name="style-nonce" content=""></head><body>The page.</body>\n'

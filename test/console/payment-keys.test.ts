@@ -2,12 +2,12 @@
 // role that may not refund. Every answer is searched, whatever its fields are called.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { EndpointName } from '../../src/console/addresses.ts'
+import type { EndpointName } from '../../src/console/endpoints.ts'
 import { permissions, type Role } from '../../src/operators/permissions.ts'
-import { saveDiscrepancy } from '../../src/payments/discrepancy-sql.ts'
-import { insertNotification } from '../../src/payments/notification-sql.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/operator-desk.ts'
+import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
 import {
   assertRefused,
   startTestService,
   type TestCustomer,
   type TestService,
   testPeppers,
-} from '../support/service.ts'
+} from '../support/service/service.ts'
 
 let service: TestService
 let desk: OperatorDesk

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createTallies } from '../../src/core/tallies.ts'
-import { countDeadEvents, listDeadEvents } from '../../src/events/dead-sql.ts'
-import { updateEndpointStatus } from '../../src/events/endpoint-sql.ts'
+import { countDeadEvents, listDeadEvents } from '../../src/events/dead.sql.ts'
+import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { enableEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
 import { resendDeadEvents } from '../../src/events/resend.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { createEventWorld, deliver, type EventWorld, isAllDelivered, slowSettings } from '../support/event-world.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { createEventWorld, deliver, type EventWorld, isAllDelivered, slowSettings } from '../support/events/world.ts'
 
 let world: EventWorld
 let consumer: Consumer

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { until } from '../../harness/until.ts'
 import { enableEndpoint } from '../../src/events/endpoints.ts'
-import { type Consumer, type Received, startConsumer } from '../support/event-consumer.ts'
-import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/event-world.ts'
-import { until } from '../support/until.ts'
+import { type Consumer, type Received, startConsumer } from '../support/events/consumer.ts'
+import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/events/world.ts'
 
 let world: EventWorld
 before(async () => {

@@ -2,16 +2,16 @@
 // nothing any more. Steps that were repeated because their answer was lost happen once.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { DeliveryContext } from '../../src/events/deliver.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
-import { advanceQueue, buryEvent, claimQueues, failQueue, giveBack, type Queue } from '../../src/events/queue-sql.ts'
+import { advanceQueue, buryEvent, claimQueues, failQueue, giveBack, type Queue } from '../../src/events/queues.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/event-world.ts'
-import { losingAnswerOf } from '../support/recovery.ts'
-import { until } from '../support/until.ts'
+import { silentLog } from '../support/database/database.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/events/world.ts'
+import { losingAnswerOf } from '../support/service/recovery.ts'
 
 let world: EventWorld
 let consumer: Consumer

@@ -2,11 +2,13 @@
 // deliver, and without one endpoint waiting for another.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { createRandom, forSeeds } from '../../harness/random.ts'
+import { until } from '../../harness/until.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { silentLog } from '../support/database.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
+import { silentLog } from '../support/database/database.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import {
   createEventWorld,
   deliver,
@@ -15,9 +17,7 @@ import {
   isAllDelivered,
   quickSettings,
   slowSettings,
-} from '../support/event-world.ts'
-import { createRandom, forSeeds } from '../support/random.ts'
-import { until } from '../support/until.ts'
+} from '../support/events/world.ts'
 
 let world: EventWorld
 let consumer: Consumer

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
-import { isPublicAddress } from '../../src/events/addresses.ts'
 import { createOutbound, lookupPublic, oneAtATime, type Resolve } from '../../src/events/outbound.ts'
+import { isPublicAddress } from '../../src/events/public-addresses.ts'
 
 let canary: Server
 let port = 0

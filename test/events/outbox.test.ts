@@ -4,10 +4,16 @@ import { after, before, test } from 'node:test'
 import { updateLowCredits } from '../../src/credits/low-credits.ts'
 import { addEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
 import { type EventType, eventTypes } from '../../src/events/outbox.ts'
-import { expireOrders } from '../../src/payments/expire.ts'
-import { orderInState, spend } from '../support/orders.ts'
-import { settleAll } from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService, testPeppers } from '../support/service.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { orderInState, spend } from '../support/service/orders.ts'
+import { settleAll } from '../support/service/recovery.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestService,
+  testPeppers,
+} from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

@@ -1,10 +1,10 @@
 // Events as an operator sets them up and a consumer meets them: the service and the command line as processes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Client, clientOf } from '../support/clients.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { type Cleaner, newDataDir, type RunningService, runCommand, startService } from '../support/processes.ts'
-import { until } from '../support/until.ts'
+import { type Cleaner, newDataDir, type RunningService, runCommand, startService } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { type Client, clientOf } from '../support/service/clients.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { type SealingSecret, seal, unseal } from '../../src/core/seal.ts'
-import { updateEndpointStatus } from '../../src/events/endpoint-sql.ts'
+import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { enableEndpoint, rotateEndpoint } from '../../src/events/endpoints.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { createEventWorld, deliver, type EventWorld } from '../support/event-world.ts'
-import { testPeppers } from '../support/service.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { createEventWorld, deliver, type EventWorld } from '../support/events/world.ts'
+import { testPeppers } from '../support/service/service.ts'
 
 let world: EventWorld
 before(async () => {

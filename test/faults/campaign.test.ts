@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCampaign } from '../../chaos/campaign.ts'
-import { planStrikes } from '../../chaos/nemesis.ts'
+import { planStrikes } from '../../chaos/faults/nemesis.ts'
 import { renderReport } from '../../chaos/report.ts'
-import { bareEnvironment, launch, repository } from '../support/processes.ts'
+import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
 
 const seed = 20_26
 const minutes = 0.25

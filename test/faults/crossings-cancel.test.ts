@@ -1,14 +1,14 @@
 // The fault table of cancel (section 4.6): whatever happens to it, the credits are taken back once, the money goes back
 // once, and one caller is told.
 import assert from 'node:assert/strict'
-import { attempt } from '../support/crossing-calls.ts'
-import { checkBooks, readBooks } from '../support/crossing-checks.ts'
-import { cancellation, cancelled, confirmed, failed, foundOut, refusingCancels } from '../support/crossing-ends.ts'
-import { takeSubject } from '../support/crossing-givens.ts'
-import type { Books, CallName, Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
-import { moveClock } from '../support/crossing-world.ts'
-import type { Strike } from '../support/crossings.ts'
+import { attempt } from '../support/crossings/calls.ts'
+import { checkBooks, readBooks } from '../support/crossings/checks.ts'
+import type { Strike } from '../support/crossings/crossings.ts'
+import { cancellation, cancelled, confirmed, failed, foundOut, refusingCancels } from '../support/crossings/ends.ts'
+import { takeSubject } from '../support/crossings/givens.ts'
+import type { Books, CallName, Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
+import { moveClock } from '../support/crossings/world.ts'
 
 const takenOver = ['payments.claimCancels', 'payments.findCancelSubject', 'payments.claimLease']
 const refused = { ...confirmed, answer: 'PAYMENT_CANCEL_FAILED' }

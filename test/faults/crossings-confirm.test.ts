@@ -9,9 +9,9 @@ import {
   failed,
   foundOut,
   pending,
-} from '../support/crossing-ends.ts'
-import type { Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
+} from '../support/crossings/ends.ts'
+import type { Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
 
 /** A 4xx that decides nothing, and that the gateway repeats for its idempotency key. */
 const spendingTheFirstKey = (gateway: Gateway): Gateway => ({

@@ -1,8 +1,8 @@
 // The fault table of what the gateway tells us: a notification is stored once, and acting on it, however often and by
 // however many, brings the order in line with the gateway once.
-import { claimed, closed, compared, confirmed, foundOut, pending, refunded } from '../support/crossing-ends.ts'
-import type { Background, Books, Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
+import { claimed, closed, compared, confirmed, foundOut, pending, refunded } from '../support/crossings/ends.ts'
+import type { Background, Books, Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
 
 /** The worker takes up what is open and what was told; both find the same. */
 const worker = (unbegun: Books) => ({ jobs: ['recover', 'process'], unbegun }) satisfies Background

@@ -1,9 +1,9 @@
 // The fault table of what happens to an order and its credits without the gateway: purchase (section 4.1), spending,
 // holds, and the clock that fails what nobody has confirmed in time (section 3), also when a confirm comes at the same
 // moment, and that gives back what nobody has captured in time.
-import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossing-ends.ts'
-import type { Background, Ends, Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
+import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossings/ends.ts'
+import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
 
 const expired = { ...pending, answer: 'SUCCESS', order: 'FAILED' }
 const looking = ['payments.listDueOrders']

@@ -1,10 +1,10 @@
 // The fault table of reconciliation: whatever happens to a run, another one by another process finds the movement of money
 // that our books do not know, and finds it once.
 import type { Gateway } from '../../src/gateway/gateway.ts'
-import { compared, confirmed, failed, pending, refusingCancels, returning } from '../support/crossing-ends.ts'
-import type { Books, Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
-import { noonOfLastDay } from '../support/crossing-world.ts'
+import { compared, confirmed, failed, pending, refusingCancels, returning } from '../support/crossings/ends.ts'
+import type { Books, Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
+import { noonOfLastDay } from '../support/crossings/world.ts'
 
 /** The gateway's list says that what has just happened happened so much earlier. */
 const listedEarlier =

@@ -1,8 +1,8 @@
 // The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): what is left of the credits is taken back
 // once, what was spent is recorded, the money goes back once, and asking again gives the same answer.
-import { cancellation, confirmed, foundOut, refunded, refusingCancels } from '../support/crossing-ends.ts'
-import type { Scenario, Subject } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
+import { cancellation, confirmed, foundOut, refunded, refusingCancels } from '../support/crossings/ends.ts'
+import type { Scenario, Subject } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
 
 const answer = (creditsTakenBack: number, shortfall: number) => ({
   shortfall,

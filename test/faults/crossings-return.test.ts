@@ -1,7 +1,7 @@
 // The fault table of money that was captured for an order that had FAILED: it is given back once, whoever finds it out.
-import { claimed, closed, compared, failed, returning } from '../support/crossing-ends.ts'
-import type { Background, Ends, Scenario } from '../support/crossing-scenario.ts'
-import { crossingTable } from '../support/crossing-table.ts'
+import { claimed, closed, compared, failed, returning } from '../support/crossings/ends.ts'
+import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
+import { crossingTable } from '../support/crossings/table.ts'
 
 const resolved = ['payments.resolveDiscrepancies']
 const returned: Ends = {

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forSeeds } from '../../harness/random.ts'
 import { confirm } from '../../src/payments/confirm.ts'
 import { purchase } from '../../src/payments/purchase.ts'
-import { type Cluster, startCluster } from '../support/cluster.ts'
-import { forSeeds } from '../support/random.ts'
+import { type Cluster, startCluster } from '../support/service/cluster.ts'
 
 let cluster: Cluster
 before(async () => {

@@ -4,9 +4,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, type ClusterCustomer, definite, type PaidOrder, startCluster } from '../support/cluster.ts'
-import { createRandom, forSeeds, type Random } from '../support/random.ts'
-import type { Fault } from '../support/service.ts'
+import { createRandom, forSeeds, type Random } from '../../harness/random.ts'
+import {
+  type Cluster,
+  type ClusterCustomer,
+  definite,
+  type PaidOrder,
+  startCluster,
+} from '../support/service/cluster.ts'
+import type { Fault } from '../support/service/service.ts'
 
 const seeds = 8
 const customers = 4

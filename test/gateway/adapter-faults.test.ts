@@ -22,7 +22,7 @@ import {
   type Script,
   type ScriptedGateway,
   startScriptedGateway,
-} from '../support/scripted-gateway.ts'
+} from '../support/gateway/scripted-gateway.ts'
 
 const verbs = ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const
 const limitMs = 1_000

@@ -19,7 +19,7 @@ import {
   type Script,
   type ScriptedGateway,
   startScriptedGateway,
-} from '../support/scripted-gateway.ts'
+} from '../support/gateway/scripted-gateway.ts'
 
 let server: ScriptedGateway
 let gateway: Gateway

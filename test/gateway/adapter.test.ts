@@ -21,7 +21,7 @@ import {
   type ScriptedGateway,
   scriptedSecretKey,
   startScriptedGateway,
-} from '../support/scripted-gateway.ts'
+} from '../support/gateway/scripted-gateway.ts'
 
 let server: ScriptedGateway
 let gateway: Gateway

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import Fastify from 'fastify'
 import { addCheckoutRoutes } from '../../sandbox/checkout/routes.ts'
-import { createPayments } from '../../sandbox/payments.ts'
+import { createPayments } from '../../sandbox/payments/payments.ts'
 import { closeNow } from '../support/closing.ts'
 
 type Json = Record<string, unknown>

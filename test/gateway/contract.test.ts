@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { errorCodes } from '../../sandbox/errors.ts'
+import { errorCodes } from '../../sandbox/payments/errors.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from '../../src/gateway/toss/outcomes.ts'
 import { closeAll } from '../support/closing.ts'
-import { sandboxControl, startTestSandbox, testGateway } from '../support/service.ts'
+import { sandboxControl, startTestSandbox, testGateway } from '../support/service/service.ts'
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>
 let proxy: Awaited<ReturnType<typeof startProxy>>

@@ -1,9 +1,9 @@
 // Rows 6 and 7 of the decisions as bytes: bodies that are no JSON object, or one that no honest client writes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sendRaw } from '../../harness/raw-http.ts'
+import { notificationsOf, startTestWebhooks, webhookToken } from '../support/gateway/webhooks.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import { notificationsOf, startTestWebhooks, webhookToken } from '../support/webhooks.ts'
 
 const world = hostileWorld()
 const good = '{"packageType":"BASIC"}'

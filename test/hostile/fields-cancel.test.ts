@@ -2,10 +2,10 @@
 // is, and leaves no trace in the log.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sendRaw } from '../../harness/raw-http.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { movements, orderInState, spend } from '../support/orders.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import type { TestCustomer } from '../support/service.ts'
+import { movements, orderInState, spend } from '../support/service/orders.ts'
+import type { TestCustomer } from '../support/service/service.ts'
 
 const logged: string[] = []
 let order: Awaited<ReturnType<TestCustomer['confirmedOrder']>>

@@ -1,10 +1,10 @@
 // Section 4.2 as bytes: the three fields of a confirm, written in every way that could be taken for another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sendRaw } from '../../harness/raw-http.ts'
 import { base, type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { orderInState } from '../support/orders.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import type { TestCustomer } from '../support/service.ts'
+import { orderInState } from '../support/service/orders.ts'
+import type { TestCustomer } from '../support/service/service.ts'
 
 type Order = Awaited<ReturnType<TestCustomer['paidOrder']>>
 

@@ -1,8 +1,8 @@
 // Section 4.1 as bytes: the two fields of a purchase, and fields that it does not have.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sendRaw } from '../../harness/raw-http.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { sendRaw } from '../support/raw-http.ts'
 
 const logged: string[] = []
 const world = hostileWorld({ onLogged: (line) => logged.push(line) })

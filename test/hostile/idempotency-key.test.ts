@@ -1,9 +1,9 @@
 // Section 4.1 rule 1 as bytes: what comes in the place of an idempotency key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type RawAnswer, sendRaw } from '../../harness/raw-http.ts'
 import { assertAnswer, type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
-import type { TestCustomer } from '../support/service.ts'
+import type { TestCustomer } from '../support/service/service.ts'
 
 const world = hostileWorld()
 const good = '{"packageType":"BASIC"}'

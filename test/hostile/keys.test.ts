@@ -2,12 +2,12 @@
 // with a good key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { message } from '../../harness/raw-http.ts'
 import { newSecretText } from '../../src/core/ids.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
-import { updateKeyStatus } from '../../src/customers/sql.ts'
+import { updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import { base, type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { message } from '../support/raw-http.ts'
-import type { TestCustomer } from '../support/service.ts'
+import type { TestCustomer } from '../support/service/service.ts'
 
 let other: TestCustomer
 let suspended: TestCustomer

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { test } from 'node:test'
+import { message, openSocket, type RawAnswer, sendRaw } from '../../harness/raw-http.ts'
 import { assertAnswer, assertHeaders, base, type HostileRow, hostileTests, hostileWorld } from '../support/hostile.ts'
-import { message, openSocket, type RawAnswer, sendRaw } from '../support/raw-http.ts'
 
 const world = hostileWorld()
 const order = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789'

@@ -2,8 +2,8 @@
 // written. What is no address of ours is NOT000 and nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { message, openSocket, parseAnswers, readToEnd } from '../../harness/raw-http.ts'
 import { base, type Code, hostileTests, hostileWorld } from '../support/hostile.ts'
-import { message, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts'
 
 let orderId: string
 const world = hostileWorld({}, async () => {

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answersUntilClosed, openSocket, parseAnswers, type RawAnswer, readToEnd } from '../../harness/raw-http.ts'
 import { assertAnswer, hostileWorld, type Written, written } from '../support/hostile.ts'
-import { answersUntilClosed, openSocket, parseAnswers, type RawAnswer, readToEnd } from '../support/raw-http.ts'
 
 const good = '{"packageType":"BASIC"}'
 let orderIds: string[]

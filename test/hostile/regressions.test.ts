@@ -4,11 +4,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { refuse } from '../../src/core/errors.ts'
-import { buildApiListener } from '../../src/http/api-listener.ts'
-import { success } from '../../src/http/envelope.ts'
-import { closeNow } from '../support/closing.ts'
-import { assertHeaders } from '../support/hostile.ts'
 import {
   answersUntilClosed,
   openSocket,
@@ -16,7 +11,12 @@ import {
   type RawAnswer,
   readToEnd,
   sendBeforeReading,
-} from '../support/raw-http.ts'
+} from '../../harness/raw-http.ts'
+import { refuse } from '../../src/core/errors.ts'
+import { buildApiListener } from '../../src/http/api-listener.ts'
+import { success } from '../../src/http/envelope.ts'
+import { closeNow } from '../support/closing.ts'
+import { assertHeaders } from '../support/hostile.ts'
 
 /** `/held` answers when it is let go. */
 async function startListener(t: TestContext) {

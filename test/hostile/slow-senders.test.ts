@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import Type from 'typebox'
+import { message, openSocket, parseAnswers, readToEnd } from '../../harness/raw-http.ts'
 import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
-import { watchForStalls } from '../../src/http/stall.ts'
+import { watchForStalls } from '../../src/http/limits/stall.ts'
 import { closeNow } from '../support/closing.ts'
 import { assertHeaders, type Code } from '../support/hostile.ts'
-import { message, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts'
 
 const limits = { headMs: 400, requestMs: 800 }
 const bodyLimitBytes = 1_000

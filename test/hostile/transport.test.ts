@@ -2,10 +2,10 @@
 // request. What is unreadable is answered before anybody asks for a key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '../../harness/random.ts'
+import { message, openSocket, parseAnswers, readToEnd } from '../../harness/raw-http.ts'
 import { base, type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
-import { createRandom } from '../support/random.ts'
-import { message, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts'
-import { testSettings } from '../support/service.ts'
+import { testSettings } from '../support/service/service.ts'
 
 const world = hostileWorld()
 const good = '{"packageType":"BASIC"}'

@@ -1,10 +1,10 @@
 // Every answer of every listener is counted once, with its route and its code, and its time beside it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { samplesOf } from '../support/exposition.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import { notificationOf } from '../support/webhooks.ts'
-import { startWholeService } from '../support/whole-service.ts'
+import { sendRaw } from '../../harness/raw-http.ts'
+import { samplesOf } from '../support/documents/exposition.ts'
+import { notificationOf } from '../support/gateway/webhooks.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 
 type ListenerName = 'public' | 'internal' | 'webhook'
 

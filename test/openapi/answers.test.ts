@@ -3,15 +3,21 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { updateTokenStatus } from '../../src/customers/service-sql.ts'
+import { head, sendRaw } from '../../harness/raw-http.ts'
+import { updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import { updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
-import { updateKeyStatus } from '../../src/customers/sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { type OperationRequest, operationRequests, watchAnswers } from '../support/documented-answers.ts'
-import { orderInState } from '../support/orders.ts'
-import { head, sendRaw } from '../support/raw-http.ts'
-import { type Answer, startTestService, type TestCustomer, type TestService, testPeppers } from '../support/service.ts'
-import { startInternal } from '../support/spending.ts'
+import { type OperationRequest, operationRequests, watchAnswers } from '../support/documents/documented-answers.ts'
+import { orderInState } from '../support/service/orders.ts'
+import {
+  type Answer,
+  startTestService,
+  type TestCustomer,
+  type TestService,
+  testPeppers,
+} from '../support/service/service.ts'
+import { startInternal } from '../support/spending/spending.ts'
 
 const { expect, note, unseen } = watchAnswers()
 let own: TestService

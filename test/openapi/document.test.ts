@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { apiDocument, apiDocumentText } from '../../src/api-document.ts'
+import { repository } from '../../harness/processes.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { eventTypes } from '../../src/events/outbox.ts'
-import { repository } from '../support/processes.ts'
-import { runTool, toolsFolder } from '../support/tools.ts'
+import { apiDocument, apiDocumentText } from '../../src/listeners/api-document.ts'
+import { runTool, toolsFolder } from '../support/documents/tools.ts'
 
 type Example = { summary: string; value: { code: ErrorCode; message: string; success: boolean; data: unknown } }
 type Response = { headers?: Record<string, unknown>; content: Record<string, { examples?: Record<string, Example> }> }

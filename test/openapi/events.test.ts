@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Schema from 'typebox/schema'
-import { apiDocument } from '../../src/api-document.ts'
 import { updateLowCredits } from '../../src/credits/low-credits.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { eventTypes } from '../../src/events/outbox.ts'
+import { apiDocument } from '../../src/listeners/api-document.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { deliver, quickSettings } from '../support/event-world.ts'
-import { orderInState, spend } from '../support/orders.ts'
-import { startTestService, type TestService, testPeppers } from '../support/service.ts'
+import { silentLog } from '../support/database/database.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { deliver, quickSettings } from '../support/events/world.ts'
+import { orderInState, spend } from '../support/service/orders.ts'
+import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 
 type Parameter = { name: string; schema: object }
 type Webhook = {

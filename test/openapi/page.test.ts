@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import fastify from 'fastify'
 import type { Browser } from 'playwright-core'
-import { apiDocument } from '../../src/api-document.ts'
-import { buildInternalListener, type InternalListenerParts } from '../../src/internal-listener.ts'
+import { bareEnvironment, launch, repository, takePort } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { apiDocument } from '../../src/listeners/api-document.ts'
+import { buildInternalListener, type InternalListenerParts } from '../../src/listeners/internal.ts'
 import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
-import { launchBrowser, takePicture } from '../support/browser.ts'
 import { closeNow } from '../support/closing.ts'
-import { cookieName, signedIn } from '../support/console.ts'
-import { bareEnvironment, launch, repository, takePort } from '../support/processes.ts'
-import { until } from '../support/until.ts'
-import { startWholeService } from '../support/whole-service.ts'
+import { launchBrowser, takePicture } from '../support/console/browser.ts'
+import { cookieName, signedIn } from '../support/console/console.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
@@ -72,7 +72,7 @@ test('a script that could not be read is read again for the next who asks', asyn
 /** What `npm run docs` runs. */
 async function startDocs(): Promise<string> {
   const env = bareEnvironment()
-  const { said } = launch({ after }, process.execPath, ['src/docs.ts'], { cwd: repository, env })
+  const { said } = launch({ after }, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
   const address = () => /^The API reference: (http:\S+)\n/.exec(said.stdout)?.[1]
   await until('npm run docs tells its address', () => address() !== undefined, 60_000)
   return address() as string
@@ -167,7 +167,7 @@ const wrongPorts: [given: () => Promise<string>, told: RegExp][] = [
 for (const [given, told] of wrongPorts) {
   test(`npm run docs listens on DOCS_PORT, or says why not: ${told.source}`, async (t) => {
     const env = bareEnvironment({ DOCS_PORT: await given() })
-    const { ended } = launch(t, process.execPath, ['src/docs.ts'], { cwd: repository, env })
+    const { ended } = launch(t, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
     const { code, stderr } = await ended
     assert.equal(code, 1)
     assert.match(stderr, told)

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'
-import { startPrism, violationsOf } from '../support/prism.ts'
+import { startPrism, violationsOf } from '../support/documents/prism.ts'
 
 type Lie = { status?: number; headers?: Record<string, string>; body: object }
 

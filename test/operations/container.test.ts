@@ -6,9 +6,6 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigFaults, readConfig } from '../../src/config.ts'
-import { readSettingNames } from '../support/config-settings.ts'
-import { emptyDatabase } from '../support/copying.ts'
 import {
   type Cleaner,
   databaseUrl,
@@ -18,7 +15,10 @@ import {
   newDirectory,
   repository,
   waitUntilReady,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { ConfigFaults, readConfig } from '../../src/config.ts'
+import { emptyDatabase } from '../support/database/copying.ts'
+import { readSettingNames } from '../support/documents/config-settings.ts'
 
 const read = (file: string) => fs.readFileSync(join(repository, file), 'utf8')
 

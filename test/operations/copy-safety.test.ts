@@ -11,15 +11,6 @@ import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backup, confirmRestore, move, quoted, restore, withoutPassword } from '../../src/commands/copy.ts'
-import { openBackup } from '../../src/db/copy/backup-file.ts'
-import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
-import { withSnapshot } from '../../src/db/copy/source.ts'
-import { connectTo, openDatabase, reach } from '../../src/db/open.ts'
-import { withClient } from '../../src/db/prepare.ts'
-import { bookkeeper, writeBooks } from '../support/books.ts'
-import { bareCall, emptyDatabase } from '../support/copying.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
 import {
   bareEnvironment,
   databaseUrl,
@@ -28,7 +19,16 @@ import {
   newDataDir,
   newDirectory,
   repository,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { backup, confirmRestore, move, quoted, restore, withoutPassword } from '../../src/commands/backup/copy.ts'
+import { openBackup } from '../../src/db/copy/backup-file.ts'
+import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
+import { withSnapshot } from '../../src/db/copy/source.ts'
+import { connectTo, openDatabase, reach } from '../../src/db/open.ts'
+import { withClient } from '../../src/db/prepare.ts'
+import { bookkeeper, writeBooks } from '../support/database/books.ts'
+import { bareCall, emptyDatabase } from '../support/database/copying.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const wholeFile = { after }
 const directory = newDirectory(wholeFile)

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { repository } from '../../harness/processes.ts'
 import { commands } from '../../src/commands/command-table.ts'
-import { readNumberDefaults, readSettingNames } from '../support/config-settings.ts'
-import { repository } from '../support/processes.ts'
+import { readNumberDefaults, readSettingNames } from '../support/documents/config-settings.ts'
 
 const text = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
 

@@ -1,15 +1,15 @@
-// Migrations that are safe beside the version before them: every new file keeps to the rules of test/support/migration-rules.ts,
+// Migrations that are safe beside the version before them: every new file keeps to the rules of test/support/database/migration-rules.ts,
 // and every statement of the version before can still be prepared on the schema of now.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { bareEnvironment, defer, newDirectory } from '../../harness/processes.ts'
 import { listMigrations } from '../../src/db/migrate.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { breachesOf, rules } from '../support/migration-rules.ts'
-import { previousVersion } from '../support/previous-version.ts'
-import { bareEnvironment, defer, newDirectory } from '../support/processes.ts'
+import { createTestDatabase } from '../support/database/database.ts'
+import { breachesOf, rules } from '../support/database/migration-rules.ts'
+import { previousVersion } from '../support/database/previous-version.ts'
 
 /** Before there was such a rule. They have been applied wherever they will be. */
 const lastBeforeTheRules = 7

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { emptyDatabase, pastItsTime } from '../support/copying.ts'
 import {
   assertNothingRuns,
   callerOf,
@@ -18,10 +17,11 @@ import {
   runCommand,
   runService,
   startService,
-} from '../support/processes.ts'
-import { sandboxControl } from '../support/service.ts'
-import { spendingCalls } from '../support/spending.ts'
-import { until } from '../support/until.ts'
+} from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { emptyDatabase, pastItsTime } from '../support/database/copying.ts'
+import { sandboxControl } from '../support/service/service.ts'
+import { spendingCalls } from '../support/spending/spending.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)

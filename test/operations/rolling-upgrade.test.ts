@@ -3,12 +3,6 @@
 // finds its end, and the books are right.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { issueKey } from '../../src/customers/api-keys.ts'
-import { createDatabase } from '../../src/db/database.ts'
-import { audit } from '../../src/payments/audit.ts'
-import { emptyDatabase } from '../support/copying.ts'
-import { silentLog, type TestDatabase } from '../support/database.ts'
-import { previousVersion } from '../support/previous-version.ts'
 import {
   bareEnvironment,
   callerOf,
@@ -19,9 +13,15 @@ import {
   type RunningService,
   startService,
   waitUntilReady,
-} from '../support/processes.ts'
-import { sandboxControl, secretKey, startTestSandbox, testSettings } from '../support/service.ts'
-import { until } from '../support/until.ts'
+} from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { audit } from '../../src/payments/audit/audit.ts'
+import { emptyDatabase } from '../support/database/copying.ts'
+import { silentLog, type TestDatabase } from '../support/database/database.ts'
+import { previousVersion } from '../support/database/previous-version.ts'
+import { sandboxControl, secretKey, startTestSandbox, testSettings } from '../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDirOfOld = newDataDir(wholeFile)

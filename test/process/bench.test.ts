@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Results } from '../../bench/workloads/results.ts'
 import { tablesOf } from '../../bench/workloads/tables.ts'
+import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
 import { longOnly } from '../support/long.ts'
-import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
 
 function launchBench(t: TestContext, temporary: string, args: string[]) {
   // A third off the start of the dozen processes of a run.

@@ -2,7 +2,7 @@
 // watches it starts it again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertNothingRuns, launchService, newDataDir, waitUntilReady } from '../support/processes.ts'
+import { assertNothingRuns, launchService, newDataDir, waitUntilReady } from '../../harness/processes.ts'
 
 const bugs = {
   'an exception that nobody caught': 'throw new Error("a bug")',

@@ -4,8 +4,6 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { isAlive } from '../../src/db/embedded-postmaster.ts'
-import { cloneInto, renameServer, shellIn } from '../support/clone.ts'
 import {
   assertNothingRuns,
   type Cleaner,
@@ -24,7 +22,9 @@ import {
   repository,
   runScript,
   waitUntilReady,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { isAlive } from '../../src/db/embedded/postmaster.ts'
+import { cloneInto, renameServer, shellIn } from '../support/service/clone.ts'
 
 const version = `0.0.0-clone-${process.pid}`
 

@@ -4,9 +4,6 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isCreditsError } from '../../client/src/index.ts'
-import { findPostmaster } from '../../src/db/embedded-postmaster.ts'
-import { type Client, clientOf } from '../support/clients.ts'
-import { assertGatewayAgrees, assertInvariants } from '../support/invariants.ts'
 import {
   assertNothingRuns,
   clusterOf,
@@ -15,8 +12,11 @@ import {
   openBooks,
   type RunningService,
   startService,
-} from '../support/processes.ts'
-import { sandboxControl } from '../support/service.ts'
+} from '../../harness/processes.ts'
+import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { assertGatewayAgrees, assertInvariants } from '../support/audit/invariants.ts'
+import { type Client, clientOf } from '../support/service/clients.ts'
+import { sandboxControl } from '../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)

@@ -2,8 +2,8 @@
 // takes the service lock, says what it found in one line of JSON and stays.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startEmbedded } from '../../src/db/embedded.ts'
-import { lockDataDirectory } from '../../src/db/embedded-lock.ts'
+import { lockDataDirectory } from '../../src/db/embedded/lock.ts'
+import { startEmbedded } from '../../src/db/embedded/server.ts'
 
 const [dataDir = '', lock] = process.argv.slice(2)
 const server = await startEmbedded({ dataDir })

@@ -10,9 +10,9 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import { lockDataDirectory } from '../../src/db/embedded-lock.ts'
-import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
+import { lockDataDirectory } from '../../src/db/embedded/lock.ts'
+import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
 
 const isRoot = process.getuid?.() === 0
 const owner = fileURLToPath(new URL('embedded-owner.ts', import.meta.url))

@@ -1,19 +1,19 @@
 // A short run of the fuzzer (fuzz/) as a part of every run of the tests: a real service, a fixed seed, and nothing found.
-// `npm run fuzz` runs for as long as one likes; test/unit/fuzz-oracles.test.ts shows that it could find something.
+// `npm run fuzz` runs for as long as one likes; test/bench/fuzz-oracles.test.ts shows that it could find something.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { caseOf } from '../../fuzz/cases.ts'
-import { escaped } from '../../fuzz/findings.ts'
-import { frame } from '../../fuzz/framing.ts'
+import { caseOf } from '../../fuzz/cases/cases.ts'
+import { frame } from '../../fuzz/cases/framing.ts'
+import { rightRequest, routesWithoutSample, toBytes } from '../../fuzz/cases/requests.ts'
+import { routes } from '../../fuzz/cases/routes.ts'
+import { fillIn, standIns, type Values } from '../../fuzz/cases/stand-ins.ts'
 import { renderReport } from '../../fuzz/report.ts'
-import { rightRequest, routesWithoutSample, toBytes } from '../../fuzz/requests.ts'
-import { routes } from '../../fuzz/routes.ts'
 import { runFuzz } from '../../fuzz/run.ts'
-import { fillIn, standIns, type Values } from '../../fuzz/stand-ins.ts'
-import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
-import { createRandom } from '../support/random.ts'
-import { until } from '../support/until.ts'
+import { escaped } from '../../fuzz/trial/findings.ts'
+import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
+import { createRandom } from '../../harness/random.ts'
+import { until } from '../../harness/until.ts'
 
 const seed = 2_026
 const minutes = 8 / 60

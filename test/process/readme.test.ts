@@ -5,8 +5,6 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
-import { isAlive } from '../../src/db/embedded-postmaster.ts'
-import { cloneInto, shellIn } from '../support/clone.ts'
 import {
   assertNothingRuns,
   cleanedUp,
@@ -17,7 +15,9 @@ import {
   processIdFile,
   repository,
   waitUntilReady,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { isAlive } from '../../src/db/embedded/postmaster.ts'
+import { cloneInto, shellIn } from '../support/service/clone.ts'
 
 type Block = { language: string; text: string }
 

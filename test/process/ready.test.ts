@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { takeFreePorts } from '../../chaos/ports.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { defer, newDataDir, newDirectory, openBooks, startService } from '../support/processes.ts'
-import { until } from '../support/until.ts'
-import { startWholeService } from '../support/whole-service.ts'
+import { takeFreePorts } from '../../chaos/world/ports.ts'
+import { defer, newDataDir, newDirectory, openBooks, startService } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { createTestDatabase } from '../support/database/database.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 
 test('a service listens on its internal port when nothing of its start is left to be asked', async (t) => {
   const database = await createTestDatabase()

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startEmbedded } from '../../src/db/embedded.ts'
-import { locate, openSocketDirectory, provideBinaries } from '../../src/db/embedded-location.ts'
-import { findPostmaster } from '../../src/db/embedded-postmaster.ts'
-import { assertNothingRuns, defer, newDataDir, runService } from '../support/processes.ts'
-import { until } from '../support/until.ts'
+import { assertNothingRuns, defer, newDataDir, runService } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { locate, openSocketDirectory, provideBinaries } from '../../src/db/embedded/location.ts'
+import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { startEmbedded } from '../../src/db/embedded/server.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)

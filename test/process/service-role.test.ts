@@ -5,12 +5,6 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { statement } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
-import { listMigrations, migrate } from '../../src/db/migrate.ts'
-import { openDatabase } from '../../src/db/open.ts'
-import { clientOf } from '../support/clients.ts'
-import { createTestDatabase, silentLog } from '../support/database.ts'
 import {
   assertNothingRuns,
   copyDataDir,
@@ -22,7 +16,13 @@ import {
   runCommand,
   runService,
   startService,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { statement } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded/server.ts'
+import { listMigrations, migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { clientOf } from '../support/service/clients.ts'
 
 const wholeFile = { after }
 /** As version 0.4.0 has left it: no role, no rights, five migrations. */

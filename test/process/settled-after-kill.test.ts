@@ -2,7 +2,6 @@
 // process finds the end of the order by itself, within the lease and five seconds.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { clientOf, codeOf } from '../support/clients.ts'
 import {
   copyDataDir,
   demoKeyIn,
@@ -10,9 +9,10 @@ import {
   openBooks,
   type RunningService,
   startService,
-} from '../support/processes.ts'
-import { sandboxControl } from '../support/service.ts'
-import { until } from '../support/until.ts'
+} from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { clientOf, codeOf } from '../support/service/clients.ts'
+import { sandboxControl } from '../support/service/service.ts'
 
 const leaseMs = 4_000
 const settings = {

@@ -6,7 +6,6 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clientOf, codeOf } from '../support/clients.ts'
 import {
   assertNothingRuns,
   bareEnvironment,
@@ -22,8 +21,9 @@ import {
   type RunningService,
   runService,
   startService,
-} from '../support/processes.ts'
-import { sandboxControl } from '../support/service.ts'
+} from '../../harness/processes.ts'
+import { clientOf, codeOf } from '../support/service/clients.ts'
+import { sandboxControl } from '../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { listMigrations } from '../../src/db/migrate.ts'
-import { audit } from '../../src/payments/audit.ts'
-import { expireOrders } from '../../src/payments/expire.ts'
+import { audit } from '../../src/payments/audit/audit.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import { refund } from '../../src/payments/refund.ts'
-import { review } from '../../src/payments/review.ts'
-import { operationStates, settleAll } from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+import { operationStates, settleAll } from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

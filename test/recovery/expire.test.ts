@@ -2,8 +2,8 @@
 // time. Never one whose money has been taken; of an expiry and a confirm at the same moment one is refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { expireOrders } from '../../src/payments/expire.ts'
-import { movements, orderInState, totalCalls } from '../support/orders.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { movements, orderInState, totalCalls } from '../support/service/orders.ts'
 import {
   contextOver,
   losingAnswerOf,
@@ -11,8 +11,8 @@ import {
   operationStates,
   operationsOf,
   settleAll,
-} from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+} from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {

@@ -3,11 +3,11 @@
 // processes from sending at once, and keeps the send number that the present holder goes by.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import type { Operation } from '../../src/payments/begin-sql.ts'
-import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/lease-sql.ts'
-import { settle, takeOver } from '../../src/payments/operations.ts'
-import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/recovery.ts'
-import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import type { Operation } from '../../src/payments/operations/begin.sql.ts'
+import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/operations/lease.sql.ts'
+import { settle, takeOver } from '../../src/payments/operations/run.ts'
+import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
+import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 const leaseMs = 60_000

@@ -2,9 +2,9 @@
 // of the payment may live; what was captured and given back before we knew is not granted.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { recover } from '../../src/payments/recover.ts'
-import { review } from '../../src/payments/review.ts'
-import { movements } from '../support/orders.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { movements } from '../support/service/orders.ts'
 import {
   createOverrides,
   discrepanciesOf,
@@ -13,8 +13,8 @@ import {
   openKinds,
   operationStates,
   settleAll,
-} from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+} from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService

@@ -2,8 +2,8 @@
 // X3 of the failure catalogue. Money moves once; nobody has to ask.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { recover } from '../../src/payments/recover.ts'
-import { movements } from '../support/orders.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { movements } from '../support/service/orders.ts'
 import {
   createOverrides,
   discrepanciesOf,
@@ -12,8 +12,14 @@ import {
   openContexts,
   operationStates,
   settleAll,
-} from '../support/recovery.ts'
-import { assertRefused, assertSuccess, type Fault, startTestService, type TestService } from '../support/service.ts'
+} from '../support/service/recovery.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  type Fault,
+  startTestService,
+  type TestService,
+} from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Payment, Sighting } from '../../src/gateway/gateway.ts'
 import { type OrderStatus, orderStatuses } from '../../src/payments/order-status.ts'
-import { type Review, review } from '../../src/payments/review.ts'
-import { movements, orderInState } from '../support/orders.ts'
-import { createOverrides, discrepanciesOf, openKinds, operationStates } from '../support/recovery.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { type Review, review } from '../../src/payments/recovery/review.ts'
+import { movements, orderInState } from '../support/service/orders.ts'
+import { createOverrides, discrepanciesOf, openKinds, operationStates } from '../support/service/recovery.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
 import type { Payment } from '../../src/gateway/gateway.ts'
-import type { Operation } from '../../src/payments/begin-sql.ts'
-import { insertDiscrepancyOfOperation } from '../../src/payments/discrepancy-sql.ts'
-import { review } from '../../src/payments/review.ts'
-import { claimReturn } from '../../src/payments/review-sql.ts'
-import { movements, orderInState } from '../support/orders.ts'
+import type { Operation } from '../../src/payments/operations/begin.sql.ts'
+import { insertDiscrepancyOfOperation } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { claimReturn } from '../../src/payments/recovery/review.sql.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { movements, orderInState } from '../support/service/orders.ts'
 import {
   createOverrides,
   discrepanciesOf,
@@ -16,8 +16,8 @@ import {
   openKinds,
   operationStates,
   settleAll,
-} from '../support/recovery.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service.ts'
+} from '../support/service/recovery.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService

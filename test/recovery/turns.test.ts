@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
-import { recover } from '../../src/payments/recover.ts'
-import { discrepanciesOf, lastOperation, makeDue, settleAll } from '../support/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { discrepanciesOf, lastOperation, makeDue, settleAll } from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 const firstPauseMs = 60_000
 const longestPauseMs = 400_000

@@ -2,9 +2,9 @@
 // the id by which it is found in the log, which is ours and not the caller's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { message, sendRaw } from '../../harness/raw-http.ts'
 import { assertAnswer } from '../support/hostile.ts'
-import { message, sendRaw } from '../support/raw-http.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 const logged: string[] = []
 let service: TestService

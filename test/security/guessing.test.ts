@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
+import { answersUntilClosed, head, sendRaw } from '../../harness/raw-http.ts'
 import { refuse } from '../../src/core/errors.ts'
 import { newSecretText } from '../../src/core/ids.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { closeNow } from '../support/closing.ts'
-import { answersUntilClosed, head, sendRaw } from '../support/raw-http.ts'
-import { startSpendingService } from '../support/spending.ts'
+import { startSpendingService } from '../support/spending/spending.ts'
 
 let service: Awaited<ReturnType<typeof startSpendingService>>
 let apiKey: string

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { head, openSocket } from '../support/raw-http.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { head, openSocket } from '../../harness/raw-http.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let apiKey: string

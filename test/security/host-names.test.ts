@@ -6,12 +6,12 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { startStorefront } from '../../examples/storefront/server.ts'
+import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
 import { startSandbox } from '../../sandbox/server.ts'
-import { apiPath } from '../../src/console/addresses.ts'
-import { bareEnvironment, launch, newDirectory, repository } from '../support/processes.ts'
-import { assertEnvelope } from '../support/service.ts'
-import { until } from '../support/until.ts'
-import { startWholeService } from '../support/whole-service.ts'
+import { apiPath } from '../../src/console/endpoints.ts'
+import { assertEnvelope } from '../support/service/service.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 
 const wholeFile = { after }
 type Asked = { host?: string | undefined; method?: string; headers?: Record<string, string>; body?: string }
@@ -146,7 +146,7 @@ test('npm run docs and npm run sandbox keep to the same rule', async (t) => {
     INTERNAL_HOSTNAMES: 'inside',
   })
   for (const [script, path, pattern] of [
-    ['src/docs.ts', '', /^The API reference: (http:\S+)\n/],
+    ['src/listeners/docs.ts', '', /^The API reference: (http:\S+)\n/],
     ['sandbox/main.ts', '/sandbox/webhook', /address +(http:\S+)/],
   ] as const) {
     const { said } = launch(t, process.execPath, [script], { cwd: repository, env })

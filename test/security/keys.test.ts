@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { newSecretText } from '../../src/core/ids.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { silentLog } from '../support/database.ts'
-import { startTestService, type TestService, testPeppers } from '../support/service.ts'
+import { silentLog } from '../support/database/database.ts'
+import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 import { differenceInTime, differs } from '../support/statistics.ts'
 
 let service: TestService

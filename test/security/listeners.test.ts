@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { after, before, test } from 'node:test'
 import { pino } from 'pino'
-import { buildInternalListener, type InternalListenerParts } from '../../src/internal-listener.ts'
-import { buildPublicListener, type PublicListenerParts } from '../../src/public-listener.ts'
-import { buildWebhookListener, type WebhookListenerParts } from '../../src/webhook-listener.ts'
+import { buildInternalListener, type InternalListenerParts } from '../../src/listeners/internal.ts'
+import { buildPublicListener, type PublicListenerParts } from '../../src/listeners/public.ts'
+import { buildWebhookListener, type WebhookListenerParts } from '../../src/listeners/webhook.ts'
 import { closeAll, closeNow } from '../support/closing.ts'
-import { startSpendingService } from '../support/spending.ts'
-import { notificationsOf, startTestWebhooks, webhookToken } from '../support/webhooks.ts'
+import { notificationsOf, startTestWebhooks, webhookToken } from '../support/gateway/webhooks.ts'
+import { startSpendingService } from '../support/spending/spending.ts'
 
 const common = { log: pino({ level: 'silent' }), bodyLimitBytes: 16_384, rateLimitPerSecond: 0 }
 /** With nothing behind them: nobody calls. */

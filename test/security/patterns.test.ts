@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { apiDocument } from '../../src/api-document.ts'
-import { regexLiterals } from '../support/regex-literals.ts'
+import { apiDocument } from '../../src/listeners/api-document.ts'
+import { regexLiterals } from '../support/written/regex-literals.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src/*.ts', 'src/**/*.ts'], {
@@ -75,7 +75,7 @@ test('all patterns of the source and of the schemas are found', () => {
 test('patterns that are put together at run time are made of what is ours alone', () => {
   const made = sources.filter(({ text }) => text.includes('new RegExp(')).map(({ file }) => file)
   // Of the paths of the routes.
-  assert.deepEqual(made, ['src/http/allow.ts'])
+  assert.deepEqual(made, ['src/http/allow-header.ts'])
 })
 
 test('a pattern is told from a division, a string, a template and a comment', () => {

@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { rotateEndpoint } from '../../src/events/endpoints.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Consumer, startConsumer } from '../support/event-consumer.ts'
-import { createEventWorld, deliver, type EventWorld } from '../support/event-world.ts'
-import { testPeppers } from '../support/service.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { createEventWorld, deliver, type EventWorld } from '../support/events/world.ts'
+import { testPeppers } from '../support/service/service.ts'
 
 let world: EventWorld
 let consumer: Consumer

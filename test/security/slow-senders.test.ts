@@ -4,10 +4,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
+import { head, openSocket, sendRaw } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { closeNow } from '../support/closing.ts'
-import { head, openSocket, sendRaw } from '../support/raw-http.ts'
 
 async function startListener(t: TestContext) {
   const app = buildApiListener({

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTestDatabase } from '../support/database.ts'
 import {
   callerOf,
   databaseUrl,
@@ -12,7 +11,8 @@ import {
   type RunningService,
   runCommand,
   startService,
-} from '../support/processes.ts'
+} from '../../harness/processes.ts'
+import { createTestDatabase } from '../support/database/database.ts'
 
 const wholeFile = { after }
 const dataDirs = [newDataDir(wholeFile), newDataDir(wholeFile)] as const

@@ -11,9 +11,9 @@ import {
   type HoldEnding,
   type HoldOpening,
   openHolds,
-} from '../../src/credits/holds-sql.ts'
-import { assertSuccess } from '../support/service.ts'
-import { type SpendingService, startSpendingService } from '../support/spending.ts'
+} from '../../src/credits/holds.sql.ts'
+import { assertSuccess } from '../support/service/service.ts'
+import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
 before(async () => {

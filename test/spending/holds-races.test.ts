@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom, forSeeds } from '../../harness/random.ts'
+import { until } from '../../harness/until.ts'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Cluster, countCodes, startCluster } from '../support/cluster.ts'
-import { createRandom, forSeeds } from '../support/random.ts'
-import { assertSuccess } from '../support/service.ts'
-import { atOnce, type Spending, startInternal } from '../support/spending.ts'
-import { until } from '../support/until.ts'
+import { type Cluster, countCodes, startCluster } from '../support/service/cluster.ts'
+import { assertSuccess } from '../support/service/service.ts'
+import { atOnce, type Spending, startInternal } from '../support/spending/spending.ts'
 
 let cluster: Cluster
 let listeners: Awaited<ReturnType<typeof startInternal>>[]

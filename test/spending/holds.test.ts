@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { refund } from '../../src/payments/refund.ts'
-import { countCodes } from '../support/cluster.ts'
-import { totalCalls } from '../support/orders.ts'
-import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../support/service.ts'
+import { countCodes } from '../support/service/cluster.ts'
+import { totalCalls } from '../support/service/orders.ts'
+import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../support/service/service.ts'
 import {
   assertFieldRefused,
   assertLack,
@@ -14,7 +14,7 @@ import {
   creditsPath,
   type SpendingService,
   startSpendingService,
-} from '../support/spending.ts'
+} from '../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']

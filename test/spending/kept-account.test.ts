@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
-import { expireOrders } from '../../src/payments/expire.ts'
-import { assertRefused, assertSuccess } from '../support/service.ts'
-import { atOnce, type SpendingService, startSpendingService } from '../support/spending.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { assertRefused, assertSuccess } from '../support/service/service.ts'
+import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
 before(async () => {

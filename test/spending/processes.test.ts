@@ -3,18 +3,25 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  databaseUrl,
+  defer,
+  newDataDir,
+  type RunningService,
+  runCommand,
+  startService,
+} from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
-import { clientOf } from '../support/clients.ts'
-import { countCodes } from '../support/cluster.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
-import { assertInvariants } from '../support/invariants.ts'
-import { databaseUrl, defer, newDataDir, type RunningService, runCommand, startService } from '../support/processes.ts'
-import { assertSuccess } from '../support/service.ts'
-import { assertLack, atOnce, spendingCalls } from '../support/spending.ts'
-import { readCsv } from '../support/spending-csv.ts'
-import { until } from '../support/until.ts'
+import { assertInvariants } from '../support/audit/invariants.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { clientOf } from '../support/service/clients.ts'
+import { countCodes } from '../support/service/cluster.ts'
+import { assertSuccess } from '../support/service/service.ts'
+import { readCsv } from '../support/spending/csv.ts'
+import { assertLack, atOnce, spendingCalls } from '../support/spending/spending.ts'
 
 const wholeFile = { after }
 const peppers = [{ version: 1, secret: 'one pepper for all processes' }] as const

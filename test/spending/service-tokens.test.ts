@@ -3,21 +3,21 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { head, sendRaw } from '../../harness/raw-http.ts'
 import type { Values } from '../../src/commands/command.ts'
 import { serviceCommands } from '../../src/commands/service-commands.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import type { IssuedToken } from '../../src/customers/service-tokens.ts'
-import { callCommand } from '../support/command-calls.ts'
-import { head, sendRaw } from '../support/raw-http.ts'
-import { openContexts } from '../support/recovery.ts'
+import { callCommand } from '../support/service/command-calls.ts'
+import { openContexts } from '../support/service/recovery.ts'
 import {
   assertRefused,
   assertSuccess,
   type Call as Request,
   type TestCustomer,
   testPeppers,
-} from '../support/service.ts'
-import { creditsPath, type SpendingService, startInternal, startSpendingService } from '../support/spending.ts'
+} from '../support/service/service.ts'
+import { creditsPath, type SpendingService, startInternal, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']

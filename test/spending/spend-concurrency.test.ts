@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../harness/random.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Cluster, type ClusterCustomer, countCodes, startCluster } from '../support/cluster.ts'
-import { createRandom } from '../support/random.ts'
-import { assertSuccess } from '../support/service.ts'
-import { assertLack, atOnce, type Spending, startInternal } from '../support/spending.ts'
+import { type Cluster, type ClusterCustomer, countCodes, startCluster } from '../support/service/cluster.ts'
+import { assertSuccess } from '../support/service/service.ts'
+import { assertLack, atOnce, type Spending, startInternal } from '../support/spending/spending.ts'
 
 let cluster: Cluster
 let listeners: Awaited<ReturnType<typeof startInternal>>[]

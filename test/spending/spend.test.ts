@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { createCredits } from '../../src/credits/credits.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
-import { countCodes } from '../support/cluster.ts'
-import { silentLog } from '../support/database.ts'
-import { movements } from '../support/orders.ts'
-import { assertRefused, assertSuccess, type TestCustomer } from '../support/service.ts'
+import { silentLog } from '../support/database/database.ts'
+import { countCodes } from '../support/service/cluster.ts'
+import { movements } from '../support/service/orders.ts'
+import { assertRefused, assertSuccess, type TestCustomer } from '../support/service/service.ts'
 import {
   assertFieldRefused,
   assertLack,
@@ -17,7 +17,7 @@ import {
   type SpendingService,
   startInternal,
   startSpendingService,
-} from '../support/spending.ts'
+} from '../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']

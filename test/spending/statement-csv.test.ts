@@ -6,12 +6,12 @@ import type { Values } from '../../src/commands/command.ts'
 import { customerCommands } from '../../src/commands/customer-commands.ts'
 import { type ExportQuery, statementCsv } from '../../src/credits/statement-csv.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
-import { callCommand } from '../support/command-calls.ts'
-import { createOverrides } from '../support/recovery.ts'
-import { assertSuccess, testPeppers } from '../support/service.ts'
-import { atOnce, type SpendingService, startSpendingService } from '../support/spending.ts'
-import { parseCsv, readCsv } from '../support/spending-csv.ts'
-import { liveThroughEverything } from '../support/spending-history.ts'
+import { callCommand } from '../support/service/command-calls.ts'
+import { createOverrides } from '../support/service/recovery.ts'
+import { assertSuccess, testPeppers } from '../support/service/service.ts'
+import { parseCsv, readCsv } from '../support/spending/csv.ts'
+import { liveThroughEverything } from '../support/spending/history.ts'
+import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { readStatement, scannedAtMost } from '../../src/credits/statement.ts'
 import { statementCsv } from '../../src/credits/statement-csv.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const customerId = '11111111-1111-4111-8111-111111111111'
 const entries = scannedAtMost + 10_000

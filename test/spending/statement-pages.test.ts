@@ -2,17 +2,17 @@
 // narrow it; query values that mean nothing are refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type EntryKind, entryKinds } from '../../src/credits/statement-sql.ts'
-import { createOverrides } from '../support/recovery.ts'
-import { assertRefused, assertSuccess } from '../support/service.ts'
+import { type EntryKind, entryKinds } from '../../src/credits/statement.sql.ts'
+import { createOverrides } from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess } from '../support/service/service.ts'
+import { liveThroughEverything } from '../support/spending/history.ts'
 import {
   assertFieldRefused,
   atOnce,
   type ShownEntry,
   type SpendingService,
   startSpendingService,
-} from '../support/spending.ts'
-import { liveThroughEverything } from '../support/spending-history.ts'
+} from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService

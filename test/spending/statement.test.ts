@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { balancesAt } from '../../src/credits/statement.ts'
-import { createOverrides, settleAll } from '../support/recovery.ts'
-import { assertRefused, assertSuccess } from '../support/service.ts'
-import { type ShownEntry, type SpendingService, startSpendingService } from '../support/spending.ts'
-import { liveThroughEverything } from '../support/spending-history.ts'
+import { createOverrides, settleAll } from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess } from '../support/service/service.ts'
+import { liveThroughEverything } from '../support/spending/history.ts'
+import { type ShownEntry, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 import { openShop, pathOf } from './shop.ts'
 
 let service: TestService

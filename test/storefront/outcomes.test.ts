@@ -8,8 +8,8 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { texts } from '../../examples/storefront/texts.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { closeAll } from '../support/closing.ts'
-import { spend } from '../support/orders.ts'
-import { startTestService, type TestCustomer, type TestService } from '../support/service.ts'
+import { spend } from '../support/service/orders.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 import { openShop, pathOf } from './shop.ts'
 
 let service: TestService

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { secretKey, startTestSandbox } from '../support/service.ts'
+import { createTestDatabase } from '../support/database/database.ts'
+import { secretKey, startTestSandbox } from '../support/service/service.ts'
 
 const free = {
   PORT: '0',

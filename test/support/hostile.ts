@@ -3,11 +3,11 @@
 // that serves the next caller as before. Requests go out as bytes, since no client library would send them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { internals } from '../../fuzz/oracles.ts'
+import { internals } from '../../fuzz/trial/oracles.ts'
+import { answersUntilClosed, message, type RawAnswer, sendRaw } from '../../harness/raw-http.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import { totalCalls } from './orders.ts'
-import { answersUntilClosed, message, type RawAnswer, sendRaw } from './raw-http.ts'
-import { startTestService, type TestCustomer, type TestService, type TestServiceOptions } from './service.ts'
+import { totalCalls } from './service/orders.ts'
+import { startTestService, type TestCustomer, type TestService, type TestServiceOptions } from './service/service.ts'
 
 export const base = '/public/v1/payments'
 export type Code = ErrorCode | 'SUCCESS'

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { createLog } from '../../src/log.ts'
-import { cardNumbersIn } from './card-numbers.ts'
 
 /**
  * API keys, tokens of services, signing secrets, whoever was given them; sessions of operators and what their passwords are

@@ -13,7 +13,7 @@ test('without an endpoint the library of traces is not loaded', async () => {
   })
   const { readConfig } = await import('../../src/config.ts')
   const { noTracing } = await import('../../src/core/tracing.ts')
-  const { openTracing } = await import('../../src/open-tracing.ts')
+  const { openTracing } = await import('../../src/telemetry/open-tracing.ts')
   await import('../../src/service.ts')
   const log = { warn: () => undefined, error: () => undefined }
   assert.equal(await openTracing(readConfig({}), log), noTracing)

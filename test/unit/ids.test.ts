@@ -10,8 +10,8 @@ import {
 } from '../../src/core/ids.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog } from '../support/database.ts'
-import { testPeppers } from '../support/service.ts'
+import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { testPeppers } from '../support/service/service.ts'
 
 test('100,000 order ids are all different and of the form the gateway takes, even in one millisecond', () => {
   const now = Date.now()

@@ -8,7 +8,7 @@ import {
   transitionOf,
   transitions,
 } from '../../src/payments/order-status.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 test('3: the states are those of the specification', () => {
   assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])

@@ -1,7 +1,7 @@
 // What a long command shows on stderr.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProgress } from '../../src/progress.ts'
+import { createProgress } from '../../src/commands/line/progress.ts'
 
 function screen(options: { isTTY?: boolean; columns?: number } = {}) {
   const written: string[] = []

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
+import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import { createRecogniser, type Recognised } from '../../src/customers/recognise.ts'
-import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-sql.ts'
+import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
-import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
 const secretOf = (name: string) => `key_${name}`

@@ -1,7 +1,7 @@
 // Texts of callers where they are shown: what cannot be seen is written out in commands, log lines and files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { render } from '../../src/commands/render.ts'
+import { render } from '../../src/commands/line/render.ts'
 import { csvLine } from '../../src/core/csv.ts'
 import { visible } from '../../src/core/visible.ts'
 import { createLog } from '../../src/log.ts'

@@ -1,7 +1,8 @@
 // Calls the API of the console by the names of its endpoints. What goes in and what comes out has the types of the
 // server's contract; everything that is not a success is an ApiError. The session is a cookie that this code never sees.
-import { apiPath, type EndpointName, endpoints, exports } from '../../../src/console/addresses.ts'
+
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
+import { apiPath, type EndpointName, endpoints, exports } from '../../../src/console/endpoints.ts'
 
 export type { Data, EndpointName }
 

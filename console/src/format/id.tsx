@@ -2,7 +2,7 @@
 // link it is text alone, since a button cannot be there.
 import { ActionIcon, CopyButton, Tooltip, VisuallyHidden } from '@mantine/core'
 import { createContext, use } from 'react'
-import { CheckIcon, CopyIcon } from '../parts/icons.tsx'
+import { CheckIcon, CopyIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
 import classes from './format.module.css'
 

@@ -3,8 +3,8 @@
 import { Alert, Button, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
+import { WarningIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
-import { WarningIcon } from './icons.tsx'
 import { toldOf } from './told.ts'
 
 type ProblemProps = {

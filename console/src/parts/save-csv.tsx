@@ -3,8 +3,8 @@ import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type ApiError, type Asked, type ExportName, readFile } from '../api/client.ts'
 import { useMay } from '../api/hooks.ts'
+import { DownloadIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
-import { DownloadIcon } from './icons.tsx'
 import { Problem } from './problem.tsx'
 
 type Props = Asked & { name: ExportName; label?: string; disabled?: boolean }

@@ -5,7 +5,7 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createGzip } from 'node:zlib'
-import { ownName, removeAbandoned, synchronise } from '../embedded-files.ts'
+import { ownName, removeAbandoned, synchronise } from '../embedded/files.ts'
 import type { Applied } from '../migrate.ts'
 import { type OnRows, type Source, summing, type TableRows, type TableSum } from './source.ts'
 

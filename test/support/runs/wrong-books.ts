@@ -1,6 +1,6 @@
 // Not part of `npm test`: test/run.test.ts runs it. Its books are wrong when its service closes.
 import { after, before, test } from 'node:test'
-import { type SpendingService, startSpendingService } from '../spending.ts'
+import { type SpendingService, startSpendingService } from '../spending/spending.ts'
 
 let service: SpendingService
 before(async () => {

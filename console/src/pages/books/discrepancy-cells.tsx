@@ -5,7 +5,7 @@ import { Id } from '../../format/id.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from '../order/detail-list.tsx'
-import { resolutionWords } from '../order/moment-words.ts'
+import { resolutionWords } from '../order/timeline/moment-words.ts'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'
 import { useMay } from '../../api/hooks.ts'
 import { useFormats } from '../../format/formats.ts'
-import { announce } from '../../parts/announce.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
+import { announce } from '../../shell/announce.ts'
 import { useWords } from '../../words/words.tsx'
 
 type Customer = Data<'customer'>

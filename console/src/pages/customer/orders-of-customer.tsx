@@ -3,7 +3,7 @@ import { Anchor, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { usePages } from '../../api/hooks.ts'
 import { useWords } from '../../words/words.tsx'
-import { OrdersTable } from '../order/orders-table.tsx'
+import { OrdersTable } from '../orders/orders-table.tsx'
 
 export function OrdersOfCustomer({ customerId }: { customerId: string }) {
   const { orders } = useWords().customers

@@ -1,7 +1,7 @@
 // Shows a new key once. Whoever opens it holds the key in a state that is emptied with the dialog: it is in no cache, in no
 // address, and on no page afterwards. It is closed on purpose, not by a stray click.
 import { ActionIcon, Button, CopyButton, Group, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
-import { CheckIcon, CopyIcon } from '../../parts/icons.tsx'
+import { CheckIcon, CopyIcon } from '../../shell/icons.tsx'
 import { useWords } from '../../words/words.tsx'
 
 export type Secret = { customerId: string; keyId: string; apiKey: string; suspendedKeyId?: string }

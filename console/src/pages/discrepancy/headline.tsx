@@ -7,7 +7,7 @@ import { StatusBadge } from '../../format/status-badge.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { Fact } from '../order/headline.tsx'
-import { discrepancyWords, resolutionWords } from '../order/moment-words.ts'
+import { discrepancyWords, resolutionWords } from '../order/timeline/moment-words.ts'
 
 type Props = Pick<Data<'discrepancy'>, 'discrepancy' | 'order'>
 

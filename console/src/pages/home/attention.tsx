@@ -10,7 +10,7 @@ import { Age, Time } from '../../format/time.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { useWords } from '../../words/words.tsx'
 import { AuditResult } from '../books/audit-parts.tsx'
-import { meaningOfCode } from '../order/gateway-code.ts'
+import { meaningOfCode } from '../order/timeline/gateway-code.ts'
 import classes from './home.module.css'
 
 type Home = Data<'home'>

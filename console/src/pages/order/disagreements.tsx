@@ -6,8 +6,8 @@ import { useFormats } from '../../format/formats.ts'
 import { LabelledTime } from '../../parts/labelled-time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from './detail-list.tsx'
-import { discrepancyWords } from './moment-words.ts'
 import { Notice } from './notice.tsx'
+import { discrepancyWords } from './timeline/moment-words.ts'
 
 type Found = Data<'order'>['openDiscrepancies']
 

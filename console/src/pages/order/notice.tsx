@@ -2,7 +2,7 @@
 // the outcome of an action, the focus, so that it is heard at once and nobody is left on a button that is gone.
 import { CloseButton, Group, Paper, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { focusAfterMs } from '../../parts/keep-focus.ts'
+import { focusAfterMs } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
 import classes from './notice.module.css'
 

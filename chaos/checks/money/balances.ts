@@ -1,0 +1,113 @@
+// Credits as the customers saw them. A balance read lies between what must have happened by then and what may have; the
+// last one is exact: granted, less what was rolled back, refunded, spent and set aside, all from the campaign's own record.
+import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
+import { listOutgoings, never, type Outgoing, type Span, spanOf, takenBetween } from './outgoings.ts'
+
+export function checkBalances(evidence: Evidence): Check[] {
+  const outgoings = Map.groupBy(listOutgoings(evidence), ({ customer }) => customer)
+  const kept = keptCredits(evidence)
+  return [
+    {
+      id: 'I-24',
+      title: 'every balance that was read can be explained',
+      violations: unexplainedReads(evidence, outgoings),
+    },
+    {
+      id: 'I-20',
+      title: 'the last balances are exact, by the record of the clients',
+      violations: lastReads(evidence, kept, outgoings),
+    },
+    { id: 'X-1', title: 'no credits were given back and spent as well', violations: spentAsWell(kept, outgoings) },
+  ]
+}
+
+/** When something may have begun to count at the earliest, and when it counted for certain. */
+type Times = { order: BookedOrder; granted: Span; cancelled: Span; refundedFromMs: number }
+
+function timesOf({ callsOf, deeds, orders }: Evidence): Times[] {
+  const confirms = Map.groupBy(callsOf.confirm, ({ request }) => request.orderId)
+  const cancels = Map.groupBy(callsOf.cancel, ({ request }) => request.orderId)
+  const byOrder = Map.groupBy(deeds, ({ orderId }) => orderId)
+  return [...orders.values()].filter(wasConfirmed).map((order) => {
+    const refunds = (byOrder.get(order.orderId) ?? []).map(({ invokedAtMs }) => invokedAtMs)
+    return {
+      order,
+      granted: spanOf(confirms.get(order.orderId) ?? []),
+      cancelled: spanOf(cancels.get(order.orderId) ?? []),
+      refundedFromMs: Math.min(never, ...refunds),
+    }
+  })
+}
+
+type Outgoings = Map<number, Outgoing[]>
+
+function unexplainedReads(evidence: Evidence, outgoings: Outgoings): string[] {
+  const times = Map.groupBy(timesOf(evidence), ({ order }) => order.customer)
+  return evidence.callsOf.balance.flatMap((call) => {
+    const { outcome, request, invokedAtMs, endedAtMs } = call
+    if (outcome.kind !== 'ok' || Array.isArray(outcome.data)) return []
+    const read = Number(outcome.data.credits)
+    let [least, most] = [0, 0]
+    for (const { order, granted, cancelled, refundedFromMs } of times.get(request.customer) ?? []) {
+      if (granted.certainMs <= invokedAtMs) least += order.credits
+      if (granted.fromMs <= endedAtMs) most += order.credits
+      if (cancelled.certainMs <= invokedAtMs) most -= order.credits
+      if (Math.min(cancelled.fromMs, refundedFromMs) <= endedAtMs) least -= order.credits
+    }
+    for (const outgoing of outgoings.get(request.customer) ?? []) {
+      const taken = takenBetween(outgoing, invokedAtMs, endedAtMs)
+      least -= taken.most
+      most -= taken.least
+    }
+    const explained = Number.isInteger(read) && read >= Math.max(0, least) && read <= most
+    return explained ? [] : [`${at(call)}: customer ${request.customer} read ${read}, not between ${least} and ${most}`]
+  })
+}
+
+const keptOf: Record<BookedOrder['status'], (order: BookedOrder) => number> = {
+  PENDING: () => 0,
+  FAILED: () => 0,
+  CONFIRMED: ({ credits }) => credits,
+  CANCELLED: () => 0,
+  // What could not be taken back any more.
+  REFUNDED: ({ refundShortfall }) => refundShortfall ?? 0,
+}
+
+/** What the orders of each customer are worth, by the status each was last read with over HTTP, not by the books. */
+function keptCredits({ callsOf, orders, shop }: Evidence): number[] {
+  const lastStatus = new Map<string, string>()
+  for (const { request, outcome } of callsOf.status) {
+    if (outcome.kind === 'ok' && !Array.isArray(outcome.data))
+      lastStatus.set(request.orderId, String(outcome.data.status))
+  }
+  const kept = shop.customers.map(() => 0)
+  for (const order of orders.values()) {
+    const status = (lastStatus.get(order.orderId) ?? order.status) as BookedOrder['status']
+    kept[order.customer] = (kept[order.customer] ?? 0) + keptOf[status](order)
+  }
+  return kept
+}
+
+function lastReads({ callsOf, shop, available }: Evidence, kept: number[], outgoings: Outgoings): string[] {
+  const read = new Map<number, number>()
+  for (const { request, outcome } of callsOf.balance) {
+    if (outcome.kind === 'ok' && !Array.isArray(outcome.data)) read.set(request.customer, Number(outcome.data.credits))
+  }
+  return shop.customers.flatMap(({ index }) => {
+    const expected = (kept[index] ?? 0) - takenInTheEnd(outgoings, index)
+    const same = read.get(index) === expected && available[index] === expected
+    return same ? [] : [`customer ${index}: read ${read.get(index)}, booked ${available[index]}, expected ${expected}`]
+  })
+}
+
+function takenInTheEnd(outgoings: Outgoings, customer: number): number {
+  return (outgoings.get(customer) ?? []).reduce((sum, outgoing) => sum + outgoing.finally, 0)
+}
+
+/** A cancelled order is worth nothing, a refunded one what had been spent of it: more than the orders are worth is gone. */
+function spentAsWell(kept: number[], outgoings: Outgoings): string[] {
+  return kept.flatMap((credits, customer) => {
+    const taken = takenInTheEnd(outgoings, customer)
+    return taken <= credits ? [] : [`customer ${customer}: ${taken} spent or set aside of ${credits}`]
+  })
+}

@@ -1,0 +1,121 @@
+// What the books say at the end of what the sibling services did, and of the events that tell of it all.
+import type { HoldState } from '../../../src/credits/holds.sql.ts'
+import type { OrderStatus } from '../../../src/payments/order-status.ts'
+import type { Books } from '../../world/postgres.ts'
+
+/** What a reference was used for, once. */
+export type BookedUse = {
+  customerId: string
+  reference: string
+  kind: 'SPEND' | 'HOLD'
+  credits: number
+  /** Available after it: what the answer tells. */
+  balance: number
+  serviceId: string | null
+  holdId: string | null
+  entryNumber: number
+  /** How many entries have it. */
+  entries: number
+}
+
+const usesText = `
+  select customer_id as "customerId", reference, kind, greatest(-delta, held_delta)::float8 as credits,
+    (balance_after - held_after)::float8 as balance, service_id as "serviceId", hold_id as "holdId",
+    entry_number::float8 as "entryNumber", (count(*) over (partition by customer_id, reference))::int as entries
+  from ledger_entries
+  where reference is not null`
+
+export async function readUses(books: Books): Promise<BookedUse[]> {
+  return books.query<BookedUse>(usesText)
+}
+
+export type BookedHold = {
+  customerId: string
+  holdId: string
+  reference: string
+  credits: number
+  state: HoldState
+  captured: number | null
+  expiresAt: Date
+  /** ACTIVE, and past its time. */
+  isOverdue: boolean
+  /** How many entries begin it, and how many end it. */
+  openings: number
+  endings: number
+  end: { kind: string; delta: number; heldDelta: number; balance: number; serviceId: string | null } | null
+  /** Ended by the clock, so much before its time. */
+  earlyMs: number | null
+}
+
+const holdsText = `
+  select h.customer_id as "customerId", h.hold_id as "holdId", o.reference, h.credits::float8 as credits, h.state,
+    h.captured::float8 as captured, h.expires_at as "expiresAt", h.state = 'ACTIVE' and h.expires_at < now() as "isOverdue",
+    (select count(*)::int from ledger_entries e
+     where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'HOLD') as openings,
+    (select count(*)::int from ledger_entries e
+     where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind <> 'HOLD') as endings,
+    case when c.entry_number is not null then jsonb_build_object('kind', c.kind, 'delta', c.delta,
+      'heldDelta', c.held_delta, 'balance', c.balance_after - c.held_after, 'serviceId', c.service_id) end as end,
+    case when c.kind = 'EXPIRE' and c.created_at < h.expires_at
+         then extract(epoch from h.expires_at - c.created_at)::float8 * 1000 end as "earlyMs"
+  from holds h
+  join ledger_entries o on o.customer_id = h.customer_id and o.entry_number = h.opening_entry
+  left join ledger_entries c on c.customer_id = h.customer_id and c.entry_number = h.closing_entry`
+
+export async function readHolds(books: Books): Promise<BookedHold[]> {
+  return books.query<BookedHold>(holdsText)
+}
+
+export type BookedEvent = {
+  customerId: string
+  eventNumber: number
+  eventId: string
+  type: string
+  data: Record<string, unknown>
+  createdAt: Date
+}
+
+export async function readEvents(books: Books): Promise<BookedEvent[]> {
+  return books.query<BookedEvent>(
+    `select customer_id as "customerId", event_number::float8 as "eventNumber", event_id as "eventId", type, data,
+      created_at as "createdAt"
+    from events order by customer_id, event_number`,
+  )
+}
+
+export type ToldOrder = {
+  orderId: string
+  /** Null when there is no such order. */
+  status: OrderStatus | null
+  order: Record<string, unknown>
+  events: { type: string; data: Record<string, unknown> }[]
+}
+
+/** Each order with the events that tell of it, in one look: the clock goes on failing orders that nobody has paid. */
+export async function readToldOrders(books: Books): Promise<ToldOrder[]> {
+  return books.query<ToldOrder>(
+    `with told as (
+      select data ->> 'orderId' as order_id,
+        jsonb_agg(jsonb_build_object('type', type, 'data', data::jsonb || jsonb_build_object('customerId', customer_id))
+          order by customer_id, event_number) as events
+      from events where type like 'order.%' group by data ->> 'orderId'
+    )
+    select order_id as "orderId", o.status, coalesce(told.events, '[]') as events,
+      jsonb_build_object('customerId', o.customer_id, 'orderId', order_id, 'packageType', o.package_type,
+        'amount', o.amount, 'credits', o.credits) as order
+    from orders o full join told using (order_id)`,
+  )
+}
+
+/** The account after an entry; `at` is on the clock on the wall. */
+export type Step = { entryNumber: number; available: number; at: number }
+
+/** What each customer could spend after each entry, in their order, by customerId. */
+export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
+  const rows = await books.query<Step & { customerId: string }>(
+    `select customer_id as "customerId", entry_number::float8 as "entryNumber",
+      (balance_after - held_after)::float8 as available, extract(epoch from created_at)::float8 * 1000 as at
+    from ledger_entries order by customer_id, entry_number`,
+  )
+  return Map.groupBy(rows, ({ customerId }) => customerId)
+}

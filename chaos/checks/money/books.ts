@@ -1,0 +1,33 @@
+// The books by themselves: what the watch has seen on the way, a last look, and that no entry of the ledger has changed
+// since it was first seen.
+
+import type { Watch } from '../../faults/watch.ts'
+import { runCommand } from '../../load/commands.ts'
+import type { Books } from '../../world/postgres.ts'
+import type { World } from '../../world/world.ts'
+import type { Check } from '../evidence.ts'
+
+export async function checkBooks(world: World, watch: Watch): Promise<Check[]> {
+  const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…17', title, violations }))
+  return [...watched, await auditByCommand(world), await appendOnly(world.books, watch)]
+}
+
+/** The last word is the operator's own command. */
+async function auditByCommand(world: World): Promise<Check> {
+  const { code, stdout, stderr } = await runCommand(world, ['audit', '--json'])
+  const violations = code === 0 ? [] : [`it ended with ${code}: ${stdout.slice(0, 2_000)}${stderr.slice(0, 2_000)}`]
+  return { id: 'I-1…21', title: '`credits audit` passes at the end', violations }
+}
+
+async function appendOnly(books: Books, { digests }: Watch): Promise<Check> {
+  const rows = await books.query<{ entry: string; digest: string }>(
+    `select customer_id || '/' || entry_number as entry, md5(e::text) as digest from ledger_entries e`,
+  )
+  const now = new Map(rows.map(({ entry, digest }) => [entry, digest]))
+  const changed = [...digests].filter(([entry, digest]) => now.get(entry) !== digest)
+  return {
+    id: 'I-15',
+    title: 'no entry of the ledger has changed since it was first seen',
+    violations: changed.map(([entry]) => `${entry} ${now.has(entry) ? 'has changed' : 'is gone'}`),
+  }
+}

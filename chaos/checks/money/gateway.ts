@@ -1,0 +1,95 @@
+// The oracle: the gateway's own journal of every movement of money, held against our books to the won.
+import type { Movement } from '../../../sandbox/payments/movements.ts'
+import type { BookedOrder, Check, Evidence } from '../evidence.ts'
+
+export function checkGateway(evidence: Evidence): Check[] {
+  return [
+    {
+      id: 'I-19',
+      title: 'no payment was captured twice, or cancelled beyond what was captured',
+      violations: twice(evidence),
+    },
+    {
+      id: 'I-18',
+      title: 'what the gateway has kept is what our confirmed orders cost, to the won',
+      violations: kept(evidence),
+    },
+    {
+      id: 'I-18',
+      title: 'every captured payment is of an order of ours, for its amount',
+      violations: captures(evidence),
+    },
+    { id: 'F-6', title: 'what somebody took back in part is there for a person to see', violations: unseen(evidence) },
+  ]
+}
+
+function sum(movements: Movement[], kind: Movement['kind']): number {
+  return movements.filter((movement) => movement.kind === kind).reduce((total, { amount }) => total + amount, 0)
+}
+
+function twice({ movements }: Evidence): string[] {
+  return [...Map.groupBy(movements, ({ paymentKey }) => paymentKey)].flatMap(([paymentKey, ofPayment]) => {
+    const captured = ofPayment.filter(({ kind }) => kind === 'capture').length
+    const [taken, given] = [sum(ofPayment, 'capture'), sum(ofPayment, 'cancel')]
+    return captured === 1 && given <= taken
+      ? []
+      : [`${paymentKey}: captured ${captured} times, ${taken} taken, ${given} given back`]
+  })
+}
+
+/** What was given back of an order by hand, and may have been: at most one such cancel is made for an order. */
+function partOf({ deeds }: Evidence, orderId: string): number | undefined {
+  return deeds.find((deed) => deed.kind === 'partial cancel' && deed.orderId === orderId)?.amount
+}
+
+function kept(evidence: Evidence): string[] {
+  const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)
+  const violations = [...evidence.orders.values()].flatMap((order) => {
+    const ofOrder = byOrder.get(order.orderId) ?? []
+    const balance = sum(ofOrder, 'capture') - sum(ofOrder, 'cancel')
+    const part = partOf(evidence, order.orderId) ?? 0
+    const allowed = order.status === 'CONFIRMED' ? [order.amount, order.amount - part] : [0]
+    return allowed.includes(balance)
+      ? []
+      : [`${order.orderId} is ${order.status}, and the gateway keeps ${balance}: ${list(ofOrder)}`]
+  })
+  const total = sum(evidence.movements, 'capture') - sum(evidence.movements, 'cancel')
+  const owed = [...evidence.orders.values()].reduce((won, order) => won + expectedOf(evidence, byOrder, order), 0)
+  if (violations.length === 0 && total !== owed) violations.push(`the gateway keeps ${total}, our orders cost ${owed}`)
+  return violations
+}
+
+/** The price of a confirmed order, less what the journal shows as given back by hand. */
+function expectedOf(evidence: Evidence, byOrder: Map<string, Movement[]>, order: BookedOrder): number {
+  if (order.status !== 'CONFIRMED') return 0
+  const part = partOf(evidence, order.orderId)
+  const given = part === undefined ? 0 : sum(byOrder.get(order.orderId) ?? [], 'cancel')
+  return order.amount - given
+}
+
+function list(movements: Movement[]): string {
+  return (
+    movements.map(({ kind, amount, at, paymentKey }) => `${kind} ${amount} ${at} ${paymentKey}`).join(', ') ||
+    'no movement'
+  )
+}
+
+function captures({ movements, orders }: Evidence): string[] {
+  return movements.flatMap(({ kind, orderId, amount, paymentKey }) => {
+    if (kind !== 'capture') return []
+    const order = orders.get(orderId)
+    return order?.amount === amount
+      ? []
+      : [`${paymentKey}: ${amount} captured for ${orderId}, which costs ${order?.amount}`]
+  })
+}
+
+/** A discrepancy is open for each confirmed order that the gateway does not keep the whole price of. */
+function unseen(evidence: Evidence): string[] {
+  const seen = new Set(evidence.discrepancies.map(({ orderId, subject }) => orderId ?? subject))
+  const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)
+  return [...evidence.orders.values()]
+    .filter(({ status, orderId }) => status === 'CONFIRMED' && sum(byOrder.get(orderId) ?? [], 'cancel') > 0)
+    .filter(({ orderId }) => !seen.has(orderId))
+    .map(({ orderId }) => `${orderId} was cancelled in part, and no discrepancy is open`)
+}

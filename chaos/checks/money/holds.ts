@@ -1,0 +1,95 @@
+// Each hold from its opening to its end: it ended once at most, by whoever was told so or by the clock, with the entry
+// that fits; and whoever came too late was told what had become of it.
+import type { HoldState } from '../../../src/credits/holds.sql.ts'
+import type { Call, Data, EndRequest } from '../../history.ts'
+import { at, type Check, type Evidence } from '../evidence.ts'
+import type { BookedHold } from './booked.ts'
+
+type EndCall = Evidence['callsOf']['capture'][number] | Evidence['callsOf']['release'][number]
+
+export function checkHolds(evidence: Evidence): Check[] {
+  const { callsOf, holds } = evidence
+  const calls: EndCall[] = [...callsOf.capture, ...callsOf.release]
+  const each = (check: (hold: BookedHold, call: EndCall) => string | null) =>
+    calls.flatMap((call) => {
+      const hold = holds.get(call.request.holdId)
+      const fault = hold ? check(hold, call) : 'there is no such hold'
+      return fault === null ? [] : [`${at(call)} ${call.request.op} ${call.request.holdId}: ${fault}`]
+    })
+  const all = [...holds.values()]
+  return [
+    {
+      id: 'H-6',
+      title: 'every acknowledged capture and release is in the ledger once, as it was told each time',
+      violations: each((hold, call) => acknowledged(evidence, hold, call)),
+    },
+    { id: 'H-7', title: 'a capture or release is refused for a reason that is true', violations: each(refused) },
+    {
+      id: 'H-6',
+      title: 'every hold ended once at most, by somebody who asked for it or by the clock',
+      violations: ends(all, calls),
+    },
+    {
+      id: 'H-8',
+      title: 'no hold is past its time, and none expired before it',
+      violations: all.flatMap(({ holdId, isOverdue, earlyMs, expiresAt }) => {
+        if (isOverdue) return [`${holdId} is ACTIVE, and was to expire at ${expiresAt.toISOString()}`]
+        return earlyMs === null ? [] : [`${holdId} expired ${Math.round(earlyMs)} ms before its time`]
+      }),
+    },
+  ]
+}
+
+/** What was asked for: so many credits captured, 0 for a release. */
+export function wantedOf(request: EndRequest, { credits }: { credits: number }): number {
+  return request.op === 'release' ? 0 : (request.credits ?? credits)
+}
+
+const entryKinds: Record<Exclude<HoldState, 'ACTIVE'>, string> = {
+  CAPTURED: 'CAPTURE',
+  RELEASED: 'RELEASE',
+  EXPIRED: 'EXPIRE',
+}
+
+function acknowledged({ shop }: Evidence, hold: BookedHold, { request, outcome }: EndCall): string | null {
+  if (outcome.kind !== 'ok') return null
+  const wanted = wantedOf(request, hold)
+  const { holdId, captured, released, balance } = outcome.data as Data
+  const service = shop.siblings[request.sibling]?.serviceId
+  const told = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance, service].join(' ')
+  const { state, credits, end } = hold
+  const inBooks = [hold.holdId, state, wanted, credits - wanted, end?.balance, end?.serviceId].join(' ')
+  return told === inBooks && (hold.captured ?? 0) === wanted ? null : `was told ${told}, booked ${inBooks}`
+}
+
+function refused(hold: BookedHold, { request, outcome }: EndCall): string | null {
+  if (outcome.kind !== 'fail') return null
+  const { code, message, metadata } = outcome
+  if (code !== 'VAL003') return `was refused with ${code} ${message}`
+  const [{ field = '', rule = '' } = {}] = (metadata?.fields ?? []) as { field?: string; rule?: string }[]
+  const wanted = wantedOf(request, hold)
+  if (wanted > hold.credits) return field === 'credits' ? null : `asked for ${wanted}, refused because of ${field}`
+  const told = /^the hold is ([A-Z]+)(?:, (\d+) of (\d+))?$/.exec(rule)?.slice(1).join(' ').trim()
+  const { state, captured, credits } = hold
+  const booked = state === 'CAPTURED' ? `${state} ${captured} ${credits}` : state
+  if (told !== booked) return `was told "${rule}", booked ${booked}`
+  const isSame = wanted === 0 ? state === 'RELEASED' : state === 'CAPTURED' && captured === wanted
+  return isSame ? `was refused although that is how it ended` : null
+}
+
+function ends(holds: BookedHold[], calls: EndCall[]): string[] {
+  const byHold = Map.groupBy(calls, ({ request }) => request.holdId)
+  return holds.flatMap((hold) => {
+    const { holdId, state, credits, captured, openings, endings, end } = hold
+    const isActive = state === 'ACTIVE'
+    const expected = isActive ? null : `${entryKinds[state]} ${-(captured ?? 0)} ${-credits}`
+    const entry = end && `${end.kind} ${end.delta} ${end.heldDelta}`
+    if (openings !== 1 || endings !== (isActive ? 0 : 1) || entry !== expected) {
+      return [`${holdId} is ${state}: begun ${openings} times, ended ${endings} times, ${entry} and not ${expected}`]
+    }
+    const mayHave = ({ request, outcome }: Call<EndRequest>) =>
+      outcome.kind !== 'fail' && wantedOf(request, hold) === (captured ?? 0)
+    const isAsked = isActive || state === 'EXPIRED' || (byHold.get(holdId) as Call<EndRequest>[])?.some(mayHave)
+    return isAsked ? [] : [`${holdId} is ${state}, ${captured} of ${credits}: nobody asked for that with effect`]
+  })
+}

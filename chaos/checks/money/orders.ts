@@ -1,0 +1,195 @@
+// The life of each order as the clients saw it: every answer that tells its state is a look at it somewhere between
+// request and answer, and what is seen later can be reached from what was seen before. Then confirms and cancels one by
+// one: what was acknowledged is true, what was refused had no effect, nothing happened that nobody asked for.
+import type { OrderStatus } from '../../../src/payments/order-status.ts'
+import { type DeskCall, dataOf } from '../../desk/console.ts'
+import type { Call } from '../../history.ts'
+import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
+
+type Confirm = Evidence['callsOf']['confirm'][number]
+type Cancel = Evidence['callsOf']['cancel'][number]
+
+export function checkOrders(evidence: Evidence): Check[] {
+  const { callsOf } = evidence
+  return [
+    { id: 'I-24', title: 'nobody saw an order go back, or where it cannot go', violations: backwards(evidence) },
+    {
+      id: 'I-22',
+      title: 'every acknowledged confirm is true: granted once, with the answer that was given',
+      violations: callsOf.confirm.flatMap((call) => acknowledgedConfirm(evidence, call)),
+    },
+    {
+      id: 'I-23',
+      title: 'a confirm is refused for a reason, and a refused one had no effect',
+      violations: [...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)), ...unasked(evidence)],
+    },
+    { id: 'I-22', title: 'at most one 200 for each cancel, and it is true', violations: acknowledgedCancels(evidence) },
+    {
+      id: 'I-23',
+      title: 'a cancel is refused for a reason, with what was sent in metadata',
+      violations: refusedCancels(evidence),
+    },
+  ]
+}
+
+const everConfirmed: OrderStatus[] = ['CONFIRMED', 'CANCELLED', 'REFUNDED']
+const reachable: Record<OrderStatus, OrderStatus[]> = {
+  PENDING: ['PENDING', 'FAILED', ...everConfirmed],
+  CONFIRMED: everConfirmed,
+  FAILED: ['FAILED'],
+  CANCELLED: ['CANCELLED'],
+  REFUNDED: ['REFUNDED'],
+}
+
+/** Texts of refusals that tell a state for good. */
+const told: { text: RegExp; states: OrderStatus[] }[] = [
+  { text: /^The payment was refused\.$|^The payment failed/, states: ['FAILED'] },
+  { text: /^The order is FAILED/, states: ['FAILED'] },
+  { text: /^The order is CANCELLED|^The payment is already cancelled/, states: ['CANCELLED'] },
+  { text: /^The order is REFUNDED|^The payment is already refunded/, states: ['REFUNDED'] },
+  { text: /^The order is CONFIRMED/, states: everConfirmed },
+]
+
+type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
+
+/** A confirm that joined another in the same process may be told of a moment before it began: only the floor counts. */
+function statesIn({ request, outcome }: Call): OrderStatus[] {
+  if (outcome.kind === 'ok' && request.op === 'status' && !Array.isArray(outcome.data)) {
+    return [outcome.data.status as OrderStatus]
+  }
+  if (outcome.kind === 'ok' && request.op === 'confirm') return everConfirmed
+  if (outcome.kind === 'ok' && request.op === 'cancel') return ['CANCELLED']
+  if (outcome.kind !== 'fail' || (request.op !== 'confirm' && request.op !== 'cancel')) return []
+  return told.find(({ text }) => text.test(outcome.message))?.states ?? []
+}
+
+/** Of those answers of the console that tell a state. */
+function statesOnDesk(call: DeskCall): OrderStatus[] {
+  const { order, status } = (dataOf(call) ?? {}) as { order?: { status: OrderStatus }; status?: OrderStatus }
+  const told = order?.status ?? status
+  return told && call.params.orderId !== undefined ? [told] : []
+}
+
+function backwards({ calls, desk }: Evidence): string[] {
+  const looks = new Map<string, Look[]>()
+  function note(
+    orderId: string,
+    name: string,
+    { invokedAtMs, endedAtMs }: Call | DeskCall,
+    states: OrderStatus[],
+  ): void {
+    if (states.length > 0) looks.set(orderId, [...(looks.get(orderId) ?? []), { name, invokedAtMs, endedAtMs, states }])
+  }
+  for (const call of calls) {
+    // A key that was refused for one order may be told about under another: only answers about this very order.
+    if (!('orderId' in call.request)) continue
+    if (call.request.op === 'cancel' && call.outcome.kind === 'fail') continue
+    note(call.request.orderId, at(call), call, statesIn(call))
+  }
+  for (const call of desk) note(call.params.orderId ?? '', `operator ${at(call)}`, call, statesOnDesk(call))
+  return [...looks].flatMap(([orderId, ofOrder]) => contradictions(orderId, ofOrder))
+}
+
+function contradictions(orderId: string, looks: Look[]): string[] {
+  return looks.flatMap((earlier) =>
+    looks
+      .filter(({ invokedAtMs }) => invokedAtMs > earlier.endedAtMs)
+      .filter(({ states }) => !earlier.states.some((from) => states.some((to) => reachable[from].includes(to))))
+      .map(({ name, states }) => `${orderId}: ${earlier.states} at ${earlier.name}, then ${states} at ${name}`),
+  )
+}
+
+function acknowledgedConfirm({ orders }: Evidence, call: Confirm): string[] {
+  const { request, outcome } = call
+  if (outcome.kind !== 'ok' || Array.isArray(outcome.data)) return []
+  const booked = orders.get(request.orderId)
+  if (!booked || !wasConfirmed(booked))
+    return [`${at(call)}: ${request.orderId} was told confirmed, is ${booked?.status}`]
+  const { orderId, creditsAdded, totalCredits } = outcome.data
+  const asked = [request.customer, request.orderId, request.paymentKey, request.amount].join()
+  const granted = [booked.customer, orderId, booked.paymentKey, booked.amount].join()
+  if (asked !== granted) return [`${at(call)}: asked ${asked}, granted ${granted}`]
+  const answer = [creditsAdded, totalCredits].join()
+  const original = [booked.credits, booked.totalCredits].join()
+  if (answer !== original)
+    return [`${at(call)}: ${orderId} told ${answer} credits added and in all, booked ${original}`]
+  const total = Number(totalCredits)
+  const fits = total >= booked.credits && total <= (booked.balanceAfterGrant ?? 0)
+  return fits ? [] : [`${at(call)}: ${orderId} left ${total} credits, the ledger has ${booked.balanceAfterGrant}`]
+}
+
+function refusedConfirm({ orders }: Evidence, call: Confirm): string[] {
+  const { request, outcome } = call
+  if (outcome.kind !== 'fail') return []
+  const booked = orders.get(request.orderId)
+  const isOwn = booked?.customer === request.customer
+  const { code, message } = outcome
+  if (!isOwn) return code === 'NOT000' ? [] : [`${at(call)}: a foreign order was answered ${code}`]
+  if (code !== 'VAL003') return [`${at(call)}: ${request.orderId} was refused with ${code} ${message}`]
+  const field = (outcome.metadata as { fields?: { field: string }[] } | null)?.fields?.[0]?.field
+  if ((field === 'amount') === (request.amount !== booked.amount)) return []
+  return [`${at(call)}: ${request.orderId} for ${request.amount} was refused because of ${field}`]
+}
+
+/** Nothing is confirmed or closed that its owner, or the platform, has not asked for with effect. */
+function unasked({ orders, callsOf, deeds }: Evidence): string[] {
+  const mayHave = ({ outcome }: Call) => outcome.kind !== 'fail'
+  const confirms = Map.groupBy(callsOf.confirm.filter(mayHave), ({ request }) => request.orderId)
+  const cancels = Map.groupBy(callsOf.cancel.filter(mayHave), ({ request }) => request.orderId)
+  const isConfirmOf =
+    (order: BookedOrder) =>
+    ({ request }: Confirm) =>
+      request.customer === order.customer && request.paymentKey === order.paymentKey && request.amount === order.amount
+  return [...orders.values()].flatMap((order) => {
+    const { orderId, status, customer } = order
+    const violations: string[] = []
+    if (wasConfirmed(order) && !confirms.get(orderId)?.some(isConfirmOf(order))) {
+      violations.push(`${orderId} is ${status}: nobody asked for that confirm with effect`)
+    }
+    if (status === 'CANCELLED' && !cancels.get(orderId)?.some(({ request }) => request.customer === customer)) {
+      violations.push(`${orderId} is CANCELLED: nobody asked for that with effect`)
+    }
+    if (status === 'REFUNDED' && !deeds.some((deed) => deed.orderId === orderId && deed.kind !== 'partial cancel')) {
+      violations.push(`${orderId} is REFUNDED: nobody asked for that`)
+    }
+    return violations
+  })
+}
+
+function acknowledgedCancels({ orders, callsOf }: Evidence): string[] {
+  const succeeded = callsOf.cancel.filter(({ outcome }) => outcome.kind === 'ok')
+  return [...Map.groupBy(succeeded, ({ request }) => request.orderId)].flatMap(([orderId, calls]) => {
+    const booked = orders.get(orderId)
+    const violations = calls.length > 1 ? [`${orderId}: ${calls.length} cancels got the 200: ${calls.map(at)}`] : []
+    for (const call of calls) {
+      const own = booked?.customer === call.request.customer && booked.paymentKey === call.request.paymentKey
+      if (booked?.status !== 'CANCELLED')
+        violations.push(`${at(call)}: ${orderId} told cancelled, is ${booked?.status}`)
+      if (!own) violations.push(`${at(call)}: ${orderId} was cancelled by somebody else or with another key`)
+    }
+    return violations
+  })
+}
+
+function refusedCancels({ orders, callsOf }: Evidence): string[] {
+  const confirmsOf = Map.groupBy(callsOf.confirm, ({ request }) => request.orderId)
+  const triedBy = new Set(callsOf.confirm.map(({ request }) => `${request.customer}/${request.paymentKey}`))
+  const wasAcknowledged = ({ request, invokedAtMs }: Cancel) =>
+    confirmsOf.get(request.orderId)?.some((call) => call.outcome.kind === 'ok' && call.endedAtMs < invokedAtMs)
+  return callsOf.cancel.flatMap((call) => {
+    const { request, outcome } = call
+    if (outcome.kind !== 'fail') return []
+    const booked = orders.get(request.orderId)
+    const isOwn = booked?.customer === request.customer
+    if (outcome.code === 'NOT000') {
+      const known = isOwn && booked.paymentKey === request.paymentKey && wasAcknowledged(call)
+      return known ? [`${at(call)}: ${request.orderId} was confirmed, and its cancel told NOT000`] : []
+    }
+    if (outcome.code !== 'PAYMENT_CANCEL_FAILED') return [`${at(call)}: a cancel was refused with ${outcome.code}`]
+    const { paymentKey, reason } = outcome.metadata ?? {}
+    if (paymentKey !== request.paymentKey || reason !== request.reason) return [`${at(call)}: not what was sent`]
+    // A stranger who tried that key on an order of its own is told about that order.
+    if (isOwn || triedBy.has(`${request.customer}/${request.paymentKey}`)) return []
+    return [`${at(call)}: a foreign payment key was answered PAYMENT_CANCEL_FAILED`]
+  })
+}

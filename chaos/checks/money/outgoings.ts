@@ -1,0 +1,89 @@
+// What the sibling services took from each customer and when, by the answers they were given: the other half of a balance,
+// beside the orders. The books are asked only where a sibling was told nothing about something that did happen.
+import type { Call, Data, EndRequest, UseRequest } from '../../history.ts'
+import { type Evidence, useKey } from '../evidence.ts'
+import type { BookedUse } from './booked.ts'
+import { wantedOf } from './holds.ts'
+import { isUseOf } from './spends.ts'
+
+export const never = Number.POSITIVE_INFINITY
+
+/** When something may have begun to count at the earliest, and when it counted for certain. */
+export type Span = { fromMs: number; certainMs: number }
+
+export function spanOf(calls: { invokedAtMs: number; endedAtMs: number; outcome: { kind: string } }[]): Span {
+  const succeeded = calls.filter(({ outcome }) => outcome.kind === 'ok')
+  return {
+    fromMs: Math.min(never, ...calls.map(({ invokedAtMs }) => invokedAtMs)),
+    certainMs: Math.min(never, ...succeeded.map(({ endedAtMs }) => endedAtMs)),
+  }
+}
+
+/** Takes `credits` from its beginning, and `afterEnd` of them for good. A spend takes all of them for good at once. */
+export type Outgoing = {
+  customer: number
+  credits: number
+  afterEnd: number
+  begun: Span
+  ended: Span
+  /** What it takes when all is over. */
+  finally: number
+}
+
+type UseCalls = Call<UseRequest>[]
+
+export function listOutgoings(evidence: Evidence): Outgoing[] {
+  const { callsOf, uses, shop } = evidence
+  const asked = Map.groupBy([...callsOf.spend, ...callsOf.hold] as UseCalls, ({ request: { customer, reference } }) =>
+    useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference }),
+  )
+  const ends = Map.groupBy([...callsOf.capture, ...callsOf.release] as EndCalls, ({ request }) => request.holdId)
+  const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
+  return [...uses].map(([key, use]) => {
+    const calls = (asked.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
+    const base = { customer: places.get(use.customerId) ?? -1, credits: use.credits, begun: spanOf(calls) }
+    const end =
+      use.kind === 'SPEND' ? endOfSpend(use) : endOfHold(evidence, use, calls, ends.get(`${use.holdId}`) ?? [])
+    return { ...base, ...end }
+  })
+}
+
+type EndCalls = Call<EndRequest>[]
+type End = Pick<Outgoing, 'afterEnd' | 'ended' | 'finally'>
+
+function endOfSpend({ credits }: BookedUse): End {
+  return { afterEnd: credits, ended: { fromMs: never, certainMs: never }, finally: credits }
+}
+
+/** Of those that the campaign does not wait for. */
+const longMs = 600_000
+
+/** By whoever was told so; else by the clock, once its time has come. */
+function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: EndCalls): End {
+  const told = ends.find(({ outcome }) => outcome.kind === 'ok')
+  if (told) {
+    const afterEnd = wantedOf(told.request, use)
+    const same = ends.filter(({ request }) => wantedOf(request, use) === afterEnd)
+    return { afterEnd, ended: spanOf(same), finally: afterEnd }
+  }
+  const { fromMs } = spanOf(opened)
+  const seconds = opened.map(({ request }) => ('expiresInSeconds' in request && request.expiresInSeconds) || never)
+  const ended = { fromMs: fromMs + Math.min(never, ...seconds) * 1_000, certainMs: never }
+  const answer = opened.find(({ outcome }) => outcome.kind === 'ok')
+  // From the call that opened it: the first with its reference may have been refused for lack of credits long before.
+  const isLasting =
+    answer?.outcome.kind === 'ok'
+      ? Date.parse(String((answer.outcome.data as Data).expiresAt)) >
+        performance.timeOrigin + answer.invokedAtMs + longMs
+      : holds.get(`${use.holdId}`)?.state === 'ACTIVE'
+  return { afterEnd: 0, ended, finally: isLasting ? use.credits : 0 }
+}
+
+/** The least and the most that it has taken at some moment between the two. */
+export function takenBetween({ credits, afterEnd, begun, ended }: Outgoing, fromMs: number, toMs: number) {
+  const possible: number[] = []
+  if (begun.certainMs > fromMs) possible.push(0)
+  if (begun.fromMs <= toMs && ended.certainMs > fromMs) possible.push(credits)
+  if (ended.fromMs <= toMs) possible.push(afterEnd)
+  return { least: Math.min(...possible), most: Math.max(...possible) }
+}

@@ -1,0 +1,124 @@
+// What the sibling services were told about their references, held against the ledger: a reference is used once, for a
+// spend or a hold, and every answer about it says the same. Who was refused for lack of credits was refused rightly.
+import type { Call, Data, HoldRequest, SpendRequest, UseRequest } from '../../history.ts'
+import { at, type Check, type Evidence, useKey } from '../evidence.ts'
+import type { BookedUse, Step } from './booked.ts'
+
+type UseCall = Call<SpendRequest> | Call<HoldRequest>
+type Group = { calls: UseCall[]; booked: BookedUse | undefined }
+
+export function checkSpends(evidence: Evidence): Check[] {
+  const groups = groupUses(evidence)
+  const each = (check: (evidence: Evidence, group: Group, call: UseCall) => string | null) =>
+    groups.flatMap((group) =>
+      group.calls.flatMap((call) => {
+        const fault = check(evidence, group, call)
+        return fault === null ? [] : [`${at(call)} ${call.request.op} ${call.request.reference}: ${fault}`]
+      }),
+    )
+  return [
+    {
+      id: 'H-2',
+      title: 'every acknowledged spend and hold is in the ledger once, as it was told each time',
+      violations: each(acknowledged),
+    },
+    { id: 'H-5', title: 'who was refused for lack of credits had not been served', violations: each(refusedForLack) },
+    {
+      id: 'H-3',
+      title: 'a reference is refused only to those who changed its meaning',
+      violations: each(otherRefusal),
+    },
+    {
+      id: 'I-23',
+      title: 'every spend and hold in the ledger was asked for, once',
+      violations: unasked(evidence, groups),
+    },
+  ]
+}
+
+/** The calls by customer and reference, whatever they asked for. */
+function groupUses({ callsOf, uses, shop }: Evidence): Group[] {
+  const keyOf = ({ request: { customer, reference } }: UseCall) =>
+    useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference })
+  const calls: UseCall[] = [...callsOf.spend, ...callsOf.hold]
+  return [...Map.groupBy(calls, keyOf)].map(([key, ofReference]) => ({ calls: ofReference, booked: uses.get(key) }))
+}
+
+const kinds = { spend: 'SPEND', hold: 'HOLD' } as const
+
+export function isUseOf(booked: BookedUse, { op, credits }: UseRequest): boolean {
+  return booked.kind === kinds[op] && booked.credits === credits
+}
+
+function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
+  if (outcome.kind !== 'ok') return null
+  if (!booked) return 'was acknowledged and is not in the ledger'
+  const { credits, balance, reference, holdId, expiresAt } = outcome.data as Data
+  const service = shop.siblings[request.sibling]?.serviceId
+  const hold = holds.get(String(booked.holdId))
+  const own =
+    request.op === 'spend' ? [reference, null, null] : [booked.reference, holdId, new Date(String(expiresAt)).getTime()]
+  const told = [kinds[request.op], credits, balance, service, ...own].join(' ')
+  const { kind, holdId: bookedId, serviceId } = booked
+  const inBooks = [
+    kind,
+    booked.credits,
+    booked.balance,
+    serviceId,
+    booked.reference,
+    bookedId,
+    hold?.expiresAt.getTime(),
+  ].join(' ')
+  return told === inBooks && credits === request.credits ? null : `was told ${told}, booked ${inBooks}`
+}
+
+/** An entry is committed a little after the time that it has. */
+const commitMs = 5_000
+const never = Number.POSITIVE_INFINITY
+const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFINITY }
+
+/**
+ * What it was told was there must have been there while it asked, before anything was booked under the reference: one that
+ * was sent before and never answered may arrive later, and find the credits.
+ */
+function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, call: UseCall): string | null {
+  const { request, outcome, invokedAtMs, endedAtMs } = call
+  if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
+  const { requested, available } = outcome.metadata ?? {}
+  if (requested !== request.credits || !(Number(available) < request.credits)) {
+    return `asked for ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
+  }
+  const before = calls.find(({ outcome: { kind }, endedAtMs: at }) => kind === 'ok' && at < invokedAtMs)
+  if (before) return `was refused for lack of credits after ${at(before)} had succeeded`
+  const { customerId = '' } = shop.customers[request.customer] ?? {}
+  const steps = [beforeAll, ...(courses.get(customerId) ?? [])]
+  const onTheWall = (ms: number) => performance.timeOrigin + ms
+  const isPossible = ({ entryNumber, available: left, at: since }: Step, place: number) =>
+    left === available &&
+    since <= onTheWall(endedAtMs + commitMs) &&
+    (steps[place + 1]?.at ?? never) >= onTheWall(invokedAtMs - commitMs) &&
+    entryNumber < (booked?.entryNumber ?? never)
+  return steps.some(isPossible) ? null : `was refused with ${available} credits, which is not what was there before it`
+}
+
+function otherRefusal(_: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
+  if (outcome.kind !== 'fail' || outcome.code === 'BUS002') return null
+  if (outcome.code !== 'VAL003') return `was refused with ${outcome.code} ${outcome.message}`
+  if (!booked) return 'was refused as used before, and is not in the ledger'
+  return isUseOf(booked, request) ? 'was refused as used otherwise, and was used just so' : null
+}
+
+/** By a call that succeeded, or whose outcome nobody was told. */
+function unasked({ uses }: Evidence, groups: Group[]): string[] {
+  const asked = new Set<BookedUse>()
+  for (const { calls, booked } of groups) {
+    if (booked && calls.some(({ request, outcome }) => outcome.kind !== 'fail' && isUseOf(booked, request))) {
+      asked.add(booked)
+    }
+  }
+  return [...uses.values()].flatMap((use) => {
+    const what = `${use.kind} ${use.credits} ${use.reference} of ${use.customerId}`
+    if (use.entries > 1) return [`${what}: ${use.entries} entries have the reference`]
+    return asked.has(use) ? [] : [`${what}: nobody asked for that with effect`]
+  })
+}

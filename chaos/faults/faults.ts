@@ -1,0 +1,195 @@
+// What the nemesis can do to the processes, as a table: how often, and how. Each kind is counted when it has really
+// happened; what finds its victim busy with another fault takes the other one, or waits.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../harness/random.ts'
+import { behaviours } from '../../sandbox/faults/behaviour.ts'
+import { outages } from '../world/consumer.ts'
+import type { Service } from '../world/service.ts'
+import { limits, type World } from '../world/world.ts'
+import type { Weather } from './weather.ts'
+
+export type Struck = {
+  world: World
+  weather: Weather
+  random: Random
+  count(name: string, times?: number): void
+  /** What a fault has shown to be wrong. */
+  wrong: string[]
+}
+
+export type Fault = {
+  name: string
+  /** Between two of them, in seconds. */
+  every: [number, number]
+  /** What must have fired in a minute, or the run proves nothing. */
+  leastPerMinute: number
+  strike(struck: Struck): Promise<void>
+}
+
+export const clockShifted = 'service started with a wrong clock'
+
+export const faults: Fault[] = [
+  { name: 'service killed', every: [3.5, 6.5], leastPerMinute: 3, strike: killServices },
+  { name: 'service paused past its lease', every: [16, 24], leastPerMinute: 1, strike: pauseService },
+  { name: 'service stopped gracefully', every: [20, 32], leastPerMinute: 1, strike: stopService },
+  { name: 'database crashed', every: [7, 12], leastPerMinute: 2, strike: crashDatabase },
+  { name: 'database session ended', every: [1.5, 3], leastPerMinute: 4, strike: endSession },
+  { name: 'accounts locked', every: [14, 22], leastPerMinute: 1, strike: lockAccounts },
+  { name: 'gateway killed', every: [24, 36], leastPerMinute: 1, strike: killGateway },
+  { name: 'gateway frozen', every: [20, 34], leastPerMinute: 1, strike: freezeGateway },
+  { name: 'gateway behaves otherwise', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
+  { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 3, strike: turnWebhooks },
+  { name: 'consumer away', every: [7, 13], leastPerMinute: 2, strike: sendConsumerAway },
+]
+
+const busyPollMs = 50
+const killLimitMs = 10_000
+const bothShare = 0.15
+const shiftedStarts = 3
+const clockShiftMs = 30 * 60_000
+
+type Busy = { busy: boolean }
+
+/** Waits until no other fault is at work on the victim: the second would undo the first. */
+async function alone(victim: Busy, body: () => Promise<void>): Promise<void> {
+  while (victim.busy) await sleep(busyPollMs)
+  victim.busy = true
+  try {
+    await body()
+  } finally {
+    victim.busy = false
+  }
+}
+
+/** A free one, or else any. */
+function anyService({ world, random }: Struck): Service {
+  const shuffled = random.shuffled(world.services)
+  return shuffled.find((service) => !service.busy) ?? world.services[0]
+}
+
+/** One in three comes back with a clock that is half an hour off. */
+async function startAgain({ random, count }: Struck, service: Service): Promise<void> {
+  const sign = random.pick([-1, 1])
+  const shifted = service.counts.starts % shiftedStarts === 1
+  await service.start(shifted ? sign * clockShiftMs : 0)
+  if (shifted) count(clockShifted)
+}
+
+async function killServices(struck: Struck): Promise<void> {
+  const victims = struck.random.chance(bothShare) ? struck.world.services : [anyService(struck)]
+  // Kills come often: one that finds its victim busy is left out, or they would pile up on a slow machine.
+  const free = victims.filter(({ busy }) => !busy)
+  const kill = (service: Service) =>
+    alone(service, async () => {
+      await service.end('SIGKILL', killLimitMs)
+      struck.count('service killed')
+      await startAgain(struck, service)
+    })
+  await Promise.all(free.map(kill))
+}
+
+async function pauseService(struck: Struck): Promise<void> {
+  const service = anyService(struck)
+  await alone(service, async () => {
+    service.signal('SIGSTOP')
+    await sleep(limits.operationLeaseMs + struck.random.integer(500, 3_000))
+    service.signal('SIGCONT')
+    struck.count('service paused past its lease')
+  })
+}
+
+/** It finishes what is under way and says 0, within its limit. */
+async function stopService(struck: Struck): Promise<void> {
+  const service = anyService(struck)
+  await alone(service, async () => {
+    const startedAt = performance.now()
+    const ended = await service.end('SIGTERM', limits.shutdownTimeoutMs + 5_000)
+    struck.count('service stopped gracefully')
+    const how = ended === null ? 'did not end' : `ended with ${ended.signal ?? `code ${ended.code}`}`
+    const took = `${Math.round(performance.now() - startedAt)} ms after SIGTERM`
+    if (ended?.code !== 0) struck.wrong.push(`service ${service.name} ${how}, ${took}`)
+    await startAgain(struck, service)
+  })
+}
+
+async function crashDatabase({ world, count }: Struck): Promise<void> {
+  await alone(world.postgres, async () => {
+    await world.postgres.crash()
+    count('database crashed')
+  })
+}
+
+/** Of the services only: the campaign needs its own. */
+async function endSession({ world, random, count }: Struck): Promise<void> {
+  try {
+    const sessions = await world.books.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'service' order by pid`,
+    )
+    const victim = sessions[random.integer(0, sessions.length - 1)]
+    if (!victim) return
+    const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1) as ended', [victim.pid])
+    if (row?.ended) count('database session ended')
+  } catch {
+    // The database is away itself.
+  }
+}
+
+async function lockAccounts({ world, count }: Struck): Promise<void> {
+  await alone(world.postgres, async () => {
+    const client = await world.books.pool.connect()
+    try {
+      await client.query('begin')
+      await client.query(`set local lock_timeout = '5s'`)
+      await client.query('lock table accounts in access exclusive mode')
+      await client.query('select pg_sleep(1)')
+      await client.query('commit')
+      count('accounts locked')
+    } finally {
+      // Not into the pool: a transaction may be open.
+      client.release(true)
+    }
+  })
+}
+
+async function killGateway({ world, weather, random, count }: Struck): Promise<void> {
+  await alone(world.gateway, async () => {
+    await weather.remember()
+    await world.gateway.kill()
+    count('gateway killed')
+    await sleep(random.integer(2_000, 8_000))
+    await world.gateway.start()
+  })
+}
+
+async function freezeGateway({ world, random, count }: Struck): Promise<void> {
+  await alone(world.gateway, async () => {
+    world.gateway.signal('SIGSTOP')
+    await sleep(random.integer(1_000, 4_000))
+    world.gateway.signal('SIGCONT')
+    count('gateway frozen')
+  })
+}
+
+/** What is not known of the real gateway, set either way; a restart sets it back. */
+async function changeBehaviour({ world, random, count }: Struck): Promise<void> {
+  const chosen = Object.entries(behaviours).map(([name, values]) => [
+    name,
+    values[random.integer(0, values.length - 1)],
+  ])
+  const changed = await world.gateway.control('PUT', '/sandbox/behaviour', Object.fromEntries(chosen))
+  if (changed) count('gateway behaves otherwise')
+}
+
+async function turnWebhooks({ world, random, count }: Struck): Promise<void> {
+  const { webhookUrl: url } = world.services[random.integer(0, 1) as 0 | 1]
+  if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks to the other service')
+}
+
+/** Whoever tells events goes on trying, and nothing overtakes what is not taken. */
+async function sendConsumerAway({ world: { consumer }, random, count }: Struck): Promise<void> {
+  await alone(consumer, async () => {
+    const how = outages[random.integer(0, outages.length - 1)] ?? ''
+    await consumer.beAway(how, random.integer(1_500, 6_000))
+    count('consumer away')
+  })
+}

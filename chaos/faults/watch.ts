@@ -1,0 +1,115 @@
+// Looks at the books every two seconds while everything happens: what must be true at any moment is true in every
+// snapshot, by the rules of the audit and by some that are worked out the long way; and an entry of the ledger that was
+// seen once never changes.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../../src/db/database.ts'
+import { audit } from '../../src/payments/audit/audit.ts'
+import type { Books } from '../world/postgres.ts'
+
+const rhythmMs = 2_000
+const keptViolations = 20
+
+/** Each as rows that break it. The audit follows a chain where these add up. */
+const sums: Record<string, string> = {
+  'the balance is the sum of the ledger': `
+    select a.customer_id from accounts a left join ledger_entries e using (customer_id)
+    group by a.customer_id having a.balance <> coalesce(sum(e.delta), 0)`,
+  'what is held is what the ledger has set aside': `
+    select a.customer_id from accounts a left join ledger_entries e using (customer_id)
+    group by a.customer_id having a.held <> coalesce(sum(e.held_delta), 0)`,
+  'what is held is what open operations and active holds hold': `
+    select a.customer_id from accounts a left join (
+      select customer_id, credits_held as credits from payment_operations where state = 'OPEN'
+      union all
+      select customer_id, credits from holds where state = 'ACTIVE') holding using (customer_id)
+    group by a.customer_id having a.held <> coalesce(sum(holding.credits), 0)`,
+  'the events of a customer are as many as the account says': `
+    select a.customer_id from accounts a left join events v using (customer_id)
+    group by a.customer_id having a.last_event <> count(v.event_number)`,
+  'what an order has in the ledger is what its state says': `
+    select o.order_id from orders o left join ledger_entries e
+      on e.customer_id = o.customer_id and e.order_id = o.order_id
+    group by o.customer_id, o.order_id
+    having coalesce(sum(e.delta), 0) <>
+      case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end`,
+  'what has been added up is what happened until then, by the hour and in all': `
+    with happened as (
+      select 'orders made' as figure, created_at as at, amount from orders
+      union all
+      select 'orders ' || case kind when 'CANCEL' then 'cancelled' when 'REFUND' then 'refunded'
+                                    else case state when 'APPROVED' then 'confirmed' else 'failed' end end,
+        closed_at, amount
+      from payment_operations
+      where state <> 'OPEN' and (kind = 'CONFIRM' or kind <> 'RETURN' and state = 'APPROVED')
+      union all
+      select 'credits ' || case kind when 'GRANT' then 'granted' when 'ROLLBACK' then 'rolled back'
+                                     when 'REFUND' then 'refunded' else 'spent' end,
+        created_at, abs(delta)
+      from ledger_entries where delta <> 0
+    ),
+    counted as (
+      select figure, count(*) as count, sum(amount) as total
+      from happened join figures_reached on at < reached group by figure
+    ),
+    added as (
+      select figure, hour = '-infinity' as "isOfAll", sum(count) as count, sum(total) as total
+      from hourly_figures group by 1, 2
+    )
+    select c.figure, c.count, c.total, a.count as added, a.total as "totalAdded", w."isOfAll"
+    from counted c cross join (values (true), (false)) as w ("isOfAll")
+    full join added a on a.figure = c.figure and a."isOfAll" = w."isOfAll"
+    where c.count is distinct from a.count or c.total is distinct from a.total`,
+}
+
+export const auditTitle = 'the audit finds no rule broken'
+
+export type Watch = ReturnType<typeof startWatch>
+
+export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
+  /** By rule; the first ones found. */
+  const violations = new Map<string, string[]>([auditTitle, ...Object.keys(sums)].map((name) => [name, []]))
+  const digests = new Map<string, string>()
+  const counts = { looks: 0, missed: 0 }
+  let over = false
+
+  async function look(): Promise<void> {
+    const { violations: broken } = await audit(database)
+    note(auditTitle, broken)
+    for (const [name, text] of Object.entries(sums)) note(name, await books.query(text))
+    const entries = await books.query<{ entry: string; digest: string }>(
+      `select customer_id || '/' || entry_number as entry, md5(e::text) as digest
+      from ledger_entries e tablesample bernoulli (5) limit 300`,
+    )
+    for (const { entry, digest } of entries) if (!digests.has(entry)) digests.set(entry, digest)
+    counts.looks += 1
+  }
+
+  function note(name: string, rows: object[]): void {
+    const known = violations.get(name) ?? []
+    const when = `${Math.round(performance.now() / 1_000)} s`
+    for (const row of rows) if (known.length < keptViolations) known.push(`at ${when}: ${JSON.stringify(row)}`)
+  }
+
+  async function work(): Promise<void> {
+    while (!over && !stopped.aborted) {
+      await look().catch(() => {
+        // The database is away, again.
+        counts.missed += 1
+      })
+      await sleep(rhythmMs)
+    }
+  }
+
+  const done = work()
+  return {
+    counts,
+    violations,
+    digests,
+    /** The last look must not be missed. */
+    async finish(): Promise<void> {
+      over = true
+      await done
+      await look()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// What each request is on the wire: the public API of a customer's program, and the internal one of a sibling service.
+
+import type { Request } from '../history.ts'
+import { garbage, type Message } from './garbage.ts'
+
+export const publicBase = '/public/v1/payments'
+export const internalBase = '/internal/v1/credits'
+
+function post(path: string, body: object, headers: Record<string, string> = {}): Message {
+  return { method: 'POST', path, body: JSON.stringify(body), headers }
+}
+
+type Messages = { [Op in Request['op']]: (request: Extract<Request, { op: Op }>, customerId: string) => Message }
+
+const messages: Messages = {
+  purchase: ({ packageType, idempotencyKey }) =>
+    post(
+      `${publicBase}/purchase`,
+      { packageType },
+      idempotencyKey === null ? {} : { 'x-idempotency-key': idempotencyKey },
+    ),
+  confirm: ({ orderId, paymentKey, amount }) => post(`${publicBase}/confirm`, { orderId, paymentKey, amount }),
+  cancel: ({ paymentKey, reason }) => post(`${publicBase}/cancel`, { paymentKey, reason }),
+  status: ({ orderId }) => ({ method: 'GET', path: `${publicBase}/${orderId}` }),
+  balance: () => ({ method: 'GET', path: `${publicBase}/credits` }),
+  packages: () => ({ method: 'GET', path: `${publicBase}/packages` }),
+  garbage: ({ what }) => garbage[what]?.message ?? post(`${publicBase}/purchase`, {}),
+  spend: ({ credits, reference }, customerId) => post(`${internalBase}/spend`, { customerId, credits, reference }),
+  hold: ({ credits, reference, expiresInSeconds }, customerId) =>
+    post(`${internalBase}/holds`, {
+      customerId,
+      credits,
+      reference,
+      ...(expiresInSeconds !== null && { expiresInSeconds }),
+    }),
+  capture: ({ holdId, credits }, customerId) =>
+    post(`${internalBase}/holds/${holdId}/capture`, { customerId, ...(credits !== null && { credits }) }),
+  release: ({ holdId }, customerId) => post(`${internalBase}/holds/${holdId}/release`, { customerId }),
+}
+
+export function messageOf<Of extends Request>(request: Of, customerId: string): Message {
+  const make = messages[request.op] as (request: Request, customerId: string) => Message
+  return make(request, customerId)
+}

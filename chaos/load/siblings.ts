@@ -1,0 +1,156 @@
+// The platform's sibling services: over the internal API of either service they spend credits, or set them aside and then
+// capture, release or forget them. References are their own; some come several times at once, some again much later, with
+// another amount, for another customer, or for the other of the two. They ask until they are told what became of each.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom, type Random } from '../../harness/random.ts'
+import type { Call, EndRequest, HoldRequest, Request, SpendRequest, UseRequest } from '../history.ts'
+import { anyOf, type Shop } from '../world/shop.ts'
+import { type Client, type ClientParts, createClient } from './client.ts'
+
+type Task = {
+  client: Client
+  random: Random
+  shop: Shop
+  /** Everything that was ever asked under a reference of its own. */
+  asked: UseRequest[]
+  /** One that nobody has used. */
+  newReference(): string
+  /** Answers that nobody may get here. */
+  wrong: string[]
+}
+
+export type Siblings = ReturnType<typeof createSiblings>
+
+export function createSiblings(parts: Omit<ClientParts, 'random'>) {
+  const { shop, stopped } = parts
+  const asked: UseRequest[] = []
+  const wrong: string[] = []
+  const underWay = new Set<Promise<void>>()
+  let references = 0
+  const newReference = () => {
+    references += 1
+    return `use-${references}`
+  }
+
+  return {
+    wrong,
+    /** With chance of its own: what the others do meanwhile does not change what it does. */
+    begin(what: keyof typeof tasks, seed: number): void {
+      const random = createRandom(seed)
+      const task = { client: createClient({ ...parts, random }), random, shop, asked, newReference, wrong }
+      const doing = tasks[what](task).catch((error) => {
+        if (!stopped.aborted) wrong.push(`${what}: ${(error as Error).stack}`)
+      })
+      underWay.add(doing)
+      doing.finally(() => underWay.delete(doing))
+    },
+    async finish(): Promise<void> {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+const tasks = { spend, hold: holdAndEnd }
+
+async function spend(task: Task): Promise<void> {
+  const { random } = task
+  const request = twisted(task, (await newUse(task, 'spend')) as SpendRequest)
+  const others = random.chance(0.08) ? [{ ...request, credits: request.credits + random.integer(1, 3) }] : []
+  await askAll(task, [...copiesOf(random, request), ...others])
+}
+
+const soonSeconds = { least: 2, most: 8 }
+const soonShare = 0.35
+/** Nobody comes back for them: the clock must, but for a few that are there at the end. */
+const forgottenSoonShare = 0.9
+/** What ends a hold at the moment of its expiry comes so much before it or after it. */
+const aroundExpiryMs = 200
+
+async function holdAndEnd(task: Task): Promise<void> {
+  const { random } = task
+  const ending = anyOf(random, endingLots) ?? (() => [])
+  const isSoon = random.chance(ending === forget ? forgottenSoonShare : soonShare)
+  const expiresInSeconds = isSoon ? random.integer(soonSeconds.least, soonSeconds.most) : null
+  const request = twisted(task, { ...((await newUse(task, 'hold')) as HoldRequest), expiresInSeconds })
+  const calls = await askAll(task, copiesOf(random, request))
+  const opened = calls.find(({ outcome }) => outcome.kind === 'ok')?.outcome
+  if (opened?.kind !== 'ok' || Array.isArray(opened.data)) return
+  const atExpiryMs = (request.expiresInSeconds ?? 0) * 1_000 + random.integer(-aroundExpiryMs, aroundExpiryMs)
+  await sleep(request.expiresInSeconds !== null && random.chance(0.3) ? atExpiryMs : random.integer(0, 1_200))
+  const { customer, sibling } = request
+  const hold = { customer, sibling, holdId: String(opened.data.holdId) }
+  const asks = ending(request.credits, random).map(
+    (credits): EndRequest => (credits === 0 ? { ...hold, op: 'release' } : { ...hold, op: 'capture', credits }),
+  )
+  await askAll(task, asks)
+}
+
+/** What is asked at once about an open hold: the credits of a capture, null for all of them, 0 for a release. */
+type EndingOf = (credits: number, random: Random) => (number | null)[]
+
+const forget: EndingOf = () => []
+const part = (credits: number, random: Random) => random.integer(1, credits)
+
+const endings: { weight: number; end: EndingOf }[] = [
+  { weight: 6, end: () => [null] },
+  { weight: 6, end: (credits, random) => [part(credits, random)] },
+  { weight: 5, end: () => [0] },
+  { weight: 5, end: forget },
+  { weight: 2, end: (credits, random) => Array(random.integer(2, 4)).fill(part(credits, random)) },
+  { weight: 1, end: () => [0, 0, 0] },
+  { weight: 2, end: (credits, random) => [null, part(credits, random), part(credits, random)] },
+  { weight: 4, end: (credits, random) => random.shuffled([0, 0, null, part(credits, random)]) },
+  { weight: 1, end: (credits, random) => [credits + random.integer(1, 9), part(credits, random)] },
+]
+const endingLots = endings.flatMap(({ weight, end }) => Array<EndingOf>(weight).fill(end))
+
+const allOfItShare = 0.08
+
+async function newUse(task: Task, op: UseRequest['op']): Promise<Omit<UseRequest, 'expiresInSeconds'>> {
+  const { shop, random, newReference } = task
+  const customer = shop.anyCustomer(random).index
+  const sibling = random.integer(0, shop.siblings.length - 1)
+  const some = random.integer(1, random.pick([3, 10, 40]))
+  const credits = (random.chance(allOfItShare) && (await readLeft(task, customer))) || some
+  return { op, customer, sibling, credits, reference: newReference() }
+}
+
+/** Who takes all that is left leaves nothing for a twin, which must not be refused for that. */
+async function readLeft({ client }: Task, customer: number): Promise<number> {
+  const { outcome } = await client.ask({ op: 'balance', customer })
+  return outcome.kind === 'ok' && !Array.isArray(outcome.data) ? Number(outcome.data.credits) : 0
+}
+
+type Twist = { share: number; twist(fresh: UseRequest, earlier: UseRequest): Partial<UseRequest> }
+
+/** What a reference is used for that was used before; of the same sibling service, whose name the entry has. */
+const twists: Twist[] = [
+  { share: 0.1, twist: (_, { customer, credits }) => ({ customer, credits }) },
+  { share: 0.04, twist: ({ credits }, { customer }) => ({ customer, credits }) },
+  { share: 0.04, twist: () => ({}) },
+]
+
+/** The request, or one of the same kind about something that was asked before. */
+function twisted<Of extends UseRequest>({ random, asked }: Task, fresh: Of): Of {
+  const chosen = twists.find(({ share }) => random.chance(share))
+  const earlier = anyOf(random, asked)
+  if (chosen && earlier) {
+    const { sibling, reference } = earlier
+    return { ...fresh, ...chosen.twist(fresh, earlier), sibling, reference }
+  }
+  asked.push(fresh)
+  return fresh
+}
+
+function copiesOf<Of extends Request>(random: Random, request: Of): Of[] {
+  return Array<Of>(random.chance(0.3) ? random.integer(2, 5) : 1).fill(request)
+}
+
+/** At once, over both services. */
+async function askAll<Of extends Request>({ client, wrong }: Task, requests: Of[]): Promise<Call<Of>[]> {
+  const calls = await Promise.all(requests.map((request, copy) => client.askToTheEnd(request, copy)))
+  for (const { number, request, outcome } of calls) {
+    if (outcome.kind === 'info') wrong.push(`call ${number}: no answer to ${JSON.stringify(request)}`)
+  }
+  return calls
+}

@@ -1,0 +1,96 @@
+// The gateway of the campaign: the sandbox as a process of its own, which can be killed and frozen, and its control
+// endpoints. Its journal outlives it and is what the books are held against at the end.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { journalName } from '../../sandbox/journal.ts'
+import { type Program, startProgram } from './program.ts'
+
+export type GatewaySettings = {
+  port: number
+  directory: string
+  clientKey: string
+  secretKey: string
+  webhookUrl: string
+  logFile: string
+}
+
+export type GatewayFault = { on: string; kind: string; times: number; delayMs?: number }
+export type Fired = { on: string; kind: string; times: number }
+
+const startLimitMs = 60_000
+const controlTimeoutMs = 3_000
+
+export type GatewayProcess = ReturnType<typeof createGateway>
+
+export function createGateway(settings: GatewaySettings) {
+  const url = `http://127.0.0.1:${settings.port}`
+  const environment = {
+    SANDBOX_PORT: `${settings.port}`,
+    SANDBOX_STRICT: '1',
+    SANDBOX_WEBHOOK_URL: settings.webhookUrl,
+    TOSS_CLIENT_KEY: settings.clientKey,
+    TOSS_SECRET_KEY: settings.secretKey,
+    DATA_DIR: settings.directory,
+  }
+  let program: Program | undefined
+  let wanted = true
+
+  /** Undefined when the gateway does not answer, which is what half of the campaign is about. */
+  async function control<Data>(method: string, path: string, body?: unknown): Promise<Data | undefined> {
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        signal: AbortSignal.timeout(controlTimeoutMs),
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      })
+      const text = await response.text()
+      return response.ok ? (JSON.parse(text) as Data) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async function kill(): Promise<void> {
+    program?.signal('SIGKILL')
+    await program?.ended
+  }
+
+  return {
+    url,
+    busy: false,
+    secretKey: settings.secretKey,
+    journalFile: join(settings.directory, 'sandbox', journalName),
+    logFile: settings.logFile,
+    control,
+    async start(): Promise<void> {
+      const limit = performance.now() + startLimitMs
+      while (wanted && performance.now() < limit) {
+        const starting = startProgram({
+          args: ['sandbox/main.ts'],
+          environment,
+          logFile: settings.logFile,
+        })
+        program = starting
+        while (wanted && !starting.isGone() && performance.now() < limit) {
+          if (await control('GET', '/sandbox/clock')) return
+          await sleep(40)
+        }
+        await sleep(200)
+      }
+      if (wanted) throw new Error(`The gateway does not start: see ${settings.logFile}.`)
+    },
+    kill,
+    /** Nothing is started again from here on. */
+    async close(): Promise<void> {
+      wanted = false
+      await kill()
+    },
+    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
+    /** The buyer's part; undefined when the checkout could not be reached. */
+    async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
+      const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })
+      return paid?.paymentKey
+    },
+    fired: async () => (await control<{ fired: Fired[] }>('GET', '/sandbox/faults/fired'))?.fired,
+  }
+}

@@ -1,0 +1,88 @@
+// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It can
+// be crashed (an immediate shutdown: no checkpoint, no goodbye to anybody) and started again at the same address.
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { clusterOf, databaseUrl } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
+import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { serviceLogin } from '../../src/db/embedded/role.ts'
+import { startEmbedded } from '../../src/db/embedded/server.ts'
+import { prepare } from '../../src/db/prepare.ts'
+
+const crashLimitMs = 20_000
+
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+
+export async function startPostgres(directory: string) {
+  const dataDir = join(directory, 'postgres')
+  const server = await startEmbedded({ dataDir })
+  const serving = { ...server.connection, ...serviceLogin(dataDir) }
+  let crashing: Promise<unknown> = Promise.resolve()
+  let wanted = true
+  const postmasterId = () => findPostmaster(server.dataDirectory)?.pid
+
+  async function crashAndStart(): Promise<void> {
+    const pid = postmasterId()
+    if (pid !== undefined) {
+      process.kill(pid, 'SIGQUIT')
+      await until('the database server is gone', () => !isAlive(pid), crashLimitMs)
+    }
+    if (wanted) await startEmbedded({ dataDir })
+  }
+
+  return {
+    busy: false,
+    /** For a pool of this name: the server's list of sessions tells the campaign's own from the services'. */
+    urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
+    /** As the role that serves: what it may not do, no fault may need. */
+    servingUrlFor: (applicationName: string) => `${databaseUrl(serving)}&application_name=${applicationName}`,
+    ownerPassword: server.connection.password,
+    servingPassword: serving.password,
+    prepare: () => prepare({ place: 'of the campaign', owner: server.connection, serving, embedded: serving }),
+    /** Returns when it serves again. */
+    async crash(): Promise<void> {
+      crashing = crashAndStart()
+      await crashing
+    },
+    /** Not in the middle of a crash: it would be started again behind our back. */
+    async stop(): Promise<void> {
+      wanted = false
+      await crashing.catch(() => undefined)
+      await stopPostmaster(server.dataDirectory)
+    },
+    /** For a process that is about to exit. */
+    endNow(): void {
+      const pid = postmasterId()
+      if (pid !== undefined) process.kill(pid, 'SIGQUIT')
+    },
+    /** As root the cluster may lie outside of the campaign's directory. */
+    remove(): void {
+      const home = dirname(clusterOf(dataDir))
+      if (home !== dataDir) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+export type Books = Awaited<ReturnType<typeof openBooks>>
+
+/** The campaign's own look into the database. A lost connection is an error of the query, never of the process. */
+export function openBooks(postgres: Postgres) {
+  const pool = new pg.Pool({
+    connectionString: postgres.urlFor('chaos'),
+    max: 4,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 60_000,
+  })
+  pool.on('error', () => undefined)
+  // While it is lent out, a connection that dies would end the campaign without a listener of its own.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return {
+    pool,
+    async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      const { rows } = await pool.query(text, values)
+      return rows
+    },
+    close: () => pool.end(),
+  }
+}

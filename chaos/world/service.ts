@@ -1,0 +1,126 @@
+// One of the two services, looked after as a process manager would: a start that fails (the database may be away) is
+// tried again, an end that nobody asked for is noted and followed by a new start. `busy` keeps two faults from meeting
+// in one process, where the second would undo the first.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServiceName } from '../history.ts'
+import { type Ended, type Program, startProgram } from './program.ts'
+import { shiftedClock } from './shifted-clock.ts'
+
+export type ServiceSettings = {
+  name: ServiceName
+  port: number
+  internalPort: number
+  webhookPort: number
+  webhookToken: string
+  environment: Record<string, string>
+  logFile: string
+}
+
+const startLimitMs = 90_000
+const pauseBetweenStartsMs = 300
+const pollMs = 40
+
+export type Service = ReturnType<typeof createService>
+
+export function createService(settings: ServiceSettings) {
+  const { name, port, internalPort, webhookPort, webhookToken, logFile } = settings
+  const environment = {
+    ...settings.environment,
+    PORT: `${port}`,
+    INTERNAL_PORT: `${internalPort}`,
+    WEBHOOK_PORT: `${webhookPort}`,
+  }
+  const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
+  const endedByItself: string[] = []
+  /** Of SIGKILLs, on the clock that nobody sets. */
+  const killsMs: number[] = []
+  let now = { clockShiftMs: 0, readyMs: 0 }
+  let program: Program | undefined
+  let wanted = true
+  let expectedEnd = false
+
+  /** Until /readyz says 200. */
+  async function start(clockShiftMs = 0): Promise<void> {
+    const limit = performance.now() + startLimitMs
+    const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
+    if (clockShiftMs !== 0) counts.shiftedStarts += 1
+    while (wanted) {
+      expectedEnd = false
+      counts.starts += 1
+      const starting = startProgram({ args: [...shift, 'src/main.ts'], environment, logFile })
+      program = starting
+      if (await isReady(starting)) {
+        now = { clockShiftMs, readyMs: performance.now() }
+        starting.ended.then((ended) => restartUnlessExpected(starting, ended))
+        return
+      }
+      starting.signal('SIGKILL')
+      killsMs.push(performance.now())
+      counts.refusedStarts += 1
+      if (performance.now() > limit) throw new Error(`service ${name} does not start: ${lastLines(logFile)}`)
+      await sleep(pauseBetweenStartsMs)
+    }
+  }
+
+  /** False when it has ended instead, or does not come up at all. */
+  async function isReady(starting: Program): Promise<boolean> {
+    const limit = performance.now() + startLimitMs / 2
+    while (wanted && !starting.isGone() && performance.now() < limit) {
+      const signal = AbortSignal.timeout(1_000)
+      const ready = await fetch(`http://127.0.0.1:${internalPort}/readyz`, { signal }).catch(() => undefined)
+      await ready?.body?.cancel()
+      if (ready?.status === 200) return true
+      await sleep(pollMs)
+    }
+    return false
+  }
+
+  function restartUnlessExpected(ended: Program, { code, signal }: Ended): void {
+    if (!wanted || expectedEnd || program !== ended) return
+    endedByItself.push(`service ${name} (process ${ended.pid}) ended with ${signal ?? `code ${code}`}`)
+    start().catch((error) => endedByItself.push(String(error)))
+  }
+
+  return {
+    name,
+    counts,
+    endedByItself,
+    killsMs,
+    /** How wrong the clock of the process is, and since when it serves. */
+    now: () => now,
+    logFile,
+    publicUrl: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/toss/${webhookToken}`,
+    webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
+    busy: false,
+    start,
+    /** Ends it and says how; null when it did not end in time and was killed. */
+    async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Ended | null> {
+      const ending = program
+      if (!ending || ending.isGone()) return { code: null, signal: null }
+      expectedEnd = true
+      if (signal === 'SIGKILL') killsMs.push(performance.now())
+      ending.signal(signal)
+      const late = sleep(limitMs, null, { ref: false })
+      const ended = await Promise.race([ending.ended, late])
+      if (ended !== null) return ended
+      killsMs.push(performance.now())
+      ending.signal('SIGKILL')
+      return null
+    },
+    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
+    /** Nothing is started again from here on. */
+    async close(): Promise<void> {
+      wanted = false
+      if (!program || program.isGone()) return
+      program.signal('SIGKILL')
+      await program.ended
+    },
+  }
+}
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trim().split('\n').slice(-5).join('\n')
+}

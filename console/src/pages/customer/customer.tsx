@@ -1,0 +1,99 @@
+// One customer: what there is to spend, why it is so, the orders, the keys, what is held, the limits, and what operators
+// did about them. The open tab is in the address.
+import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useEndpoint } from '../../api/hooks.ts'
+import { Credits } from '../../format/amounts.tsx'
+import { Id } from '../../format/id.tsx'
+import { Figure } from '../../parts/figure.tsx'
+import { LabelledTime } from '../../parts/labelled-time.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useQueryState } from '../../parts/query-state.ts'
+import { Waiting } from '../../parts/waiting.tsx'
+import { PageHeader } from '../../shell/page-header.tsx'
+import { useWords } from '../../words/words.tsx'
+import { ActionsTable } from '../trail/actions-table.tsx'
+import { Holds } from './holds.tsx'
+import { Keys } from './keys.tsx'
+import { Limits } from './limits.tsx'
+import { OrdersOfCustomer } from './orders-of-customer.tsx'
+import { Statement } from './statement.tsx'
+
+type Customer = Data<'customer'>
+
+const panels = {
+  statement: ({ customerId }: Customer) => <Statement customerId={customerId} />,
+  orders: ({ customerId }: Customer) => <OrdersOfCustomer customerId={customerId} />,
+  keys: (customer: Customer) => <Keys customer={customer} />,
+  holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
+  limits: (customer: Customer) => <Limits customer={customer} />,
+  trail: ({ customerId }: Customer) => <ActionsTable subject={customerId} isOnItsPage />,
+} satisfies Record<string, (customer: Customer) => ReactNode>
+
+type Tab = keyof typeof panels
+const tabs = Object.keys(panels) as Tab[]
+
+export function CustomerPage({ params: { customerId = '' } }: { params: { customerId?: string } }) {
+  const { customers } = useWords()
+  const { data, error, refetch } = useEndpoint('customer', { params: { customerId } })
+  return (
+    <>
+      <PageHeader
+        title={data ? (data.name ?? customers.nameless) : customers.customer.title}
+        detail={<Id value={customerId} />}
+        actions={
+          <Anchor component={Link} href="/customers" size="sm">
+            {customers.customer.back}
+          </Anchor>
+        }
+      />
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {data ? <Everything customer={data} /> : !error && <Waiting />}
+    </>
+  )
+}
+
+function Everything({ customer }: { customer: Customer }) {
+  const { customer: words } = useWords().customers
+  const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
+  const { balance, held, available, createdAt } = customer
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={3} spacing={{ base: 'xs', sm: 'sm' }}>
+        <Figure
+          label={words.available}
+          value={<Credits value={available} />}
+          hint={<Hint text={words.availableHint} />}
+        />
+        <Figure label={words.held} value={<Credits value={held} />} hint={<Hint text={words.heldHint} />} />
+        <Figure label={words.balance} value={<Credits value={balance} />} />
+      </SimpleGrid>
+      <LabelledTime label={words.since} at={createdAt} />
+      <Tabs value={tab} onChange={(next) => setTab((next ?? 'statement') as Tab)} keepMounted={false}>
+        <Tabs.List mb="md">
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {words.tabs[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map((name) => (
+          <Tabs.Panel key={name} value={name}>
+            {panels[name](customer)}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  )
+}
+
+/** Where there is room. */
+function Hint({ text }: { text: string }) {
+  return (
+    <Text span inherit visibleFrom="sm">
+      {text}
+    </Text>
+  )
+}

@@ -1,0 +1,83 @@
+// One discrepancy, at an address that can be sent to somebody: what it is, what the two sides said, what can be done about it
+// now, its history, and what else was found about the same order.
+import { Anchor, Stack, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useEndpoint } from '../../api/hooks.ts'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
+import { Time } from '../../format/time.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { PageHeader } from '../../shell/page-header.tsx'
+import { useWords } from '../../words/words.tsx'
+import { discrepancyWords } from '../order/timeline/moment-words.ts'
+import { TimeLine } from '../order/timeline/time-line.tsx'
+import { Actions } from './actions.tsx'
+import { Headline } from './headline.tsx'
+import { Sides } from './sides.tsx'
+
+/** What the worker or somebody else does meanwhile is seen without a click. */
+const refetchMs = 15_000
+
+export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { discrepancyId?: string } }) {
+  const words = useWords()
+  const { discrepancy: own } = words
+  const { data, error, refetch } = useEndpoint('discrepancy', { params: { discrepancyId } }, { refetchMs })
+  return (
+    <>
+      <PageHeader
+        title={data ? discrepancyWords(words, data.discrepancy.kind).name : own.title}
+        detail={<Id value={discrepancyId} />}
+        actions={
+          <Anchor component={Link} href="/books?tab=discrepancies" size="sm">
+            {own.back}
+          </Anchor>
+        }
+      />
+      <Stack gap="md">
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {data ? (
+          <>
+            <Headline discrepancy={data.discrepancy} order={data.order} />
+            <Sides detail={data.discrepancy.detail} />
+            <Actions discrepancyId={discrepancyId} orderId={data.discrepancy.orderId} actions={data.actions} />
+            <TimeLine story={data.history} title={own.history} caption={own.historyCaption} />
+            {data.others.length > 0 && <Others others={data.others} />}
+          </>
+        ) : (
+          !error && <Waiting />
+        )}
+      </Stack>
+    </>
+  )
+}
+
+function Others({ others }: Pick<Data<'discrepancy'>, 'others'>) {
+  const words = useWords()
+  const { discrepancy: own, books } = words
+  return (
+    <section aria-labelledby="others">
+      <Title order={2} size="h4" mb="xs" id="others">
+        {own.others}
+      </Title>
+      <DataTable
+        caption={own.others}
+        rows={others}
+        keyOf={(row) => row.discrepancyId}
+        linkOf={(row) => `/books/discrepancies/${row.discrepancyId}`}
+        columns={[
+          { header: books.discrepancies.kind, cell: ({ kind }) => discrepancyWords(words, kind).name },
+          { header: books.discrepancies.found, cell: ({ foundAt }) => <Time at={foundAt} /> },
+          { header: own.resolvedAt, cell: ({ resolvedAt }) => (resolvedAt ? <Time at={resolvedAt} /> : <Open />) },
+        ]}
+      />
+    </section>
+  )
+}
+
+function Open() {
+  const { books } = useWords()
+  return <StatusBadge status="open" label={books.discrepancies.open} tone="bad" />
+}

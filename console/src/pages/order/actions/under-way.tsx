@@ -1,0 +1,36 @@
+// What is open at the gateway: since when, how often it was tried, what was heard, and when the next try is.
+import { SimpleGrid, Text } from '@mantine/core'
+import type { Data } from '../../../api/client.ts'
+import { useFormats } from '../../../format/formats.ts'
+import { Age, Time } from '../../../format/time.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { Fact } from '../headline.tsx'
+import { Notice } from '../notice.tsx'
+import { meaningOfCode } from '../timeline/gateway-code.ts'
+
+type Open = NonNullable<Data<'order'>['open']>
+
+export function UnderWay({ open: { kind, openedAt, attempts, gatewayCode, nextAttemptAt } }: { open: Open }) {
+  const words = useWords()
+  const { open } = words.orders
+  const { number } = useFormats()
+  const title = (open.titles as Record<string, string>)[kind] ?? open.anyTitle
+  return (
+    <Notice tone="waiting" title={title}>
+      <Text size="sm" mb="sm">
+        {open.text}
+      </Text>
+      <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} m={0} verticalSpacing="sm">
+        <Fact label={open.since}>
+          <Time at={openedAt} />
+          <Text size="xs" c="dimmed">
+            <Age seconds={(Date.now() - Date.parse(openedAt)) / 1000} />
+          </Text>
+        </Fact>
+        <Fact label={open.attempts}>{attempts === 0 ? open.notYet : open.times(number(attempts), attempts === 1)}</Fact>
+        <Fact label={open.gatewaySaid}>{gatewayCode ? meaningOfCode(words, gatewayCode) : open.nothingSaid}</Fact>
+        <Fact label={open.next}>{nextAttemptAt ? <Time at={nextAttemptAt} /> : open.nextNone}</Fact>
+      </SimpleGrid>
+    </Notice>
+  )
+}

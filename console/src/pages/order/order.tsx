@@ -1,0 +1,49 @@
+// One order: what it is, what is under way, what disagrees, what can be done now, and its whole story.
+import { Anchor, Stack } from '@mantine/core'
+import { Link } from 'wouter'
+import { useEndpoint } from '../../api/hooks.ts'
+import { Id } from '../../format/id.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Waiting } from '../../parts/waiting.tsx'
+import { PageHeader } from '../../shell/page-header.tsx'
+import { useWords } from '../../words/words.tsx'
+import { Actions } from './actions/actions.tsx'
+import { UnderWay } from './actions/under-way.tsx'
+import { Disagreements } from './disagreements.tsx'
+import { Headline } from './headline.tsx'
+import { TimeLine } from './timeline/time-line.tsx'
+
+/** What the worker does meanwhile is seen without a click. */
+const refetchMs = 15_000
+
+export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: string } }) {
+  const { orders } = useWords()
+  const { data, error, refetch } = useEndpoint('order', { params: { orderId } }, { refetchMs })
+  return (
+    <>
+      <PageHeader
+        title={orders.order.title}
+        detail={<Id value={orderId} />}
+        actions={
+          <Anchor component={Link} href="/orders" size="sm">
+            {orders.order.back}
+          </Anchor>
+        }
+      />
+      <Stack gap="md">
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {data ? (
+          <>
+            <Headline order={data.order} />
+            {data.open && <UnderWay open={data.open} />}
+            <Disagreements found={data.openDiscrepancies} />
+            <Actions order={data.order} actions={data.actions} />
+            <TimeLine story={data.story} />
+          </>
+        ) : (
+          !error && <Waiting />
+        )}
+      </Stack>
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+// Why an endpoint did not take an event, in the reader's words: what the service writes itself, an answer by its number, and
+// what the network says by its code. What nobody has words for is shown as it is.
+import type { Words } from '../../../words/words.tsx'
+
+/** Those with a value of their own in them. */
+const withValue = {
+  answered: /^HTTP (\d{3})$/,
+  notSecure: /^the URL does not begin with (https):/,
+  port: /^port (\d+) is neither 443 nor at least 1024$/,
+  notPublic: /^(\S+) is not a public address$/,
+  sealed: /^sealed under secret (\d+), which is not among KEY_PEPPER$/,
+}
+
+export function deliveryError({ problems: { deliveries } }: Words, error: string): string {
+  for (const [name, pattern] of Object.entries(withValue)) {
+    const value = pattern.exec(error)?.[1]
+    if (value) return deliveries[name as keyof typeof withValue](value)
+  }
+  const known = (deliveries.errors as Record<string, string>)[error]
+  // A code is for whoever looks it up.
+  return known === undefined ? error : /^\w+$/.test(error) ? `${known} (${error})` : known
+}

@@ -1,0 +1,86 @@
+// What a search has found. A single hit is opened at once; going back leads to where the search began.
+import { Stack, Text } from '@mantine/core'
+import { useEffect } from 'react'
+import { useLocation } from 'wouter'
+import type { Data } from '../../api/client.ts'
+import { useEndpoint } from '../../api/hooks.ts'
+import { useFormats } from '../../format/formats.ts'
+import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useQueryState } from '../../parts/query-state.ts'
+import { Waiting } from '../../parts/waiting.tsx'
+import { PageHeader } from '../../shell/page-header.tsx'
+import { addressOfFound, askedOf } from '../../shell/search-box.tsx'
+import { useWords } from '../../words/words.tsx'
+
+type Hit = Data<'search'>['results'][number]
+
+export function SearchPage() {
+  const { orders } = useWords()
+  const { search } = orders
+  const { number } = useFormats()
+  const [, go] = useLocation()
+  const [asked, setAsked] = useQueryState<string>('q', null, '')
+  const q = askedOf(asked)
+  // A link to here may have been made by hand.
+  useEffect(() => {
+    if (q !== asked.trim()) setAsked(q)
+  })
+  const { data, error, isLoading } = useEndpoint('search', { query: { q } }, { enabled: q !== '' })
+  const results = data?.results ?? []
+  const [first] = results
+  const only = results.length === 1 && first ? addressOfFound(first) : null
+  useEffect(() => {
+    if (only) go(only, { replace: true })
+  }, [only, go])
+
+  const columns: Column<Hit>[] = [
+    {
+      header: search.columns.id,
+      cell: ({ kind, id, customerName }) => (kind === 'customer' && customerName ? customerName : <Id value={id} />),
+    },
+    { header: search.columns.kind, cell: ({ kind }) => search.kinds[kind] },
+    {
+      header: search.columns.customer,
+      cell: ({ kind, id, customerName }) => (kind === 'customer' ? <Id value={id} short /> : customerName),
+    },
+    { header: search.columns.status, cell: ({ status }) => status && <StatusBadge status={status} /> },
+  ]
+  return (
+    <>
+      <PageHeader title={q ? search.titleFor(q) : search.title} />
+      {only ? (
+        <Stack gap={0}>
+          <Text c="dimmed" ta="center">
+            {search.opening}
+          </Text>
+          <Waiting />
+        </Stack>
+      ) : (
+        <DataTable
+          caption={search.caption(number(results.length))}
+          columns={columns}
+          rows={results}
+          keyOf={({ kind, id }) => `${kind} ${id}`}
+          linkOf={addressOfFound}
+          isLoading={isLoading}
+          error={error}
+          empty={<Empty q={q} />}
+        />
+      )}
+    </>
+  )
+}
+
+function Empty({ q }: { q: string }) {
+  const { search } = useWords().orders
+  if (!q) return search.empty
+  return (
+    <>
+      {search.nothing}
+      <br />
+      {search.nothingHint}
+    </>
+  )
+}

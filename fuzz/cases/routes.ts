@@ -1,0 +1,76 @@
+// Every route of the three listeners, with the schemas of its parts. Those of the two APIs are taken from the files that
+// serve them, so that a new one is never forgotten; the health checks and the gateway's notifications have no schema.
+import fastify from 'fastify'
+import { type SpendingParts, spendingRoutes } from '../../src/credits/routes.ts'
+import { webhookPath } from '../../src/listeners/webhook.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import { paymentRoutes } from '../../src/payments/routes.ts'
+import { standIns } from './stand-ins.ts'
+
+export type ListenerName = 'public' | 'internal' | 'webhook'
+export const listenerNames = ['public', 'internal', 'webhook'] as const
+
+/** As much of JSON Schema as the routes use. */
+export type Schema = {
+  type?: string | string[]
+  enum?: unknown[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+}
+
+export type Route = {
+  listener: ListenerName
+  method: string
+  /** With the names of its parameters. */
+  path: string
+  body?: Schema | undefined
+  query?: Schema | undefined
+}
+
+/** Nothing is served here: handlers are not called, and what they would work with is not there. */
+function declaredRoutes(): Route[] {
+  const app = fastify()
+  const routes: Route[] = []
+  let listener: ListenerName = 'public'
+  app.addHook('onRoute', ({ method, url: path, schema }) => {
+    const { body, querystring } = (schema ?? {}) as { body?: Schema; querystring?: Schema }
+    routes.push(...[method].flat().map((each) => ({ listener, method: each, path, body, query: querystring })))
+  })
+  paymentRoutes(app, {} as PaymentContext)
+  listener = 'internal'
+  spendingRoutes(app, {} as SpendingParts)
+  // The framework adds a HEAD to every GET, which the listeners do not.
+  return routes.filter(({ method }) => method !== 'HEAD')
+}
+
+const text: Schema = { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' }
+
+const notification: Schema = {
+  type: 'object',
+  required: ['eventType', 'data'],
+  properties: {
+    eventType: { type: 'string', enum: ['PAYMENT_STATUS_CHANGED', 'CANCEL_STATUS_CHANGED', 'BILLING_DELETED'] },
+    createdAt: text,
+    data: {
+      type: 'object',
+      required: ['orderId'],
+      properties: {
+        orderId: text,
+        paymentKey: text,
+        status: { type: 'string', enum: ['DONE', 'CANCELED', 'ABORTED', 'EXPIRED', 'READY', 'constructor'] },
+      },
+    },
+  },
+}
+
+export const routes: readonly Route[] = [
+  ...declaredRoutes(),
+  { listener: 'internal', method: 'GET', path: '/livez' },
+  { listener: 'internal', method: 'GET', path: '/readyz' },
+  { listener: 'webhook', method: 'POST', path: webhookPath(standIns.webhookToken), body: notification },
+]

@@ -1,0 +1,76 @@
+// A case put to the test: its bytes with the real values, sent, answered, judged. What was found says what was sent with
+// the stand-ins in it, so that it holds no secret and means the same in another run.
+
+import type { Case, Sending } from '../cases/cases.ts'
+import { type Framed, frame } from '../cases/framing.ts'
+import type { ListenerName } from '../cases/routes.ts'
+import { fillIn, type Values } from '../cases/stand-ins.ts'
+import { type Answer, bodyOf, closes, type Reading, readAnswers } from './answers.ts'
+import { exchange } from './exchange.ts'
+import { type Breach, judgeAnswer, judgeExchange, type Secrets } from './oracles.ts'
+
+export type Target = { ports: Record<ListenerName, number>; secrets: Secrets }
+
+export type Trial = {
+  breaches: Breach[]
+  answers: Answer[]
+  /** At least: in what is uncertain there may be more. */
+  requests: number
+  wasReset: boolean
+  received: Buffer
+}
+
+export type Tried = Pick<Case, 'listener' | 'bytes' | 'fits' | 'sending'>
+
+export async function tryCase({ ports, secrets }: Target, tried: Tried, values: Values): Promise<Trial> {
+  const { listener, fits } = tried
+  const bytes = fillIn(tried.bytes, values)
+  const framed = frame(bytes)
+  const read = readerFor(bytes, framed)
+  const { received, ended } = await exchange({
+    port: ports[listener],
+    bytes,
+    sending: endingFor(tried.sending, framed),
+    isAnswered: (soFar) => isAnswered(read(soFar), framed),
+    mayGoOn: framed.rest !== 'none',
+  })
+  const reading = read(received)
+  const ofAnswers = reading.answers.flatMap((answer) => judgeAnswer({ answer, listener, secrets }))
+  return {
+    breaches: [...judgeExchange({ framed, reading, ended, sentBytes: bytes.length, fits }), ...ofAnswers],
+    answers: reading.answers,
+    requests: framed.requests.length + (framed.rest === 'none' ? 0 : Math.max(1, framed.headsInRest)),
+    wasReset: ended === 'reset',
+    received,
+  }
+}
+
+/**
+ * Who stays without a word is closed upon only while a request of theirs is not all there: after a whole one the server
+ * waits for the next, as it should.
+ */
+function endingFor(sending: Sending, { requests, rest, headsInRest }: Framed): Sending {
+  const isOpen = rest === 'incomplete' || (rest === 'uncertain' && headsInRest + requests.length === 0)
+  return sending.ending === 'stays' && !isOpen ? { ...sending, ending: 'answered' } : sending
+}
+
+function readerFor(bytes: Buffer, { requests, rest }: Framed): (received: Buffer) => Reading {
+  const text = bytes.toString('latin1')
+  const maybeHead = /HEAD/.test(text)
+  const mayContinue = /expect/i.test(text)
+  const isHead = (place: number) => {
+    const request = requests[place]
+    if (request) return request.method === 'HEAD'
+    return rest === 'none' || !maybeHead ? false : undefined
+  }
+  return (received) => readAnswers(received, { isHead, mayContinue })
+}
+
+function isAnswered({ answers, fault }: Reading, { requests }: Framed): boolean {
+  return fault !== undefined || answers.length >= requests.length || answers.some(closes)
+}
+
+/** By code; what has none is health, or the answer to a HEAD. */
+export function codeOf(answer: Answer): string {
+  return String(bodyOf(answer)?.code ?? 'no code')
+}

@@ -1,0 +1,133 @@
+// The webhooks in memory: which changes of a payment are notified, what became of each notification and what comes
+// next. Like payments.ts it writes nothing: announcements and progress become true when the journal has them.
+
+import type { Behaviour } from '../faults/behaviour.ts'
+import type { Faults, WebhookFaultKind } from '../faults/faults.ts'
+import { type Payment, type PaymentStatus, randomAlphanumeric } from '../payments/payments.ts'
+
+export type Announcement = {
+  /** The transmission id of the first attempt. */
+  id: string
+  paymentKey: string
+  atMs: number
+  dueAtMs: number
+  fault?: WebhookFaultKind
+}
+
+/** `status` is the HTTP status, null when there was no answer; `error` then says why. */
+export type Attempt = {
+  transmissionId: string
+  retriedCount: number
+  atMs: number
+  status: number | null
+  error: string | null
+}
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'dropped'
+
+export type Progress = { id: string; attempts: Attempt[]; state: DeliveryState; retriedCount: number; dueAtMs: number }
+
+/** `payment` is the value that is notified, `retriedCount` the number of the attempt that comes next. */
+export type Delivery = {
+  readonly id: string
+  readonly sequence: number
+  readonly payment: Payment
+  readonly atMs: number
+  readonly fault: WebhookFaultKind | null
+  readonly attempts: Attempt[]
+  state: DeliveryState
+  retriedCount: number
+  dueAtMs: number
+}
+
+const isNotified = {
+  READY: false,
+  IN_PROGRESS: false,
+  DONE: true,
+  ABORTED: true,
+  EXPIRED: true,
+  CANCELED: true,
+  PARTIAL_CANCELED: true,
+} as const satisfies Record<PaymentStatus, boolean>
+
+/** How long a webhook that is to come out of order waits for one that overtakes it. */
+const reorderLimitMs = 1000
+
+/** After 1, 4, 16, 64, 256, 1024 and 4096 minutes. */
+export const retryDelaysMs = Array.from({ length: 7 }, (_, retry) => 4 ** retry * 60_000)
+
+export function newTransmissionId(): string {
+  return `whtrans_${randomAlphanumeric(24)}`
+}
+
+/** The notification of a payment as it is now, null when its status is not notified. */
+export function announcePayment({ paymentKey, status }: Payment, nowMs: number): Announcement | null {
+  return isNotified[status] ? { id: newTransmissionId(), paymentKey, atMs: nowMs, dueAtMs: nowMs } : null
+}
+
+/** What is to be sent because of these changes, and which fault strikes it. */
+export function announceChanges(
+  changed: readonly Payment[],
+  before: (paymentKey: string) => Payment | undefined,
+  nowMs: number,
+  faults: Faults,
+  behaviour: Behaviour,
+): Announcement[] {
+  return changed.flatMap((payment) => {
+    const again = payment.status === 'PARTIAL_CANCELED' && before(payment.paymentKey)?.status === payment.status
+    const announcement = announcePayment(payment, nowMs)
+    if (announcement === null || (again && behaviour.partialCancelWebhook === 'first')) return []
+    const fault = faults.takeForWebhook()
+    if (fault === undefined) return [announcement]
+    const heldBackMs = { delay: fault.delayMs ?? 0, reorder: reorderLimitMs, duplicate: 0, drop: 0 }[fault.kind]
+    return [{ ...announcement, dueAtMs: nowMs + heldBackMs, fault: fault.kind }]
+  })
+}
+
+/** What follows from a scheduled attempt: the end, or the next one. */
+export function judgeAttempts(delivery: Delivery, attempts: Attempt[], behaviour: Behaviour, nowMs: number): Progress {
+  const { id, retriedCount } = delivery
+  // It may have been delivered by hand while this attempt was under way.
+  if (delivery.state === 'delivered' || attempts.some((attempt) => isReceived(attempt, behaviour))) {
+    return { id, attempts, state: 'delivered', retriedCount, dueAtMs: nowMs }
+  }
+  const delayMs = retryDelaysMs[retriedCount]
+  if (delayMs === undefined) return { id, attempts, state: 'failed', retriedCount, dueAtMs: nowMs }
+  return { id, attempts, state: 'pending', retriedCount: retriedCount + 1, dueAtMs: nowMs + delayMs }
+}
+
+/** An attempt made by hand can only help: its failure changes neither the end nor what is scheduled. */
+export function judgeResend(delivery: Delivery, attempt: Attempt, behaviour: Behaviour): Progress {
+  const { id, retriedCount, dueAtMs } = delivery
+  const state = isReceived(attempt, behaviour) ? 'delivered' : delivery.state
+  return { id, attempts: [attempt], state, retriedCount, dueAtMs }
+}
+
+function isReceived({ status }: Attempt, behaviour: Behaviour): boolean {
+  if (status === null) return false
+  return behaviour.webhookReceived === '2xx' ? status >= 200 && status < 300 : status === 200
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+export function createDeliveries() {
+  const byId = new Map<string, Delivery>()
+  const latestOfPayment = new Map<string, Delivery>()
+  return {
+    add({ id, atMs, dueAtMs, fault }: Announcement, payment: Payment): void {
+      const state = fault === 'drop' ? 'dropped' : 'pending'
+      const sequence = byId.size
+      const fresh = { id, sequence, payment, atMs, fault: fault ?? null, attempts: [], state, retriedCount: 0, dueAtMs }
+      byId.set(id, fresh as Delivery)
+      latestOfPayment.set(payment.paymentKey, fresh as Delivery)
+    },
+    advance({ id, attempts, state, retriedCount, dueAtMs }: Progress): void {
+      const delivery = byId.get(id)
+      delivery?.attempts.push(...attempts)
+      if (delivery !== undefined) Object.assign(delivery, { state, retriedCount, dueAtMs })
+    },
+    find: (id: string): Delivery | undefined => byId.get(id),
+    findLatestOf: (paymentKey: string): Delivery | undefined => latestOfPayment.get(paymentKey),
+    all: (): Delivery[] => [...byId.values()],
+  }
+}

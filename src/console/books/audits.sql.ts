@@ -1,0 +1,56 @@
+// What the console reads of the audits that have been: the list, newest first, and one with what it found.
+import { type Database, statement } from '../../db/database.ts'
+import { readableRule } from '../../payments/audit/audit.ts'
+import type { AuditCause, AuditRecord } from '../../payments/audit/record.sql.ts'
+
+export type AuditRow = {
+  auditId: string
+  cause: AuditCause
+  begunAt: Date
+  endedAt: Date
+  ageSeconds: number
+  rules: number
+  rows: number
+  violationCount: number
+  /** Nothing is known to be wrong: some rows could not be judged. */
+  isOnlyUnread: boolean
+}
+
+const columns = `a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as "endedAt",
+    greatest(0, floor(extract(epoch from now() - a.ended_at)))::int as "ageSeconds", a.rules,
+    (select coalesce(sum(rows::bigint), 0)::bigint from jsonb_each_text(a.checked) as c (scan, rows)) as "rows",
+    a.violation_count as "violationCount",
+    a.violation_count > 0 and not exists (
+      select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> '${readableRule.rule}'
+    ) as "isOnlyUnread"`
+
+const listNewestAuditsStatement = statement(
+  'console.listNewestAudits',
+  `select ${columns} from audits a order by a.ended_at desc, a.audit_id desc limit $1`,
+)
+const listAuditsBehindStatement = statement(
+  'console.listAuditsBehind',
+  `select ${columns} from audits a
+  where (a.ended_at, a.audit_id) < (select b.ended_at, b.audit_id from audits b where b.audit_id = $2)
+  order by a.ended_at desc, a.audit_id desc
+  limit $1`,
+)
+
+/** The newest first, behind one. */
+export function listAudits(database: Database, behind: string | null, limit: number): Promise<AuditRow[]> {
+  return behind === null
+    ? database.run<AuditRow>(listNewestAuditsStatement, [limit])
+    : database.run<AuditRow>(listAuditsBehindStatement, [limit, behind])
+}
+
+export type FoundAudit = AuditRow & Pick<AuditRecord, 'checked' | 'findings'>
+
+const findAuditStatement = statement(
+  'console.findAudit',
+  `select ${columns}, a.checked, a.findings from audits a where a.audit_id = $1`,
+)
+
+export async function findAudit(database: Database, auditId: string): Promise<FoundAudit | null> {
+  const [audit] = await database.run<FoundAudit>(findAuditStatement, [auditId])
+  return audit ?? null
+}

@@ -1,0 +1,74 @@
+// Cancels that were made with an API key younger than a day, newest first. Most cancels come with older keys and there is no
+// index of the difference, so each page goes through a limited number of cancels and the next page continues behind them.
+import { type Database, statement } from '../../db/database.ts'
+
+export type NewKeyCancel = {
+  operationId: string
+  openedAt: Date
+  state: 'OPEN' | 'APPROVED' | 'REJECTED'
+  orderId: string
+  customerId: string
+  customerName: string | null
+  amount: number
+  keyId: string
+  lastFour: string
+  keyAgeSeconds: number
+  /** `openedAt` to the microsecond, for the cursor. */
+  atMicroseconds: number
+}
+
+/** A cancel to continue behind. */
+export type Place = { atMicroseconds: string; operationId: string }
+
+const newKeySeconds = 86_400
+export const scannedAtMost = 20_000
+
+const listNewKeyCancelsStatement = statement(
+  'console.listNewKeyCancels',
+  `select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
+    p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
+    greatest(0, floor(extract(epoch from s.opened_at - k.created_at)))::int as "keyAgeSeconds",
+    (extract(epoch from s.opened_at) * 1000000)::bigint as "atMicroseconds"
+  from (
+    select * from cancel_keys s
+    where (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by s.opened_at desc, s.operation_id desc
+    limit $4
+  ) s
+  cross join lateral (
+    select * from payment_operations p
+    where p.customer_id = s.customer_id and p.operation_id = s.operation_id limit 1
+  ) p
+  cross join lateral (select * from api_keys where key_id = s.key_id limit 1) k
+  left join lateral (select name from customers where customer_id = p.customer_id limit 1) c on true
+  where s.opened_at < k.created_at + $5 * interval '1 second'
+  order by s.opened_at desc, s.operation_id desc
+  limit $3`,
+)
+
+/** A full page has one cancel more than the limit. */
+export function listNewKeyCancels(database: Database, behind: Place, limit: number): Promise<NewKeyCancel[]> {
+  const { atMicroseconds, operationId } = behind
+  const values = [atMicroseconds, operationId, limit + 1, scannedAtMost, newKeySeconds]
+  return database.run<NewKeyCancel>(listNewKeyCancelsStatement, values)
+}
+
+const findLastScannedStatement = statement(
+  'console.findLastScannedCancel',
+  `select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
+  from cancel_keys p
+  where (p.opened_at, p.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  order by p.opened_at desc, p.operation_id desc
+  offset $3
+  limit 1`,
+)
+
+/** The last cancel that a page has gone through; undefined when it has reached the first of all. */
+export async function findLastScanned(
+  database: Database,
+  { atMicroseconds, operationId }: Place,
+): Promise<Pick<NewKeyCancel, 'operationId' | 'atMicroseconds'> | undefined> {
+  const values = [atMicroseconds, operationId, scannedAtMost - 1]
+  const [last] = await database.run<NewKeyCancel>(findLastScannedStatement, values)
+  return last
+}

@@ -1,0 +1,153 @@
+// The lists and the page of customers. A page of a list ends with the id of its last row; what that row is sorted by is read
+// from it, to the microsecond.
+import type { KeyStatus } from '../../customers/customers.sql.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { iso } from '../../db/iso.ts'
+
+export type ListedCustomer = {
+  customerId: string
+  name: string | null
+  createdAt: Date
+  balance: number
+  held: number
+}
+
+/** Of a CTE or subquery `c`. */
+const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"`
+
+const listNewestStatement = statement(
+  'console.listNewestCustomers',
+  `select ${columns}
+  from (
+    select case when $1::uuid is null then 'infinity'
+                else (select created_at from customers where customer_id = $1) end as created_at
+  ) place
+  cross join lateral (
+    select * from customers n
+    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by n.created_at desc, n.customer_id desc
+    limit $2
+  ) c
+  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
+  order by c.created_at desc, c.customer_id desc`,
+)
+
+// Names that begin alike lie together in an index that compares characters and knows no language. The last character that
+// there is stands behind all of them; nothing in what was typed has a meaning of its own.
+const listByNameStatement = statement(
+  'console.listCustomersByName',
+  `select ${columns}
+  from (
+    select lower($3) as begins, case when $1::uuid is null then lower($3)
+                                     else (select lower(name) from customers where customer_id = $1) end as reached
+  ) place
+  cross join lateral (
+    select * from customers n
+    where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
+      and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
+    order by lower(n.name) using ~<~, n.customer_id
+    limit $2
+  ) c
+  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
+  order by lower(c.name) using ~<~, c.customer_id`,
+)
+
+export type CustomersWanted = {
+  /** The beginning of a name; null: all customers, newest first. */
+  name: string | null
+  /** The customer to go on behind. */
+  cursor: string | null
+  limit: number
+}
+
+/** A full page has one customer more than the limit. */
+export function listCustomers(database: Database, { name, cursor, limit }: CustomersWanted): Promise<ListedCustomer[]> {
+  return name === null
+    ? database.run<ListedCustomer>(listNewestStatement, [cursor, limit + 1])
+    : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name])
+}
+
+const findNameStatement = statement('console.findCustomerName', 'select name from customers where customer_id = $1')
+
+/** Null: it has none. */
+export async function findCustomerName(database: Database, customerId: string): Promise<string | null> {
+  const [row] = await database.run<{ name: string | null }>(findNameStatement, [customerId])
+  return row?.name ?? null
+}
+
+export type CustomerKey = {
+  keyId: string
+  lastFour: string
+  status: KeyStatus
+  createdAt: string
+  suspendedAt: string | null
+}
+
+export type CustomerPage = ListedCustomer & {
+  lowCredits: number | null
+  pendingOrders: number
+  keys: CustomerKey[]
+}
+
+const findCustomerPageStatement = statement(
+  'console.findCustomerPage',
+  `select ${columns}, a.low_credits as "lowCredits",
+    (select count(*) from (
+       select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
+    ) as "pendingOrders",
+    (select coalesce(json_agg(json_build_object(
+       'keyId', k.key_id, 'lastFour', k.last_four, 'status', k.status, 'createdAt', ${iso('k.created_at')},
+       'suspendedAt', ${iso('k.suspended_at')}) order by k.created_at desc, k.key_id), '[]')
+     from (select * from api_keys where customer_id = c.customer_id order by created_at desc, key_id limit $3) k
+    ) as "keys"
+  from customers c
+  left join accounts a using (customer_id)
+  where c.customer_id = $1`,
+)
+
+/** Past it a person needs no number. */
+const pendingCountedTo = 10_000
+const keysShown = 100
+
+export async function findCustomerPage(database: Database, customerId: string): Promise<CustomerPage | null> {
+  const [row] = await database.run<CustomerPage>(findCustomerPageStatement, [customerId, pendingCountedTo, keysShown])
+  return row ?? null
+}
+
+export type ListedHold = {
+  holdId: string
+  credits: number
+  reference: string | null
+  service: string | null
+  expiresAt: Date
+}
+
+const listHoldsStatement = statement(
+  'console.listActiveHolds',
+  `select h.hold_id as "holdId", h.credits, e.reference, t.name as "service", h.expires_at as "expiresAt"
+  from (
+    select case when $2::uuid is null then '-infinity'
+                else (select expires_at from holds where customer_id = $1 and hold_id = $2) end as expires_at
+  ) place
+  cross join lateral (
+    select * from holds n
+    where n.customer_id = $1 and n.state = 'ACTIVE' and n.expires_at >= place.expires_at
+      and ($2 is null or n.expires_at > place.expires_at or n.hold_id > $2)
+    order by n.expires_at, n.hold_id
+    limit $3
+  ) h
+  left join lateral (
+    select reference from ledger_entries where customer_id = $1 and entry_number = h.opening_entry limit 1) e on true
+  left join service_tokens t on t.service_id = h.service_id
+  order by h.expires_at, h.hold_id`,
+)
+
+/** Active ones, the next to expire first. A full page has one more than the limit. */
+export function listHolds(
+  database: Database,
+  customerId: string,
+  { cursor, limit }: { cursor: string | null; limit: number },
+): Promise<ListedHold[]> {
+  return database.run<ListedHold>(listHoldsStatement, [customerId, cursor, limit + 1])
+}

@@ -1,0 +1,140 @@
+// The pages of customers: the list, and one customer with balance, keys, holds and limits. Keys are shown once, in the answer
+// that makes them.
+import { refuse, refuseFields } from '../../core/errors.ts'
+import { uuidPattern } from '../../core/ids.ts'
+import { updateLowCredits } from '../../credits/low-credits.ts'
+import { queryOf } from '../../credits/routes.ts'
+import { readStatement } from '../../credits/statement.ts'
+import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../../customers/api-keys.ts'
+import {
+  createCustomer,
+  findCustomer,
+  findKey,
+  type KeyStatus,
+  updateKeyStatus,
+} from '../../customers/customers.sql.ts'
+import { cursorOf, limitOf, pageOf } from '../paging.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { refuseBecause } from '../refusals.ts'
+import type { Handlers } from '../routes.ts'
+import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
+
+type Names =
+  | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
+  | ('issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
+
+export function customerHandlers({ database, peppers, limits }: ConsoleParts): Handlers<Names> {
+  /** Whom nobody knows is refused before anything is made for them. */
+  async function knownCustomer(text: string): Promise<string> {
+    const customerId = await findCustomer(database, idOf(text))
+    if (!customerId) throw noSuchCustomer()
+    return customerId
+  }
+
+  async function setKeyStatus(keyId: string, status: KeyStatus) {
+    if (!keyIdPattern.test(keyId) || !(await updateKeyStatus(database, keyId, status))) throw noSuchKey()
+    return { keyId, status }
+  }
+
+  return {
+    async customers({ query }) {
+      const limit = limitOf(query)
+      const wanted = { name: query.q?.trim() || null, cursor: cursorOf(query, uuidPattern), limit }
+      const { page, nextCursor } = pageOf(await listCustomers(database, wanted), limit, (row) => row.customerId)
+      return { customers: page, nextCursor }
+    },
+
+    async createCustomer({ body, subject: customerId }) {
+      if (!(await createCustomer(database, customerId, nameOf(body)))) throw nameTaken()
+      return { customerId }
+    },
+
+    async createCustomerWithKey({ body, subject: customerId }) {
+      const issued = await createCustomerAndKey(database, peppers, { customerId, name: nameOf(body) })
+      if (!issued) throw nameTaken()
+      return issued
+    },
+
+    async customer({ params }) {
+      const page = await findCustomerPage(database, idOf(params.customerId))
+      if (!page) throw noSuchCustomer()
+      const { customerId, name, createdAt, balance, held, keys, pendingOrders, lowCredits } = page
+      return {
+        customerId,
+        name,
+        createdAt,
+        balance,
+        held,
+        available: balance - held,
+        keys,
+        limits: {
+          pendingOrders,
+          pendingOrdersAtMost: limits.pendingOrdersPerCustomer || null,
+          requestsPerSecond: limits.requestsPerSecond || null,
+          lowCredits,
+        },
+      }
+    },
+
+    statement: ({ params, query }) => readStatement(database, queryOf(params.customerId, query)),
+
+    async holds({ params, query }) {
+      const limit = limitOf(query)
+      const wanted = { cursor: cursorOf(query, uuidPattern), limit }
+      const holds = await listHolds(database, await knownCustomer(params.customerId), wanted)
+      const { page, nextCursor } = pageOf(holds, limit, ({ holdId }) => holdId)
+      return { holds: page, nextCursor }
+    },
+
+    async setLowCredits({ params, body }) {
+      const customerId = idOf(params.customerId)
+      const lowCredits = body.credits ?? null
+      if (!(await updateLowCredits(database, customerId, lowCredits))) throw noSuchCustomer()
+      return { customerId, lowCredits }
+    },
+
+    async issueKey({ params }) {
+      return issueKeyTo(database, peppers, await knownCustomer(params.customerId))
+    },
+
+    suspendKey: ({ params }) => setKeyStatus(params.keyId, 'SUSPENDED'),
+    activateKey: ({ params }) => setKeyStatus(params.keyId, 'ACTIVE'),
+
+    async rotateKey({ params }) {
+      const { keyId } = params
+      const old = keyIdPattern.test(keyId) ? await findKey(database, keyId) : undefined
+      if (!old) throw noSuchKey()
+      const issued = await rotateKey(database, peppers, keyId)
+      if (!issued) throw refuseBecause('VAL003', 'suspended key', 'The key is suspended already. Issue a new one.')
+      return { ...issued, suspendedKeyId: keyId }
+    },
+  }
+}
+
+/** What cannot be an id is the id of nobody. */
+function idOf(customerId: string): string {
+  if (!uuidPattern.test(customerId)) throw noSuchCustomer()
+  return customerId.toLowerCase()
+}
+
+function noSuchCustomer() {
+  return refuse('NOT000', { message: 'There is no such customer.' })
+}
+
+function noSuchKey() {
+  return refuse('NOT000', { message: 'There is no such key.' })
+}
+
+function nameOf(body: { name: string }): string {
+  const name = body.name.trim()
+  if (uuidPattern.test(name)) throw refuseName('must not look like the id of a customer')
+  return name
+}
+
+function nameTaken() {
+  return refuseName('must not be the name of another customer')
+}
+
+function refuseName(rule: string) {
+  return refuseFields('VAL003', [{ field: 'name', rule }])
+}

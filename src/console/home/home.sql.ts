@@ -1,0 +1,31 @@
+// What the first page asks the database for that nobody else does.
+import { type Database, statement } from '../../db/database.ts'
+
+export type PendingOperation = {
+  customerId: string
+  orderId: string
+  kind: string
+  openedAt: Date
+  ageSeconds: number
+  attempts: number
+  gatewayCode: string | null
+  nextAttemptAt: Date | null
+}
+
+/** Past it the oldest of these say as much. */
+const lookedAt = 10_000
+
+// The index of those to settle has the open ones and no others.
+const listOldestOperationsStatement = statement(
+  'console.listOldestOperations',
+  `select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
+    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds", p.attempts,
+    p.gateway_code as "gatewayCode", greatest(p.settle_at, p.lease_until) as "nextAttemptAt"
+  from (select * from payment_operations where state = 'OPEN' order by settle_at limit $2) p
+  order by p.opened_at
+  limit $1`,
+)
+
+export function listOldestOperations(database: Database, limit: number): Promise<PendingOperation[]> {
+  return database.run<PendingOperation>(listOldestOperationsStatement, [limit, lookedAt])
+}

@@ -1,0 +1,137 @@
+// The first page: what was sold and given back, what customers can still spend, and what somebody has to look at. Days and
+// months are Korea's. The state of every order there is follows from what has happened to all of them.
+import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
+import { readBacklog } from '../../payments/books/backlog.sql.ts'
+import { type FigureName, type FigureRow, readFigures } from '../../payments/books/figures.sql.ts'
+import { listOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
+import { listAudits } from '../books/audits.sql.ts'
+import { isAuditOverdue } from '../books/audits.ts'
+import type { ConsoleParts } from '../parts.ts'
+import type { Handlers } from '../routes.ts'
+import { listOldestOperations } from './home.sql.ts'
+
+const defaultDays = 30
+const oldestShown = 10
+/** Further behind than this, what has not been added up yet is too much to be counted for a page. */
+const mostBehindMs = 600_000
+
+export type Sums = {
+  ordersMade: number
+  ordersConfirmed: number
+  ordersFailed: number
+  ordersCancelled: number
+  ordersRefunded: number
+  captured: number
+  returned: number
+  revenue: number
+  creditsSold: number
+  creditsTakenBack: number
+  creditsSpent: number
+  conversion: number | null
+}
+
+type HomeParts = Pick<ConsoleParts, 'database' | 'payments' | 'isHeldBack'>
+
+export function homeHandlers({ database, payments, isHeldBack }: HomeParts): Handlers<'home'> {
+  return {
+    async home({ query }) {
+      const days = query.days === undefined ? defaultDays : Number(query.days)
+      const [figures, backlog, operations, discrepancies, [audit = null]] = await Promise.all([
+        readFigureDays(database, days),
+        readBacklog(database),
+        listOldestOperations(database, oldestShown),
+        listOpenDiscrepancies(database, oldestShown),
+        listAudits(database, null, 1),
+      ])
+      const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
+      return {
+        ...figures,
+        operations: { count: open.reduce((sum, { count }) => sum + count, 0), oldest: operations },
+        discrepancies: { count: backlog.openDiscrepancies, oldest: discrepancies },
+        audit,
+        isAuditOverdue: isAuditOverdue(backlog),
+        events: {
+          undelivered,
+          dead,
+          oldestSeconds: oldestEventSeconds === null ? null : Math.floor(oldestEventSeconds),
+        },
+        waitingNotifications: backlog.waitingNotifications,
+        gateway: { ...payments.gateway.state(), heldBack: isHeldBack() },
+      }
+    },
+  }
+}
+
+async function readFigureDays(database: ConsoleParts['database'], count: number) {
+  const now = new Date()
+  const monthBefore = `${koreanDayOf(now).slice(0, 8)}01`
+  const firstBefore = [monthBefore, addDays(koreanDayOf(now), -count)].toSorted()[0] as string
+  const { asOf, upTo, rows } = await readFigures(database, momentOf(firstBefore), mostBehindMs)
+  // The clock of the database decides which day it is.
+  const today = koreanDayOf(asOf)
+  const month = `${today.slice(0, 8)}01`
+  const byDay = Map.groupBy(rows, ({ day }) => day)
+  const since = (first: string) => sumsOf(rows.filter(({ day }) => day !== null && day >= first && day <= today))
+  const ever = sumsOf(byDay.get(null) ?? [])
+  const creditsOutstanding = outstandingOf(ever)
+  return {
+    asOf,
+    today: { from: momentOf(today), to: asOf, ...since(today) },
+    month: { from: momentOf(month), to: asOf, ...since(month) },
+    orders: {
+      PENDING: ever.ordersMade - ever.ordersConfirmed - ever.ordersFailed,
+      CONFIRMED: ever.ordersConfirmed - ever.ordersCancelled - ever.ordersRefunded,
+      FAILED: ever.ordersFailed,
+      CANCELLED: ever.ordersCancelled,
+      REFUNDED: ever.ordersRefunded,
+    },
+    creditsOutstanding,
+    days: daysOf(daysFromTo(addDays(today, 1 - count), today), byDay, creditsOutstanding),
+    figuresUpTo: upTo,
+  }
+}
+
+function momentOf(day: string): Date {
+  return startOfKoreanDay(day) as Date
+}
+
+/** What was outstanding at the end of a day is what is now, less what has come since. */
+function daysOf(days: string[], byDay: Map<string | null, FigureRow[]>, outstandingNow: number) {
+  let creditsOutstanding = outstandingNow
+  return days
+    .toReversed()
+    .map((day) => {
+      const sums = sumsOf(byDay.get(day) ?? [])
+      const shown = { day, ...sums, creditsOutstanding }
+      creditsOutstanding -= outstandingOf(sums)
+      return shown
+    })
+    .reverse()
+}
+
+function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent }: Sums): number {
+  return creditsSold - creditsTakenBack - creditsSpent
+}
+
+export function sumsOf(rows: FigureRow[]): Sums {
+  const sum = (name: FigureName, what: 'count' | 'total') =>
+    rows.reduce((result, row) => (row.figure === name ? result + row[what] : result), 0)
+  const [ordersMade, ordersConfirmed] = [sum('orders made', 'count'), sum('orders confirmed', 'count')]
+  const captured = sum('orders confirmed', 'total')
+  const returned = sum('orders cancelled', 'total') + sum('orders refunded', 'total')
+  return {
+    ordersMade,
+    ordersConfirmed,
+    ordersFailed: sum('orders failed', 'count'),
+    ordersCancelled: sum('orders cancelled', 'count'),
+    ordersRefunded: sum('orders refunded', 'count'),
+    captured,
+    returned,
+    revenue: captured - returned,
+    creditsSold: sum('credits granted', 'total'),
+    creditsTakenBack: sum('credits rolled back', 'total') + sum('credits refunded', 'total'),
+    creditsSpent: sum('credits spent', 'total'),
+    // Of an order that was made before midnight and confirmed after it only the confirmation is in the day.
+    conversion: ordersMade === 0 ? null : Math.min(1, ordersConfirmed / ordersMade),
+  }
+}

@@ -1,0 +1,158 @@
+// The pages of orders: the list, and one order with its story and what can be done about it now. What is done is done by the
+// functions that the commands use.
+import { refuse } from '../../core/errors.ts'
+import { orderIdPattern } from '../../core/ids.ts'
+import { listEndpoints } from '../../events/endpoints.sql.ts'
+import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
+import { resendEvents } from '../../events/resend.ts'
+import { may, type Role } from '../../operators/permissions.ts'
+import { findOrderStory, type OrderStory } from '../../payments/books/order-story.sql.ts'
+import { settleOrder } from '../../payments/recovery/review-order.ts'
+import { refund } from '../../payments/refund.ts'
+import { quoteRefund } from '../../payments/refund-quote.ts'
+import type { Data } from '../contract.ts'
+import { findCustomerName } from '../customers/customers.sql.ts'
+import { cursorOf, limitOf, pageOf } from '../paging.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { refuseBecause } from '../refusals.ts'
+import type { Handlers } from '../routes.ts'
+import { findStretchEnd, listOrders } from './orders.sql.ts'
+import { endsOf, type OrderEvent, storyOf } from './story.ts'
+
+type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
+type OrderAction = Data<'order'>['actions'][number]
+type Code = NonNullable<OrderAction['code']>
+
+export function orderHandlers({ database, payments, deliveries }: ConsoleParts): Handlers<Names> {
+  async function storyFor(orderId: string): Promise<OrderStory> {
+    const story = orderIdPattern.test(orderId) && (await findOrderStory(database, orderId))
+    if (!story) throw noSuchOrder(orderId)
+    return story
+  }
+
+  async function eventsFor(story: OrderStory): Promise<OrderEvent[]> {
+    const { customerId } = story
+    const events = await findOrderEvents(database, story, endsOf(story))
+    const told = await listDeliveries(
+      database,
+      customerId,
+      events.map(({ eventNumber }) => eventNumber),
+    )
+    return events.map((event) => ({
+      ...event,
+      deliveries: told
+        .filter(({ eventNumber }) => eventNumber === event.eventNumber)
+        // Of an address only where it leads: the rest of it may be a secret of the platform's.
+        .map(({ eventNumber: _, url, ...rest }) => ({ ...rest, host: new URL(url).host })),
+    }))
+  }
+
+  return {
+    async orders({ query }) {
+      const limit = limitOf(query)
+      const cursor = cursorOf(query, orderIdPattern)
+      const wanted = { status: query.status ?? null, customerId: query.customerId ?? null, cursor, limit }
+      const { page, nextCursor } = pageOf(await listOrders(database, wanted), limit, ({ orderId }) => orderId)
+      return { orders: page, nextCursor: nextCursor ?? (await findStretchEnd(database, wanted)) }
+    },
+
+    async order({ operator, params }) {
+      const story = await storyFor(params.orderId)
+      const [events, customerName, endpoints] = await Promise.all([
+        eventsFor(story),
+        findCustomerName(database, story.customerId),
+        listEndpoints(database, endpointsLookedAt),
+      ])
+      const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
+      const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
+      const open = story.operations.find(({ state }) => state === 'OPEN')
+      return {
+        order: {
+          orderId,
+          customerId,
+          customerName,
+          status,
+          packageType,
+          amount,
+          credits,
+          createdAt,
+          confirmedAt,
+          paymentKey: paymentKeyOf(story),
+          refundShortfall: story.refundShortfall,
+        },
+        story: storyOf(story, events),
+        open: open ?? null,
+        openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
+        actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
+      }
+    },
+
+    async settleOrder({ params }) {
+      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
+      return settleOrder(payments, params.orderId)
+    },
+
+    async refundQuote({ params }) {
+      const story = await storyFor(params.orderId)
+      const quote = await quoteRefund(payments, params.orderId)
+      if (quote) return quote
+      const { code, why } = refundRefusal(story) ?? { code: 'changed', why: 'The order has changed meanwhile.' }
+      throw refuseBecause('PAYMENT_CANCEL_FAILED', code === 'state' ? 'not confirmed' : code, why)
+    },
+
+    async refundOrder({ params, body }) {
+      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
+      return refund(payments, { orderId: params.orderId, reason: body.reason.trim() })
+    },
+
+    async resendEvents({ params }) {
+      const story = await storyFor(params.orderId)
+      const events = await findOrderEvents(database, story, endsOf(story))
+      return resendEvents(deliveries, story.customerId, events)
+    },
+  }
+}
+
+/** To know whether there is an active one. */
+const endpointsLookedAt = 100
+
+function noSuchOrder(orderId: string) {
+  // What was typed is repeated only where it can be an id.
+  return refuse('NOT000', orderIdPattern.test(orderId) ? { message: `There is no order ${orderId}.` } : {})
+}
+
+/** Of the confirm that was approved or is under way, else of the last one that was refused. */
+function paymentKeyOf({ operations }: OrderStory): string | null {
+  const confirms = operations.filter(({ kind, paymentKey }) => kind === 'CONFIRM' && paymentKey !== null)
+  return (confirms.find(({ state }) => state !== 'REJECTED') ?? confirms.at(-1))?.paymentKey ?? null
+}
+
+type Refusal = { code: Code; why: string }
+
+function refundRefusal({ status, operations }: OrderStory): (Refusal & { code: 'open' | 'state' }) | undefined {
+  const open = operations.find(({ state }) => state === 'OPEN')
+  if (open) return { code: 'open', why: `A ${open.kind} of the order is under way at the gateway.` }
+  if (status !== 'CONFIRMED') return { code: 'state', why: `The order is ${status}, not CONFIRMED.` }
+  return undefined
+}
+
+function resendRefusal({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Refusal | undefined {
+  if (!hasEvents) return { code: 'no events', why: 'Nothing was told about the order yet.' }
+  if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
+  return undefined
+}
+
+function actionsOf(role: Role, story: OrderStory, told: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
+  const refusals = {
+    settle: undefined,
+    refund: refundRefusal(story),
+    'resend events': resendRefusal(told),
+  }
+  return (Object.keys(refusals) as OrderAction['action'][]).map((action) => {
+    const forRole: Refusal | undefined = may(role, action)
+      ? undefined
+      : { code: 'role', why: `The role ${role} may not.` }
+    const { code = null, why = null } = forRole ?? refusals[action] ?? {}
+    return { action, allowed: code === null, why, code }
+  })
+}

@@ -1,0 +1,114 @@
+// What happened to an order as moments on a time line, made of its rows: a table says which moments each kind of row is.
+// The names in `detail` are what the page translates.
+
+import type { StoredEvent } from '../../events/events.sql.ts'
+import type { Delivery, EndOfOrder } from '../../events/order-events.sql.ts'
+import type {
+  OrderStory,
+  StoryAction,
+  StoryDiscrepancy,
+  StoryEntry,
+  StoryOperation,
+} from '../../payments/books/order-story.sql.ts'
+import type { momentKinds } from './contract.ts'
+
+type MomentKind = (typeof momentKinds)[number]
+export type StoryMoment = { at: string; kind: MomentKind; detail: Record<string, unknown> }
+
+/** An event with where it has gone. */
+export type OrderEvent = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
+
+/** Which event an operation writes with its end; the others change no order. */
+const eventOf: Record<string, EndOfOrder['type'] | undefined> = {
+  'CONFIRM APPROVED': 'order.confirmed',
+  'CONFIRM REJECTED': 'order.failed',
+  'CONFIRM EXPIRED': 'order.failed',
+  'CANCEL APPROVED': 'order.cancelled',
+  'REFUND APPROVED': 'order.refunded',
+}
+
+export function endsOf({ operations }: OrderStory): EndOfOrder[] {
+  return operations.flatMap(({ kind, state, closedAt }) => {
+    const type = eventOf[`${kind} ${state}`]
+    return type && closedAt ? [{ type, at: closedAt }] : []
+  })
+}
+
+/** Of what has one time, the cause comes first. */
+const rankOf: Record<MomentKind, number> = {
+  PURCHASE: 0,
+  WEBHOOK: 1,
+  OPERATOR: 2,
+  OPERATION_BEGUN: 3,
+  ATTEMPT: 4,
+  OPERATION_ENDED: 5,
+  LEDGER: 6,
+  EVENT: 7,
+  DISCREPANCY_FOUND: 8,
+  DISCREPANCY_RESOLVED: 9,
+}
+
+export function storyOf(story: OrderStory, events: OrderEvent[]): StoryMoment[] {
+  const { operations, attempts, entries, discrepancies, notifications, actions } = story
+  const moments = [
+    purchaseOf(story),
+    ...operations.flatMap(momentsOfOperation),
+    ...attempts.map(({ happenedAt: at, ...detail }) => moment(at, 'ATTEMPT', detail)),
+    ...entries.map(momentOfEntry),
+    ...events.map(momentOfEvent),
+    ...notifications.map((each) => moment(each.receivedAt, 'WEBHOOK', each)),
+    ...discrepancies.flatMap(momentsOfDiscrepancy),
+    ...actions.map(momentOfAction),
+  ]
+  return inTime(moments)
+}
+
+export function historyOf(discrepancy: StoryDiscrepancy, actions: StoryAction[]): StoryMoment[] {
+  return inTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
+}
+
+function inTime(moments: StoryMoment[]): StoryMoment[] {
+  return moments.sort((one, other) => compare(one.at, other.at) || rankOf[one.kind] - rankOf[other.kind])
+}
+
+function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): StoryMoment[] {
+  const { foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt } = discrepancy
+  return [
+    moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
+    ...(resolvedAt ? [moment(resolvedAt, 'DISCREPANCY_RESOLVED', { discrepancyId, kind, resolution })] : []),
+  ]
+}
+
+function momentOfAction({ at, ...detail }: StoryAction): StoryMoment {
+  return moment(at, 'OPERATOR', detail)
+}
+
+/** Times in one form are in the order of their letters. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+function moment(at: string, kind: MomentKind, detail: object): StoryMoment {
+  return { at, kind, detail: { ...detail } }
+}
+
+function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): StoryMoment {
+  return moment(createdAt.toISOString(), 'PURCHASE', { packageType, amount, credits })
+}
+
+/** An expiry is no call: it begins and ends in one statement. */
+function momentsOfOperation(operation: StoryOperation): StoryMoment[] {
+  const { operationId, kind, state, paymentKey, reason, openedAt, closedAt } = operation
+  const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
+  const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, reason, creditsHeld })
+  const told = { operationId, kind, state, gatewayCode, transactionKey, attempts }
+  return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', told)] : [])]
+}
+
+function momentOfEntry({ createdAt, ...detail }: StoryEntry): StoryMoment {
+  return moment(createdAt, 'LEDGER', detail)
+}
+
+function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: OrderEvent): StoryMoment {
+  return moment(createdAt.toISOString(), 'EVENT', { type, eventNumber, eventId, deliveries })
+}

@@ -1,0 +1,89 @@
+// The statements on service tokens.
+import { type Database, statement } from '../db/database.ts'
+import { byOrdinal, columns } from '../db/set-wise.ts'
+import type { KeyHash, KeyStatus } from './customers.sql.ts'
+
+const insertTokenStatement = statement(
+  'customers.insertToken',
+  `insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
+  values ($1, $2, $3, $4, $5)
+  on conflict (service_id) do nothing`,
+)
+
+export async function insertToken(
+  database: Database,
+  token: KeyHash & { serviceId: string; name: string; lastFour: string },
+): Promise<void> {
+  const { serviceId, name, pepperVersion, keyHash, lastFour } = token
+  await database.run(insertTokenStatement, [serviceId, name, pepperVersion, keyHash, lastFour])
+}
+
+export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus }
+
+const findTokensStatement = statement(
+  'customers.findTokens',
+  `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status
+  from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, token_hash, ordinal)
+  join service_tokens t using (pepper_version, token_hash)`,
+)
+
+/** The tokens with these hashes, one per input, null where there is none. */
+export async function findTokens(database: Database, inputs: KeyHash[]): Promise<(FoundToken | null)[]> {
+  const values = columns(inputs, 'pepperVersion', 'keyHash')
+  return byOrdinal(inputs, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, values))
+}
+
+const findSuspendedTokensStatement = statement(
+  'customers.findSuspendedTokens',
+  `select service_id as "serviceId" from service_tokens
+  where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  limit $2`,
+)
+
+/** The tokens that were suspended lately and are still. */
+export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<string[]> {
+  const rows = await database.run<{ serviceId: string }>(findSuspendedTokensStatement, [withinMs, limit])
+  return rows.map((row) => row.serviceId)
+}
+
+const renewTokenHashStatement = statement(
+  'customers.renewTokenHash',
+  'update service_tokens set pepper_version = $2, token_hash = $3 where service_id = $1 and pepper_version < $2',
+)
+
+export async function renewTokenHash(database: Database, serviceId: string, hash: KeyHash): Promise<void> {
+  await database.run(renewTokenHashStatement, [serviceId, hash.pepperVersion, hash.keyHash])
+}
+
+const updateTokenStatusStatement = statement(
+  'customers.updateTokenStatus',
+  'update service_tokens set status = $2 where service_id = $1 returning service_id',
+)
+
+/** Whether there is such a token. */
+export async function updateTokenStatus(database: Database, serviceId: string, status: KeyStatus): Promise<boolean> {
+  return (await database.run(updateTokenStatusStatement, [serviceId, status])).length > 0
+}
+
+export type ListedToken = {
+  serviceId: string
+  name: string
+  lastFour: string
+  status: KeyStatus
+  /** Of the secret that it is hashed under. */
+  secretVersion: number
+  createdAt: Date
+}
+
+const listTokensStatement = statement(
+  'customers.listTokens',
+  `select service_id as "serviceId", name, last_four as "lastFour", status, pepper_version as "secretVersion",
+    created_at as "createdAt"
+  from service_tokens
+  order by created_at desc, service_id
+  limit $1`,
+)
+
+export function listTokens(database: Database, limit: number): Promise<ListedToken[]> {
+  return database.run<ListedToken>(listTokensStatement, [limit])
+}

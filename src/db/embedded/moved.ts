@@ -1,0 +1,23 @@
+// A data directory whose database has moved to a server says so: nobody serves it by mistake, and takes payments into books
+// that nobody reads any more. The file is for people to read and, if they want to go back, to remove.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { publish, readIfThere } from './files.ts'
+
+const nameOf = (dataDir: string) => join(dataDir, 'postgres.moved')
+
+export function noteMoved(dataDir: string, place: string): string {
+  const file = nameOf(dataDir)
+  rmSync(file, { force: true })
+  publish(file, `The database of this directory has moved to ${place}, on ${new Date().toISOString()}.\n`)
+  return file
+}
+
+export function requireNotMoved(dataDir: string): void {
+  const text = readIfThere(nameOf(dataDir))
+  if (text === null) return
+  throw new Error(
+    `${text} Set DATABASE_URL to it. To go back to the one in ${dataDir} remove ${nameOf(dataDir)}: ` +
+      'what the server has taken in since is not here.',
+  )
+}

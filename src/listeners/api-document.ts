@@ -1,0 +1,59 @@
+// The API document of this version: the routes of the public and of the internal listener, registered on an application
+// that serves nobody, with nothing behind them.
+import fastify, { type FastifyInstance } from 'fastify'
+import { refuse } from '../core/errors.ts'
+import { readVersion } from '../core/version.ts'
+import { tokenTexts } from '../customers/service-tokens.ts'
+import { type Refused, refused, transportRefusals } from '../http/documented.ts'
+import { type Api, buildDocument } from '../openapi/document.ts'
+import { collectRoutes, type DocumentedRoute } from '../openapi/operations.ts'
+import type { PaymentContext } from '../payments/context.ts'
+import { paymentRoutes } from '../payments/routes.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { type InternalRouteParts, internalRoutes } from './internal.ts'
+
+const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
+const when: Record<(typeof keyCodes)[number], string> = {
+  INVALID_API_KEY: 'the header is missing or malformed',
+  AUTH001: 'nobody is known by it',
+  AUTH003: 'its holder is suspended',
+}
+
+/** Who may not come in is told so before anything else of the request is looked at; then whether there is room. */
+function edgeRefusals(texts: Partial<Record<(typeof keyCodes)[number], string>>): Api['refusals'] {
+  const ofCallers: Refused[] = keyCodes.map((code) => {
+    const message = texts[code]
+    return refused(when[code], refuse(code, message === undefined ? {} : { message }))
+  })
+  const busy = refused('too many requests, with this key or altogether', refuse('SVC001'))
+  return { ofCallers: [...ofCallers, busy], ofAll: transportRefusals }
+}
+
+function routesOf(register: (app: FastifyInstance) => void): DocumentedRoute[] {
+  const app = fastify({ exposeHeadRoutes: false })
+  const routes = collectRoutes(app)
+  register(app)
+  return routes
+}
+
+export function apiDocument(): object {
+  return buildDocument(readVersion(), [
+    {
+      routes: routesOf((app) => paymentRoutes(app, {} as PaymentContext)),
+      server: { url: 'http://127.0.0.1:8080', description: 'The public listener, at its default address.' },
+      security: 'ServiceApiKey',
+      refusals: edgeRefusals({}),
+    },
+    {
+      routes: routesOf((app) => internalRoutes(app, { metrics: {} as Metrics } as InternalRouteParts)),
+      server: { url: 'http://127.0.0.1:8081', description: 'The internal listener, at its default address.' },
+      security: 'ServiceToken',
+      refusals: edgeRefusals(tokenTexts),
+    },
+  ])
+}
+
+/** As it is kept in `openapi.json`. */
+export function apiDocumentText(): string {
+  return `${JSON.stringify(apiDocument(), null, 2)}\n`
+}

@@ -1,0 +1,108 @@
+// Whether the process is alive and whether it can serve, for whoever starts, watches and routes to it: open to everybody
+// who can reach the port, and without the envelope. A database that only reads is not ready: nothing can be bought or spent.
+// The gateway's state is reported but not required: balance and status work without it.
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Database } from '../db/database.ts'
+import { listMigrations, missingMigrations } from '../db/migrate.ts'
+import { findWriteFault } from '../db/write-health.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { Documented } from '../http/documented.ts'
+import { NullableText } from '../http/envelope.ts'
+
+export type HealthParts = { database: Database; gateway: Gateway; money?: string }
+
+const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
+const Readiness = Type.Object(
+  {
+    status: Type.Enum(['ready', 'not ready']),
+    database: Type.Enum(['answering', 'not answering']),
+    writes: Type.String({ description: '`accepted`, or why none are, or `not known`' }),
+    migrations: Type.String({ description: '`applied`, or which are missing, or `not known`' }),
+    gateway: Type.Object({
+      state: Type.Enum(['untried', 'answering', 'failing', 'refusing our credentials'], {
+        description: 'what the last call to the gateway has shown; it does not decide over the status',
+      }),
+      since: NullableText,
+    }),
+    money: Type.String({ description: '`moves`, or why a payment moves none: the sandbox, or test keys' }),
+  },
+  { title: 'Readiness' },
+)
+
+const gatewayAnswers = { state: 'answering', since: '2026-11-15T11:05:45.863Z' }
+const documented = {
+  livez: {
+    operationId: 'getLiveness',
+    tag: 'Operation',
+    summary: 'Is the process alive?',
+    description: 'Answers as long as the process can answer at all.',
+    answers: { 200: { status: 'alive' } },
+    refusals: [],
+  },
+  readyz: {
+    operationId: 'getReadiness',
+    tag: 'Operation',
+    summary: 'Can the service serve?',
+    description:
+      'Ready when the database answers, accepts writes and its schema is complete. The state of the gateway is included.',
+    answers: {
+      200: {
+        status: 'ready',
+        database: 'answering',
+        writes: 'accepted',
+        migrations: 'applied',
+        gateway: gatewayAnswers,
+        money: 'moves',
+      },
+      503: {
+        status: 'not ready',
+        database: 'not answering',
+        writes: 'not known',
+        migrations: 'not known',
+        gateway: gatewayAnswers,
+        money: 'moves',
+      },
+    },
+    refusals: [],
+  },
+} satisfies Record<string, Documented>
+
+export function healthRoutes(app: FastifyInstance, { database, gateway, money = 'moves' }: HealthParts): void {
+  const migrations = listMigrations()
+
+  app.get(
+    '/livez',
+    { config: { open: true, documented: documented.livez }, schema: { response: { 200: Alive } } },
+    async () => ({ status: 'alive' }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config: { open: true, documented: documented.readyz },
+      schema: { response: { 200: Readiness, 503: Readiness } },
+    },
+    async (_request, reply) => {
+      const schema = await missingMigrations(database, migrations).then(schemaState, notKnown)
+      const writes = await findWriteFault(database).then((fault) => fault ?? 'accepted', notKnown)
+      const ready = schema === 'applied' && writes === 'accepted'
+      return reply.code(ready ? 200 : 503).send({
+        status: ready ? 'ready' : 'not ready',
+        database: schema === 'not known' ? 'not answering' : 'answering',
+        writes,
+        migrations: schema,
+        gateway: gateway.state(),
+        money,
+      })
+    },
+  )
+}
+
+function schemaState(missing: string[]): string {
+  return missing.length === 0 ? 'applied' : `missing: ${missing.join(', ')}`
+}
+
+function notKnown(): string {
+  return 'not known'
+}

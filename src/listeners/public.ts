@@ -1,0 +1,30 @@
+// The public listener: the six endpoints of the specification, for whoever has an API key, and nothing else.
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Tracing } from '../core/tracing.ts'
+import type { Authenticate } from '../customers/authenticate.ts'
+import { buildApiListener } from '../http/api-listener.ts'
+import type { RequestCounts } from '../http/request-counts.ts'
+import type { PaymentContext } from '../payments/context.ts'
+import { paymentRoutes } from '../payments/routes.ts'
+
+export type PublicListenerParts = {
+  authenticate: Authenticate
+  payments: PaymentContext
+  log: FastifyBaseLogger
+  bodyLimitBytes: number
+  counts?: RequestCounts
+  tracing?: Tracing
+  /** For each API key; 0: no limit. */
+  rateLimitPerSecond: number
+}
+
+export function buildPublicListener(parts: PublicListenerParts): FastifyInstance {
+  const { authenticate, payments, rateLimitPerSecond, ...rest } = parts
+  const app = buildApiListener({
+    authenticate: ({ headers }) => authenticate(headers['service-api-key']),
+    rateLimit: rateLimitPerSecond > 0 ? { perSecond: rateLimitPerSecond, burst: rateLimitPerSecond } : null,
+    ...rest,
+  })
+  paymentRoutes(app, payments)
+  return app
+}

@@ -1,0 +1,237 @@
+// The audit: judges every row of the books by the rules of src/payments/audit/rules.ts while the service goes on working.
+// It reads, in short statements one after the other, so it locks nothing, holds no snapshot that keeps old row versions
+// alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond. One that has come to
+// its end leaves a row, for those who do not read the log.
+import type { Database } from '../../db/database.ts'
+import { findBrokenGuards, isSwitchedOff } from '../../db/guards.ts'
+import { compareSchema } from '../../db/migrate.ts'
+import {
+  type Chunk,
+  countDiscrepancies,
+  estimateRows,
+  judgeChunk,
+  type Limits,
+  maxChunkRows,
+  type Place,
+} from './audit.sql.ts'
+import { type AuditCause, type Finding, findMostCounted, insertAudit } from './record.sql.ts'
+import { type Rule, rules } from './rules.ts'
+import { type ScanName, scans } from './scans.ts'
+
+/** Whom it is about is null where it is not about one of those. */
+export type Violation = {
+  invariant: string
+  rule: string
+  customerId: string | null
+  orderId: string | null
+  entryNumber: number | null
+  operationId: string | null
+  holdId: string | null
+  eventNumber: number | null
+  record: string | null
+  recordNumber: number | null
+  detail: object
+}
+
+export type AuditResult = {
+  ok: boolean
+  checked: Record<ScanName, number>
+  /** At most `maxListed`, and no rule crowds out the others. */
+  violations: Violation[]
+  violationCount: number
+  /** Rows that break a liveness rule: a worker should have ended what they are about. A violation only where judged. */
+  stranded: number
+  /** Reported, not a violation: a person is asked to look at them. */
+  openDiscrepancies: number
+  oldestDiscrepancySeconds: number | null
+  tookMs: number
+}
+
+export type AuditOptions = {
+  /** Rows judged so far, and an estimate of all. */
+  onProgress?: (done: number, total: number) => void
+  /** Ends the audit between two chunks, with an error: half an audit says nothing. */
+  signal?: AbortSignal
+  /** Called between two chunks; an error ends the audit. */
+  goOn?: () => Promise<void>
+  /** Whether what breaks a liveness rule is a violation, or only counted: where no worker may have had the time. */
+  liveness?: 'judged' | 'counted'
+  chunkRows?: number
+  maxListed?: number
+  maxListedPerRule?: number
+}
+
+const nobody = {
+  customerId: null,
+  orderId: null,
+  entryNumber: null,
+  operationId: null,
+  holdId: null,
+  eventNumber: null,
+  record: null,
+  recordNumber: null,
+}
+const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
+/** Broken by rows that were too slow to be judged: of them nothing is known. */
+export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
+/** Audits keep what they have counted. No table of the books ever loses a row; a copy of before has the audits of before. */
+const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted' }
+/** All that are judged by, as they are named in what is found. */
+export const ruleTexts = [...new Set([...rules, guardRule, readableRule, countRule].map(({ rule }) => rule))]
+
+type Liveness = AuditOptions['liveness']
+
+const isJudged = ({ isLiveness }: Rule, liveness: Liveness) => !isLiveness || liveness !== 'counted'
+
+/** With the three rules that are not about rows. */
+const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 3
+
+/** Fewer rows than that in one statement's time would be no progress. */
+const leastChunkRows = 100
+
+export async function audit(database: Database, options: AuditOptions = {}): Promise<AuditResult> {
+  return (await judge(database, options)).result
+}
+
+type RecordedOptions = AuditOptions & { onUnwritten(error: unknown): void; insert?: typeof insertAudit }
+
+/**
+ * The same, and a row of it. What cannot be written, on a replica or without the right to, does not undo what was found: it
+ * is told.
+ */
+export async function recordedAudit(
+  database: Database,
+  cause: AuditCause,
+  { onUnwritten, insert = insertAudit, ...options }: RecordedOptions,
+): Promise<AuditResult> {
+  const { result, findings } = await judge(database, options)
+  const { checked, violationCount, tookMs } = result
+  const ruleCount = countRules(options.liveness)
+  const record = { auditId: crypto.randomUUID(), cause, rules: ruleCount, checked, violationCount, tookMs, findings }
+  await insert(database, record).catch(onUnwritten)
+  return result
+}
+
+async function judge(database: Database, options: AuditOptions): Promise<{ result: AuditResult; findings: Finding[] }> {
+  const { onProgress = () => undefined, signal, goOn = async () => undefined, chunkRows = maxChunkRows } = options
+  const startedAt = performance.now()
+  const findings = createFindings(options)
+  const names = Object.keys(scans) as ScanName[]
+  const checked = Object.fromEntries(names.map((name) => [name, 0])) as AuditResult['checked']
+  const total = await estimateRows(database)
+  const mostCounted = await findMostCounted(database)
+
+  const { isAhead } = await compareSchema(database)
+  for (const guard of await findBrokenGuards(database)) {
+    if (!isAhead || isSwitchedOff(guard)) findings.add(guardRule, guard)
+  }
+  for (const scan of names) {
+    let isWhole = false
+    for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
+      signal?.throwIfAborted()
+      checked[scan] += chunk.judged
+      isWhole = chunk.next === null
+      findings.addChunk(chunk)
+      const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
+      onProgress(done, Math.max(done, total))
+      await goOn()
+    }
+    const counted = mostCounted.get(scan) ?? 0
+    if (isWhole && checked[scan] < counted) findings.add(countRule, { scan, rows: checked[scan], counted })
+  }
+  const { open, oldestSeconds } = await countDiscrepancies(database)
+  const { violations, byRule } = findings
+  const violationCount = byRule().reduce((sum, { count }) => sum + count, 0)
+  const result = {
+    ok: violationCount === 0,
+    checked,
+    violations,
+    violationCount,
+    stranded: findings.stranded(),
+    openDiscrepancies: open,
+    oldestDiscrepancySeconds: oldestSeconds,
+    tookMs: Math.round(performance.now() - startedAt),
+  }
+  return { result, findings: byRule() }
+}
+
+type Findings = ReturnType<typeof createFindings>
+type RuleName = Pick<Violation, 'invariant' | 'rule'>
+
+/** Of a rule, in the row that an audit leaves: enough to go and look. */
+const subjectsKept = 5
+
+function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }: AuditOptions) {
+  const violations: Violation[] = []
+  let stranded = 0
+  const found = new Map<RuleName, Finding & { listed: number }>()
+
+  function findingOf(rule: RuleName) {
+    const { invariant, rule: text } = rule
+    const finding = found.get(rule) ?? { invariant, rule: text, count: 0, subjects: [], listed: 0 }
+    found.set(rule, finding)
+    return finding
+  }
+  function list(finding: Finding, subject: Record<string, unknown>, violation: Violation): void {
+    if (finding.subjects.length < subjectsKept) finding.subjects.push(subject)
+    if (violations.length < maxListed) violations.push(violation)
+  }
+  return {
+    violations,
+    maxListedPerRule,
+    stranded: () => stranded,
+    byRule: () => [...found.values()].map(({ listed: _, ...finding }) => finding),
+    /** What is not about a row; then the detail says what it is about. */
+    add(rule: RuleName, detail: Record<string, unknown>): void {
+      const finding = findingOf(rule)
+      finding.count += 1
+      list(finding, detail, { ...rule, ...nobody, detail })
+    },
+    addChunk({ counts, listed }: Chunk): void {
+      for (const [index, more] of Object.entries(counts)) {
+        const rule = rules[Number(index)] as Rule
+        if (rule.isLiveness) stranded += more
+        if (isJudged(rule, liveness)) findingOf(rule).count += more
+      }
+      for (const { ruleIndex, detail, ...subject } of listed) {
+        const broken = rules[ruleIndex] as Rule
+        if (!isJudged(broken, liveness)) continue
+        const { invariant, rule } = broken
+        const finding = findingOf(broken)
+        if (finding.listed === maxListedPerRule) continue
+        finding.listed += 1
+        list(finding, subject, { invariant, rule, ...nobody, ...subject, detail })
+      }
+    },
+  }
+}
+
+/** The chunks of a table. One that takes too long is tried again with fewer rows: a disk may be cold, an index gone. */
+async function* chunksOf(
+  database: Database,
+  scan: ScanName,
+  chunkRows: number,
+  findings: Findings,
+): AsyncGenerator<Chunk> {
+  let rows = chunkRows
+  let from: Place = null
+  for (;;) {
+    const limits: Limits = { from, rows, listPerRule: findings.maxListedPerRule }
+    const chunk = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
+    if (chunk) {
+      yield chunk
+      if (chunk.next === null) return
+      from = chunk.next
+    } else if (rows > leastChunkRows) {
+      rows = Math.max(leastChunkRows, Math.floor(rows / 4))
+    } else {
+      return findings.add(readableRule, { scan, from, rows })
+    }
+  }
+}
+
+const statementTimeout = '57014'
+
+function unlessTooSlow(error: unknown): undefined {
+  if ((error as { cause?: { code?: string } }).cause?.code !== statementTimeout) throw error
+}

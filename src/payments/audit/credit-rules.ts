@@ -1,0 +1,297 @@
+// The rules of the audit about credits: accounts, the chain of entries they come from, holds, and the events that tell of
+// them. src/payments/audit/scans.ts has the names that the SQL uses.
+//
+// Entries from before the ledger knew what is held have no held_after, no hold and no service; nor do they know of what
+// was held then. What is held is judged from the first entry on that has it.
+import { longestHoldSeconds } from '../../credits/credits.ts'
+import type { ScanRule } from './scans.ts'
+
+const largestInJson = Number.MAX_SAFE_INTEGER
+
+// That a balance is the sum of its ledger needs no sum: each entry's balance is the one before it plus its credits, from
+// nothing on and without a gap (the chain, I-3), so the last entry's balance is the sum, and the account has just that.
+// What is held goes the same way.
+export const accountRules: ScanRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every account belongs to a customer',
+    holds: '(select true from customers c where c.customer_id = a.customer_id)',
+  },
+  {
+    invariant: 'I-1',
+    rule: 'the balance is what the last entry of the ledger left',
+    holds: 'a.balance = coalesce(last.balance_after, 0)',
+  },
+  {
+    invariant: 'I-2',
+    rule: 'nothing is negative, what is held is covered, and JSON can tell the balance exactly',
+    holds: `0 <= a.held and a.held <= a.balance and a.balance <= ${largestInJson}`,
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the account knows the number of its last entry',
+    holds: 'a.last_entry = coalesce(last.entry_number, 0)',
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the account has not forgotten the time of its last entry',
+    holds: 'last.held_after is null or a.moved_at >= last.created_at',
+  },
+  {
+    invariant: 'I-15',
+    rule: 'the account knows the hash of its last entry',
+    holds: `a.last_hash = coalesce(last.entry_hash, ''::bytea)`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is held is what open operations and active holds have set aside',
+    holds: 'a.held = a.held_by_operations + a.held_by_holds',
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is held is what the last entry of the ledger left of it',
+    holds: 'last.held_after is null or a.held = last.held_after',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'the account knows the number of its last event',
+    holds: 'a.last_event = coalesce(newest_event.event_number, 0)',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'no queue of events is past its end, and no end past the last event',
+    holds: 'coalesce(queued.in_order, true)',
+  },
+  // A queue stays when everything in it was delivered. An event of the moment in which its endpoint was added may have
+  // none: its statement had begun before. The day leaves room for a clock that was set back in between.
+  {
+    invariant: 'I-17',
+    rule: 'an endpoint that wants the last event of a customer has a queue that reaches it',
+    holds: `not exists (
+      select from event_endpoints n
+      where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
+        and n.created_at < newest_event.created_at - interval '1 day'
+        and not exists (select from event_queues q
+                        where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
+                          and q.last_event >= newest_event.event_number))`,
+  },
+]
+
+const takesBackWhatWasHeld = `e.delta < 0 and coalesce(e.held_delta, e.delta) = e.delta
+        and (e.held_delta is null) = (e.hold_id is null)`
+
+/**
+ * What an entry does by its kind. `does` is about the balance and about what is held, where the entry knows of it; `says`
+ * is about what it is for: an order, a reference, something that holds credits, a service. A service moves credits for
+ * itself alone, never for an order.
+ */
+const kinds: Record<string, { does: string; says: string }> = {
+  GRANT: { does: 'e.delta > 0 and coalesce(e.held_delta, 0) = 0', says: `'order'` },
+  ROLLBACK: { does: takesBackWhatWasHeld, says: `'order', 'order hold'` },
+  REFUND: { does: takesBackWhatWasHeld, says: `'order', 'order hold'` },
+  SPEND: { does: 'e.delta < 0 and coalesce(e.held_delta, 0) = 0', says: `'reference', 'reference service'` },
+  HOLD: { does: 'e.delta = 0 and e.held_delta > 0', says: `'order hold', 'reference hold service'` },
+  CAPTURE: { does: 'e.delta < 0 and e.held_delta <= e.delta', says: `'hold service'` },
+  RELEASE: { does: 'e.delta = 0 and e.held_delta < 0', says: `'order hold', 'hold service'` },
+  EXPIRE: { does: 'e.delta = 0 and e.held_delta < 0', says: `'hold'` },
+}
+
+const said = `concat_ws(' ', case when e.order_id is not null then 'order' end,
+                       case when e.reference is not null then 'reference' end,
+                       case when e.hold_id is not null then 'hold' end,
+                       case when e.service_id is not null then 'service' end)`
+
+const byKind = Object.entries(kinds)
+  .map(([kind, { does, says }]) => `when '${kind}' then ${does} and ${said} in (${says})`)
+  .join('\n      ')
+
+/** Whether the entry before is there: after a gap only the gap is named. */
+const followsNothing = 'e.entry_number <> coalesce(e.previous_number, 0) + 1'
+
+export const entryRules: ScanRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every ledger belongs to an account',
+    holds: `e.previous_number is not null
+      or (select true from accounts a where a.customer_id = e.customer_id)`,
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the entries of a customer are numbered from one without a gap',
+    holds: 'e.entry_number = coalesce(e.previous_number, 0) + 1',
+  },
+  {
+    invariant: 'I-3',
+    rule: 'each balance is the one before it plus the credits of the entry',
+    holds: `${followsNothing} or e.balance_after = coalesce(e.previous_balance, 0) + e.delta`,
+  },
+  {
+    invariant: 'I-3',
+    rule: 'what is held after an entry is what was held before it and what the entry sets aside or gives back',
+    holds: `${followsNothing} or case
+      when e.previous_number is null then e.held_after is not distinct from e.held_delta
+      when e.previous_held is null then true
+      else e.held_after = e.previous_held + e.held_delta end`,
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the time of an entry is not before that of the one before it',
+    holds: `${followsNothing} or e.previous_held is null or e.created_at >= e.previous_time`,
+  },
+  {
+    invariant: 'I-15',
+    rule: 'no entry has been changed: its hash is that of the entry and of the hash before it',
+    holds: `${followsNothing}
+      or e.entry_hash = ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind,
+                                          e.delta, e.balance_after, e.order_id, e.reference, e.created_at, e.held_delta,
+                                          e.held_after, e.hold_id, e.service_id)`,
+  },
+  {
+    invariant: 'I-2',
+    rule: 'no balance has ever been negative',
+    holds: `e.balance_after between 0 and ${largestInJson}`,
+  },
+  {
+    invariant: 'I-2',
+    rule: 'what was held was covered by the balance at any time',
+    holds: 'e.held_after is null or e.held_after between 0 and e.balance_after',
+  },
+  {
+    invariant: 'I-20',
+    rule: 'the kind of an entry says what it does to the balance and to what is held, and for what',
+    holds: `case e.kind
+      ${byKind} end`,
+  },
+  {
+    invariant: 'I-15',
+    rule: 'an entry names a hold or a service only where its hash covers them',
+    holds: `(e.held_after is null) = (e.held_delta is null)
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)`,
+  },
+  {
+    invariant: 'I-8',
+    rule: 'an entry that moves the credits of an order is the one that the order names',
+    holds: `e.order_id is null or e.delta = 0 or e.entry_number = (
+      select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
+                         when 'REFUND' then o.refund_entry end
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)`,
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no reference is used twice',
+    holds: `e.reference is null or 1 = (
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'an entry of a hold is the one that the hold names',
+    holds: `e.hold_id is null or e.order_id is not null or e.entry_number = (
+      select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'an entry of an operation is about its order and about all that it holds, and ends it as it ended',
+    holds: `e.hold_id is null or e.order_id is null or (
+      select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
+        and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
+                        when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
+                        when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
+                        else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is set aside is set aside once and ends once',
+    holds: `e.hold_id is null or 1 = (
+      select count(*) from ledger_entries twin
+      where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))`,
+  },
+]
+
+/** The entry as a hold wants it; two that are to be one cannot both be named. */
+const ending = (kind: string, delta: string) =>
+  `(closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('${kind}', ${delta}, -h.credits, h.hold_id)`
+
+export const holdRules: ScanRule[] = [
+  {
+    invariant: 'I-11',
+    rule: 'a hold begins with the entry that sets its credits aside for its service',
+    holds: `(opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
+      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'a hold ends by one later entry, of the kind that its state says, and an active one has not ended',
+    holds: `case h.state when 'ACTIVE' then h.closing_entry is null
+                         when 'CAPTURED' then ${ending('CAPTURE', '-h.captured')}
+                         when 'RELEASED' then ${ending('RELEASE', '0')}
+                         when 'EXPIRED' then ${ending('EXPIRE', '0')} end
+      and coalesce(h.opening_entry < h.closing_entry, true)`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is captured is part of what was held',
+    holds: `h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
+                                           else h.captured is null end`,
+  },
+  // The end is counted from the beginning of the statement, the entry has the time after the wait for the account.
+  {
+    invariant: 'I-11',
+    rule: 'no hold lasts longer than a hold may',
+    holds: `coalesce(h.expires_at <= opening.created_at + interval '${longestHoldSeconds + 60} seconds', true)`,
+  },
+  {
+    invariant: 'I-13',
+    rule: 'no hold is left active when its time is over',
+    holds: `h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes'`,
+    isLiveness: true,
+  },
+]
+
+// That an order has its event is not looked for from the order: events are found by their number alone. An event that is
+// there twice is looked for within a chunk. Beyond it the time gives it away, where the event has an entry.
+export const eventRules: ScanRule[] = [
+  {
+    invariant: 'I-17',
+    rule: 'the events of a customer are numbered from one without a gap',
+    holds: 'v.event_number = coalesce(v.previous_number, 0) + 1',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'the time of an event is not before that of the one before it',
+    holds: 'coalesce(v.created_at >= v.previous_time, true)',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about an order tells what has become of it',
+    holds: `case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
+      else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about an order has the package, the amount and the credits of the order',
+    holds: `o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
+      = (o.package_type, o.amount::text, o.credits::text)`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about an order has the balance and the time of its ledger entry',
+    holds: `e.entry_number is null
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an order has one event for each state',
+    holds: 'v.order_id is null or v.same_events = 1',
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about few credits has fewer than its threshold',
+    holds: `v.type <> 'credits.low' or case
+      when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end`,
+  },
+]

@@ -1,0 +1,173 @@
+// The rules of the audit about orders and their operations at the gateway: what their states allow, and what the ledger
+// has of them. src/payments/audit/scans.ts has the names that the SQL uses.
+
+import type { OrderStatus } from '../order-status.ts'
+import { packages } from '../packages.ts'
+import type { ScanRule } from './scans.ts'
+
+const catalogue = packages
+  .map(({ packageType, price, credits }) => `('${packageType}', ${price}, ${credits})`)
+  .join(', ')
+
+/** The states of an order that was confirmed at some time. */
+const everConfirmed = `('CONFIRMED', 'CANCELLED', 'REFUNDED')`
+
+/**
+ * An order's operations by its state, refused ones left out: those say nothing about the state. Returns are left out too:
+ * a FAILED order has one for each payment that was captured for it, and they have a rule of their own. The text is what
+ * `done.operations` has, in the order of the alphabet.
+ */
+const operationsOf: Record<OrderStatus, string[]> = {
+  PENDING: ['', 'CONFIRM OPEN'],
+  CONFIRMED: ['CONFIRM APPROVED', 'CANCEL OPEN, CONFIRM APPROVED', 'CONFIRM APPROVED, REFUND OPEN'],
+  FAILED: ['', 'CONFIRM EXPIRED'],
+  CANCELLED: ['CANCEL APPROVED, CONFIRM APPROVED'],
+  REFUNDED: ['CONFIRM APPROVED, REFUND APPROVED'],
+}
+
+const allowedOperations = Object.entries(operationsOf)
+  .flatMap(([status, texts]) => texts.map((text) => `('${status}', '${text}')`))
+  .join(', ')
+
+/** The entry as `booked.entries` writes it: kind, number, credits. */
+const written = (kind: string, entryNumber: string, delta: string) => `'${kind} ' || ${entryNumber} || ': ' || ${delta}`
+const grant = written('GRANT', 'o.grant_entry', 'o.credits')
+const rollback = written('ROLLBACK', 'o.rollback_entry', '-o.credits')
+const refund = written('REFUND', 'o.refund_entry', 'o.refund_shortfall - o.credits')
+
+/** Who waits for its turn may be late by this before it counts as left alone. */
+const stranded = `p.opened_at < now() - interval '10 minutes'
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes'`
+
+export const orderRules: ScanRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every order belongs to an account',
+    holds: '(select true from accounts a where a.customer_id = o.customer_id)',
+  },
+  {
+    invariant: 'I-4',
+    rule: 'a CONFIRMED order has one grant of its credits, and nothing was taken back',
+    holds: `o.status <> 'CONFIRMED' or booked.entries = array[${grant}]`,
+  },
+  {
+    invariant: 'I-5',
+    rule: 'a PENDING or FAILED order has moved no credits',
+    holds: `o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0`,
+  },
+  {
+    invariant: 'I-6',
+    rule: 'a CANCELLED order has its grant and one rollback of as much',
+    holds: `o.status <> 'CANCELLED' or booked.entries = array[${grant}, ${rollback}]`,
+  },
+  {
+    invariant: 'I-7',
+    rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
+    holds: `o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
+      and booked.entries = array[${grant}] || case when o.refund_shortfall < o.credits then array[${refund}] end`,
+  },
+  { invariant: 'I-8', rule: 'no order is credited twice', holds: 'booked.grants <= 1' },
+  {
+    invariant: 'I-9',
+    rule: 'amount and credits are those of the catalogue',
+    holds: `(o.package_type, o.amount, o.credits) in (${catalogue})`,
+  },
+  {
+    invariant: 'I-10',
+    rule: 'confirmed_at is set when and only when the order was confirmed, and not before it was created',
+    holds: `(o.confirmed_at is not null) = (o.status in ${everConfirmed})
+      and coalesce(o.confirmed_at >= o.created_at, true)`,
+  },
+  {
+    invariant: 'I-10',
+    rule: 'confirmed_at is the time of the grant',
+    holds: 'o.confirmed_at is not distinct from booked.granted_at',
+  },
+  {
+    invariant: 'I-12',
+    rule: 'the operations of an order are those its state allows',
+    holds: `(o.status, done.operations) in (${allowedOperations})`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a FAILED order has a confirm that was refused or expired',
+    holds: `o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
+      select true from payment_operations c
+      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
+      limit 1)`,
+  },
+  {
+    invariant: 'I-14',
+    rule: 'no idempotency key is on two orders of a customer',
+    holds: `o.idempotency_key is null or 1 = (
+      select count(*) from orders twin
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)`,
+  },
+  {
+    invariant: 'I-22',
+    rule: 'the balance a confirm was answered with is what its grant left available',
+    holds: `o.status not in ${everConfirmed} or case
+      when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
+      else done.total_credits = booked.granted_balance - booked.granted_held end`,
+  },
+]
+
+export const operationRules: ScanRule[] = [
+  {
+    invariant: 'I-8',
+    rule: 'no payment key is on two orders of a customer',
+    holds: `p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
+      select count(*) from payment_operations twin
+      where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')`,
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no payment key is approved for two customers',
+    holds: `p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
+      select twin.customer_id from payment_operations twin
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'an operation is about an order and its whole amount',
+    holds: 'p.amount = o.amount',
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a refused operation left its order in a state that it could be in',
+    holds: `p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
+                                          else o.status in ${everConfirmed} end`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'money goes back by the payment key it was captured with',
+    holds: `p.kind not in ('CANCEL', 'REFUND') or (
+      select c.order_id = p.order_id from payment_operations c
+      where c.customer_id = p.customer_id and c.payment_key = p.payment_key
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a cancel holds the credits of its order, and a refund what the order says was left of them',
+    holds: `case p.kind when 'CANCEL' then p.credits_held = o.credits
+                        when 'REFUND' then p.credits_held between 0 and o.credits
+                          and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
+                        else p.credits_held = 0 end`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a return belongs to a FAILED order, and no payment is returned twice',
+    holds: `p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
+      select count(*) from payment_operations twin
+      where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))`,
+  },
+  {
+    invariant: 'I-13',
+    rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
+    holds: `p.state <> 'OPEN' or not (${stranded})`,
+    isLiveness: true,
+  },
+]

@@ -1,0 +1,36 @@
+// What must be true of the books at any moment, as a table: the rules the audit judges every row by. `holds` is SQL over
+// one subject of the rule's scan (src/payments/audit/scans.ts has the names); what is not true is broken, null included.
+// A rule looks only at what one statement of the service writes at once, so it holds in every snapshot while money moves.
+// A liveness rule asks for more: that a worker has had the time to do its part. After a restore, or a stop of all services,
+// it is broken without a fault, so only a process that has been at work for a while judges by it.
+import { accountRules, entryRules, eventRules, holdRules } from './credit-rules.ts'
+import { journalRules, recordRules } from './journal-rules.ts'
+import { operationRules, orderRules } from './order-rules.ts'
+import type { ScanName, ScanRule } from './scans.ts'
+
+export type Rule = ScanRule & { scan: ScanName }
+
+const byScan: Record<ScanName, ScanRule[]> = {
+  accounts: accountRules,
+  entries: entryRules,
+  holds: holdRules,
+  orders: orderRules,
+  operations: operationRules,
+  events: eventRules,
+  customers: recordRules('customers'),
+  apiKeys: recordRules('apiKeys'),
+  serviceTokens: recordRules('serviceTokens'),
+  operators: recordRules('operators'),
+  operatorActions: recordRules('operatorActions'),
+  discrepancies: recordRules('discrepancies'),
+  audits: recordRules('audits'),
+  journalEntries: journalRules,
+}
+
+export const rules: Rule[] = Object.entries(byScan).flatMap(([scan, list]) =>
+  list.map((each) => ({ ...each, scan: scan as ScanName })),
+)
+
+export function rulesOf(scan: ScanName): Rule[] {
+  return rules.filter((each) => each.scan === scan)
+}

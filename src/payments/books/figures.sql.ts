@@ -1,0 +1,150 @@
+// The figures of the platform by the hour: the statements that add them up once, and the one that reads them. What has been
+// added up lies before `reached`; the rest is counted when somebody asks, in the same statement and so in one snapshot, so
+// every figure is complete whenever it is read. They are made of orders, operations and the ledger alone, and can be made
+// again from them.
+import { type Database, statement } from '../../db/database.ts'
+
+export const figureNames = [
+  'orders made',
+  'orders confirmed',
+  'orders failed',
+  'orders cancelled',
+  'orders refunded',
+  'credits granted',
+  'credits rolled back',
+  'credits refunded',
+  'credits spent',
+] as const
+export type FigureName = (typeof figureNames)[number]
+
+// CTE `figure`: what happened from `span.from_time` on and before `span.to_time`, by the hour. Amounts of orders are KRW,
+// those of credits are credits. An order fails by a confirm that was refused or by the expiry that takes its place. RETURN
+// gives back what was captured for a FAILED order: it was never revenue. Each table is read by its own index on time.
+const figuresOfSpan = `
+  happened as (
+    select o.created_at as at, 'orders made' as figure, o.amount
+    from orders o
+    where o.created_at >= (select from_time from span) and o.created_at < (select to_time from span)
+    union all
+    select p.closed_at,
+           case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
+                       when 'CANCEL' then 'orders cancelled' else 'orders refunded' end,
+           p.amount
+    from payment_operations p
+    where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND') and p.state = 'APPROVED')
+    union all
+    select e.created_at,
+           case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
+                       when 'REFUND' then 'credits refunded' else 'credits spent' end,
+           abs(e.delta)
+    from ledger_entries e
+    where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
+      and e.delta <> 0
+  ),
+  figure as (
+    select date_bin('1 hour', at, 'epoch') as hour, figure, count(*) as count, sum(amount)::bigint as total
+    from happened
+    group by 1, 2
+  )`
+
+const beginStatement = statement(
+  'payments.beginFigures',
+  `insert into figures_reached (reached)
+  select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
+  on conflict do nothing`,
+)
+
+/** `safeTo`: what happened before it is in the tables, all of it, for a statement that begins after this one. */
+export type Place = { reached: Date; safeTo: Date }
+
+// Rows carry the time of their transaction, or a later one. A statement of ours ends within its limit or is ended, so what
+// is older than the lag has been committed or never will be. What has no limit is the commit itself, when it waits for a
+// disk or a standby: whoever has written and is not done is seen in pg_stat_activity.
+const findPlaceStatement = statement(
+  'payments.findPlaceOfFigures',
+  `select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1 ms', (
+    select min(a.xact_start) from pg_stat_activity a
+    where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
+  from figures_reached f`,
+)
+
+/** Begins with the first customer where nobody has begun yet. */
+export async function findPlace(database: Database, lagMs: number): Promise<Place | null> {
+  const [place] = await database.run<Place>(findPlaceStatement, [lagMs])
+  if (!place) await database.run(beginStatement)
+  return place ?? null
+}
+
+// Whoever moves `reached` on from where it is adds the slice; everybody else, and a repeat of the same statement, waits for
+// the row, finds it elsewhere and adds nothing. The hour -infinity is the sum of all others.
+const addSliceStatement = statement(
+  'payments.addSliceToFigures',
+  `with span as (
+    update figures_reached set reached = $2::timestamptz
+    where reached = $1::timestamptz
+    returning $1::timestamptz as from_time, $2::timestamptz as to_time
+  ),${figuresOfSpan}
+  insert into hourly_figures as h (hour, figure, count, total)
+  select hour, figure, count, total from figure
+  union all
+  select '-infinity', figure, sum(count)::bigint, sum(total)::bigint from figure group by figure
+  order by 1, 2
+  on conflict (hour, figure)
+  do update set count = h.count + excluded.count, total = h.total + excluded.total`,
+)
+
+export async function addSlice(database: Database, from: Date, to: Date): Promise<void> {
+  await database.run(addSliceStatement, [from, to])
+}
+
+/** Of a day of Korea, or of all time where it is null. */
+export type FigureRow = { day: string | null; figure: FigureName; count: number; total: number }
+export type Figures = {
+  asOf: Date
+  /** Null: the figures are complete. */
+  upTo: Date | null
+  rows: FigureRow[]
+}
+
+// While the first adding up is far behind, the rest would be most of the books: then the figures end where it has come to.
+const readStatement = statement(
+  'payments.readFigures',
+  `with place as (
+    select now() as as_of, r.reached, r.reached < now() - $2::int * interval '1 ms' as is_behind
+    from (select coalesce((select reached from figures_reached),
+                          (select min(created_at) from customers), now()) as reached) r
+  ),
+  span as (
+    select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
+  ),${figuresOfSpan},
+  by_time as (
+    select hour, figure, count, total from hourly_figures where hour >= $1::timestamptz
+    union all
+    select hour, figure, count, total from figure
+  ),
+  by_day as (
+    select date_trunc('day', hour at time zone 'Asia/Seoul') as day, figure, sum(count)::bigint as count,
+           sum(total)::bigint as total
+    from by_time
+    group by 1, 2
+    union all
+    select null, figure, sum(count)::bigint, sum(total)::bigint
+    from (select figure, count, total from hourly_figures where hour = '-infinity'
+          union all
+          select figure, count, total from figure) ever
+    group by figure
+  )
+  select p.as_of as "asOf", case when p.is_behind then p.reached end as "upTo",
+    to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
+  from place p
+  left join by_day d on true`,
+)
+
+/** By the day from the beginning of one on, and of all time. */
+export async function readFigures(database: Database, from: Date, mostBehindMs: number): Promise<Figures> {
+  type Row = FigureRow & Pick<Figures, 'asOf' | 'upTo'>
+  const rows = await database.run<Row>(readStatement, [from, mostBehindMs])
+  const [{ asOf, upTo }] = rows as [Row, ...Row[]]
+  return { asOf, upTo, rows: rows.filter(({ figure }) => figure !== null) }
+}

@@ -1,0 +1,149 @@
+// An order with everything that happened to it, for people: read in one statement, so that its parts fit together.
+// Refused operations have an index of their own, hence the two halves.
+import { type Database, statement } from '../../db/database.ts'
+import { iso } from '../../db/iso.ts'
+import type { OperationKind } from '../operations/begin.sql.ts'
+import { attemptsKept } from '../operations/lease.sql.ts'
+import type { OrderStatus } from '../order-status.ts'
+
+/** Of an order, or of the story of one; times are as JSON has them. */
+export type StoryOperation = {
+  operationId: string
+  kind: OperationKind
+  state: 'OPEN' | 'APPROVED' | 'REJECTED' | 'EXPIRED'
+  paymentKey: string | null
+  gatewayCode: string | null
+  transactionKey: string | null
+  reason: string | null
+  creditsHeld: number
+  attempts: number
+  openedAt: string
+  closedAt: string | null
+  nextAttemptAt: string | null
+}
+export type StoryAttempt = { operationId: string; gatewayCode: string; happenedAt: string }
+export type StoryEntry = {
+  entryNumber: number
+  kind: string
+  delta: number
+  heldDelta: number | null
+  balanceAfter: number
+  createdAt: string
+}
+export type StoryDiscrepancy = {
+  discrepancyId: string
+  kind: string
+  detail: Record<string, unknown>
+  foundAt: string
+  lastSeenAt: string
+  resolvedAt: string | null
+  resolution: string | null
+}
+export type StoryNotification = {
+  eventType: string
+  status: string | null
+  paymentKey: string | null
+  receivedAt: string
+  processedAt: string | null
+  outcome: string | null
+}
+export type StoryAction = {
+  actionId: string
+  actor: string
+  command: string
+  reason: string | null
+  at: string
+  /** Null: it is under way, or was killed. */
+  outcome: string | null
+  endedAt: string | null
+}
+
+export type OrderStory = {
+  orderId: string
+  customerId: string
+  status: OrderStatus
+  packageType: string
+  amount: number
+  credits: number
+  createdAt: Date
+  confirmedAt: Date | null
+  /** Credits that a refund could not take back; null unless REFUNDED. */
+  refundShortfall: number | null
+  operations: StoryOperation[]
+  /** Calls to the gateway whose outcome was not known. */
+  attempts: StoryAttempt[]
+  entries: StoryEntry[]
+  discrepancies: StoryDiscrepancy[]
+  notifications: StoryNotification[]
+  /** What operators did about it, and about its discrepancies. */
+  actions: StoryAction[]
+}
+
+// Entries that move the balance are found by the order; those that only set credits aside and give them back, by the
+// operation that does it. The limits let each look be made by its key: a plain join could read all entries of the customer.
+const findOrderStoryStatement = statement(
+  'payments.findOrderStory',
+  `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
+    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+    (select coalesce(json_agg(json_build_object(
+       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key,
+       'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
+       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso('p.opened_at')}, 'closedAt', ${iso('p.closed_at')},
+       'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end) order by p.opened_at), '[]')
+     from unnest(own.operations) p
+    ) as "operations",
+    (select coalesce(json_agg(json_build_object(
+       'operationId', a.operation_id, 'gatewayCode', a.gateway_code, 'happenedAt', ${iso('a.happened_at')})
+       order by a.happened_at), '[]')
+     from unnest(own.operations) p
+     cross join lateral (
+       select * from payment_attempts a
+       where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $2) a) as "attempts",
+    (select coalesce(json_agg(json_build_object(
+       'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
+       'balanceAfter', e.balance_after, 'createdAt', ${iso('e.created_at')}) order by e.entry_number), '[]')
+     from (select * from ledger_entries m
+           where m.customer_id = o.customer_id and m.order_id = o.order_id and m.delta <> 0
+           union all
+           select h.* from unnest(own.operations) p
+           cross join lateral (
+             select * from ledger_entries h
+             where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries",
+    (select coalesce(json_agg(json_build_object(
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso('d.found_at')},
+       'lastSeenAt', ${iso('d.last_seen_at')}, 'resolvedAt', ${iso('d.resolved_at')}, 'resolution', d.resolution)
+       order by d.found_at), '[]')
+     from discrepancies d
+     where d.customer_id = o.customer_id and d.order_id = o.order_id) as "discrepancies",
+    (select coalesce(json_agg(json_build_object(
+       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso('n.received_at')},
+       'processedAt', ${iso('n.processed_at')}, 'outcome', n.outcome) order by n.received_at), '[]')
+     from (select * from webhook_notifications where order_id = o.order_id order by received_at limit 100) n
+    ) as "notifications",
+    (select coalesce(json_agg(json_build_object(
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
+       'outcome', ended.outcome, 'endedAt', ${iso('ended.happened_at')}) order by b.happened_at), '[]')
+     from (select * from operator_actions
+           where step = 'BEGUN' and subject = any (o.order_id || array(
+             select d.discrepancy_id::text from discrepancies d
+             where d.customer_id = o.customer_id and d.order_id = o.order_id))
+           limit 1000) b
+     left join lateral (
+       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"
+  from orders o
+  cross join lateral (
+    select array(
+      select r from payment_operations r
+      where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state = 'REJECTED'
+      union all
+      select r from payment_operations r
+      where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state <> 'REJECTED') as operations
+    offset 0
+  ) own
+  where o.order_id = $1`,
+)
+
+export async function findOrderStory(database: Database, orderId: string): Promise<OrderStory | null> {
+  const [row] = await database.run<OrderStory>(findOrderStoryStatement, [orderId, attemptsKept])
+  return row ?? null
+}

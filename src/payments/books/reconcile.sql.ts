@@ -1,0 +1,263 @@
+// The statements of reconciliation: runs, the gateway's movements, and the two comparisons, each in pieces that are quick
+// whatever the size of the books.
+import { assert } from '../../core/assert.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { columns } from '../../db/set-wise.ts'
+import type { Movement } from '../../gateway/gateway.ts'
+
+/** From one moment up to another, which belongs to the next span: consecutive spans leave nothing out. */
+export type Span = { from: Date; to: Date }
+export type Run = Span & { reconciliationId: string; holderId: string }
+
+const insertRunStatement = statement(
+  'payments.insertReconciliation',
+  `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
+  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
+  on conflict do nothing`,
+)
+
+/**
+ * The end of a span as the gateway, people and the table of runs write it: its last second, which is included. A span that
+ * ends within a second, because that was the present, ends with that moment.
+ */
+export function lastMomentOf({ to }: Span): Date {
+  return to.getTime() % 1_000 === 0 ? new Date(to.getTime() - 1_000) : to
+}
+
+export async function insertRun(database: Database, id: string, span: Span, leaseMs: number): Promise<Run> {
+  await database.run(insertRunStatement, [id, span.from, lastMomentOf(span), leaseMs])
+  return { reconciliationId: id, holderId: id, ...span }
+}
+
+// Days are Korean, as the gateway's are. A day is due half an hour after its end; one that was missed, or that a process
+// left unfinished, is made up for within a week. Days before the first customer have nothing to compare. The row of a day
+// ends with its last second, as those of version 0.7.0 do: the unique index then keeps instances of both versions from
+// reconciling one day twice.
+const claimDailyRunStatement = statement(
+  'payments.claimDailyReconciliation',
+  `insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
+  select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + $2::int * interval '1 ms'
+  from (
+    select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
+             at time zone 'Asia/Seoul' as day
+    from generate_series(7, 1, -1) as n
+  ) as days
+  where day + interval '1 day' > (select min(created_at) from customers)
+    and not exists (select from reconciliations done
+                    where done.cause = 'DAILY' and done.from_time = day
+                      and (done.finished_at is not null or done.lease_until > now()))
+  order by day
+  limit 1
+  on conflict (from_time, to_time) where cause = 'DAILY'
+  do update set holder_id = excluded.holder_id, lease_until = excluded.lease_until
+  where r.finished_at is null and r.lease_until <= now()
+  returning r.reconciliation_id as "reconciliationId", r.holder_id as "holderId", r.from_time as "from",
+    r.from_time + interval '1 day' as "to"`,
+)
+
+/** The oldest day that nobody has reconciled and nobody is at; null when there is none. */
+export async function claimDailyRun(database: Database, holderId: string, leaseMs: number): Promise<Run | null> {
+  const [run] = await database.run<Run>(claimDailyRunStatement, [holderId, leaseMs])
+  return run ?? null
+}
+
+const renewRunStatement = statement(
+  'payments.renewReconciliation',
+  `update reconciliations set lease_until = now() + $3::int * interval '1 ms'
+  where reconciliation_id = $1 and holder_id = $2 and finished_at is null
+  returning reconciliation_id`,
+)
+
+/** False when somebody else has taken the run over. */
+export async function renewRun(database: Database, run: Run, leaseMs: number): Promise<boolean> {
+  return (await database.run(renewRunStatement, [run.reconciliationId, run.holderId, leaseMs])).length > 0
+}
+
+const finishRunStatement = statement(
+  'payments.finishReconciliation',
+  `update reconciliations set finished_at = now(), result = $3::jsonb
+  where reconciliation_id = $1 and holder_id = $2
+  returning reconciliation_id`,
+)
+
+/** False when somebody else has taken the run over. */
+export async function finishRun(database: Database, run: Run, result: object): Promise<boolean> {
+  const values = [run.reconciliationId, run.holderId, JSON.stringify(result)]
+  return (await database.run(finishRunStatement, values)).length > 0
+}
+
+/** How many movements, and their amounts. */
+export type Totals = { movements: number; captured: number; cancelled: number }
+
+const insertMovementsStatement = statement(
+  'payments.insertGatewayMovements',
+  `with inserted as (
+    insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
+      as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    order by transaction_key
+    on conflict do nothing
+    returning direction, amount
+  )
+  select count(*) as "movements",
+    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
+    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
+  from inserted`,
+)
+
+/** How much of it was new. */
+export async function insertMovements(database: Database, movements: Movement[]): Promise<Totals> {
+  const names = ['transactionKey', 'paymentKey', 'orderId', 'direction', 'amount', 'movedAt'] as const
+  const [inserted] = await database.run<Totals>(insertMovementsStatement, columns(movements, ...names))
+  assert(inserted, 'an aggregate has one row')
+  return inserted
+}
+
+const findMovementsStatement = statement(
+  'payments.findGatewayMovements',
+  `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt"
+  from gateway_movements
+  where transaction_key = any ($1::text[])`,
+)
+
+/** The rows of our table with these transaction keys. */
+export function findMovements(database: Database, transactionKeys: string[]): Promise<Movement[]> {
+  return database.run<Movement>(findMovementsStatement, [transactionKeys])
+}
+
+/** The time is a text, to the microsecond: a row that did not come from the gateway may have any. */
+export type MovementPlace = { place: string; transactionKey: string }
+export const firstPlace: MovementPlace = { place: '-infinity', transactionKey: '' }
+
+export type StoredMovement = MovementPlace & Pick<Movement, 'direction' | 'amount'>
+
+const listMovementsStatement = statement(
+  'payments.listGatewayMovements',
+  `select transaction_key as "transactionKey", direction, amount, moved_at::text as "place"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+  order by moved_at, transaction_key
+  limit $5`,
+)
+
+/** The rows of our table in a span, behind one. */
+export function listMovements(
+  database: Database,
+  { from, to }: Span,
+  after: MovementPlace,
+  limit: number,
+): Promise<StoredMovement[]> {
+  const values = [from, to, after.place, after.transactionKey, limit]
+  return database.run<StoredMovement>(listMovementsStatement, values)
+}
+
+const sumMovementsStatement = statement(
+  'payments.sumGatewayMovements',
+  `select count(*) as "movements",
+    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
+    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2`,
+)
+
+/** Of all rows of our table in a span. */
+export async function sumMovements(database: Database, { from, to }: Span): Promise<Totals> {
+  const [sums] = await database.run<Totals>(sumMovementsStatement, [from, to])
+  assert(sums, 'an aggregate has one row')
+  return sums
+}
+
+/** `customerId` is null for an order that is not ours, `booked` says that an operation of ours accounts for it. */
+export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
+
+// The amount of a capture or a whole cancel is the order's. What was cancelled in parts is not booked by any one row, and
+// is looked at. An operation accounts for one movement: a second one like it is booked by nothing. The offset
+// keeps the look at the movements of one payment: by time all of a span would be read for each row.
+const compareMovementsStatement = statement(
+  'payments.compareGatewayMovements',
+  `with page as (
+    select *
+    from gateway_movements
+    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+      and transaction_key <> all ($5::text[])
+    order by moved_at, transaction_key
+    limit $6
+  )
+  select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", o.customer_id as "customerId",
+    exists (select from payment_operations p
+            where p.customer_id = o.customer_id and p.order_id = o.order_id and p.payment_key = m.payment_key
+              and p.amount = m.amount and p.state = 'APPROVED'
+              and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE'))
+      and not exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+                      where twin.order_id = m.order_id
+                        and twin.direction = m.direction and twin.amount = m.amount
+                        and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
+                        and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "booked"
+  from page m
+  left join orders o on o.order_id = m.order_id
+  order by m.moved_at, m.transaction_key`,
+)
+
+/** All but those that are not believed. */
+export function compareMovements(
+  database: Database,
+  { from, to }: Span,
+  after: MovementPlace,
+  disbelieved: string[],
+  limit: number,
+): Promise<(ComparedMovement & MovementPlace)[]> {
+  const values = [from, to, after.place, after.transactionKey, disbelieved, limit]
+  return database.run<ComparedMovement & MovementPlace>(compareMovementsStatement, values)
+}
+
+export type UnmovedOperation = {
+  customerId: string
+  operationId: string
+  orderId: string
+  paymentKey: string
+  kind: 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+  amount: number
+}
+
+// By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
+// span lie together. What is still open then is settled by asking the gateway. The slice is read by itself and each of its
+// rows looked up by its key: a plan that is made once for all slices would rather walk the whole table in the order of the
+// answer, or read all movements; the offset keeps it from reading those of the span. A payment key alone proves nothing: it
+// may be another customer's. Of a cancel that the gateway made in parts the parts have to add up.
+const listUnmovedStatement = statement(
+  'payments.listUnmovedOperations',
+  `with slice as materialized (
+    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind, p.amount
+    from payment_operations p
+    where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
+      and (p.customer_id, p.operation_id) > ($3, $4)
+  )
+  select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
+    p.payment_key as "paymentKey", p.kind, p.amount
+  from slice p
+  cross join lateral (
+    select bool_or(m.amount = p.amount) or sum(m.amount) = p.amount as moved
+    from (select * from gateway_movements where payment_key = p.payment_key offset 0) m
+    where m.order_id = p.order_id and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
+      and m.moved_at >= $5 and m.moved_at < $6 and m.transaction_key <> all ($7::text[])
+  ) found
+  where found.moved is not true
+  order by p.customer_id, p.operation_id
+  limit $8`,
+)
+
+export type Evidence = { span: Span; disbelieved: string[] }
+
+/** Approved operations of a slice that the gateway's list of the whole span has no movement for. */
+export function listUnmoved(
+  database: Database,
+  { from, to }: Span,
+  after: Pick<UnmovedOperation, 'customerId' | 'operationId'>,
+  { span, disbelieved }: Evidence,
+  limit: number,
+): Promise<UnmovedOperation[]> {
+  const values = [from, to, after.customerId, after.operationId, span.from, span.to, disbelieved, limit]
+  return database.run<UnmovedOperation>(listUnmovedStatement, values)
+}

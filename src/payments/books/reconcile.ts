@@ -1,0 +1,297 @@
+// Compares every movement of money in the gateway's list with our books, both ways. What does not match is reviewed: the
+// review repairs what is certain and leaves the rest as a discrepancy. When the gateway does not answer there are no
+// conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
+//
+// A movement belongs to a span by the gateway's time, an operation by the time at which it was opened; around midnight the
+// two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
+// movement, and one that has no movement in the span it was opened in is looked up at the gateway by itself.
+import { leastUuid, newOperationId, orderIdPattern } from '../../core/ids.ts'
+import type { Movement } from '../../gateway/gateway.ts'
+import type { PaymentContext } from '../context.ts'
+import { findOrderKeys, type OrderKey } from '../orders.sql.ts'
+import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
+import { type Review, review } from '../recovery/review.ts'
+import {
+  checkCopy,
+  copyList,
+  type MovementList,
+  type Progress,
+  slices,
+  timeShower,
+  type Work,
+} from './movement-list.ts'
+import {
+  type ComparedMovement,
+  claimDailyRun,
+  compareMovements,
+  finishRun,
+  firstPlace,
+  insertRun,
+  lastMomentOf,
+  listUnmoved,
+  type Run,
+  renewRun,
+  type Span,
+  type UnmovedOperation,
+} from './reconcile.sql.ts'
+
+type Watching = { onProgress: Progress; stopping: AbortSignal }
+
+export type Reconciliation = {
+  from: string
+  /** The last second, included. */
+  to: string
+  /** Of the gateway, in the span, as it listed them in this run. Amounts are KRW. */
+  movements: number
+  captured: number
+  cancelled: number
+  /** Approved operations of ours that account for these movements as they stood; the other movements were reviewed. */
+  bookedCaptured: number
+  bookedCancelled: number
+  /** Approved operations of ours, opened in the span, that have no movement in it; the gateway was asked about each. */
+  /** It confirmed these: their movement is outside of the span. */
+  outsideCaptured: number
+  outsideCancelled: number
+  /** It did not confirm these. */
+  missingCaptured: number
+  missingCancelled: number
+  /** Movements of orders that are not this service's. */
+  foreign: number
+  /** Rows of our copy of the list that the gateway does not list, or lists otherwise. They are not believed. */
+  notListed: number
+  listedDifferently: number
+  /** Orders that were looked at, by what came of it. */
+  reviewed: Record<Review, number>
+}
+
+/** Something disagrees, or could not be found out. */
+export function isDoubtful({ reviewed, notListed, listedDifferently }: Reconciliation): boolean {
+  return reviewed.disagrees + reviewed.unknown + notListed + listedDifferently > 0
+}
+
+const hourMs = 3_600_000
+const pageSize = 1_000
+const reviewsAtATime = 8
+const leaseMs = 120_000
+const rereviewedAtMost = 1_000
+const takenOver = 'another process has taken the run over'
+
+/** By command. Throws when the gateway does not answer. */
+export async function reconcile(
+  context: PaymentContext,
+  span: Span,
+  onProgress: Progress = () => undefined,
+): Promise<Reconciliation> {
+  return carryOut(context, await beginRun(context, span), { onProgress })
+}
+
+/** A run that somebody asked for, to be carried out at once by whoever has begun it. */
+export async function beginRun({ database }: PaymentContext, span: Span): Promise<Run> {
+  // Nothing has moved in the future.
+  const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
+  if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
+  return insertRun(database, newOperationId(), begun, leaseMs)
+}
+
+/** One that comes to nothing is let go of: it shows as interrupted, not as under way until its lease is over. */
+export async function carryOut(
+  context: PaymentContext,
+  run: Run,
+  { onProgress = () => undefined, stopping = new AbortController().signal }: Partial<Watching> = {},
+): Promise<Reconciliation> {
+  try {
+    return await finish(context, run, await compareBooks(context, run, onProgress, stopping))
+  } catch (error) {
+    await letGo(context, run)
+    throw error
+  }
+}
+
+/** Of a run that is not carried out, or comes to nothing. */
+export async function letGo({ database }: PaymentContext, run: Run): Promise<void> {
+  await renewRun(database, run, 0).catch(() => undefined)
+}
+
+/** The oldest of the last days that is not reconciled yet; null when there is none. */
+export async function reconcileDay(context: PaymentContext, stopping: AbortSignal): Promise<Reconciliation | null> {
+  const run = await claimDailyRun(context.database, newOperationId(), leaseMs)
+  if (!run) return null
+  const result = await compareBooks(context, run, () => undefined, stopping)
+  const { unknown, 'under way': underWay } = result.reviewed
+  // Nobody would look at them again once the day is done.
+  if (unknown + underWay > 0) {
+    throw new Error(`${unknown + underWay} payments could not be compared yet: the day is reconciled again.`)
+  }
+  return finish(context, run, result)
+}
+
+async function finish({ database }: PaymentContext, run: Run, result: Reconciliation): Promise<Reconciliation> {
+  if (!(await finishRun(database, run, result))) throw new Error(takenOver)
+  return result
+}
+
+async function compareBooks(
+  context: PaymentContext,
+  run: Run,
+  onProgress: Progress,
+  stopping: AbortSignal,
+): Promise<Reconciliation> {
+  const result = emptyResult(run)
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Between any two pieces of work; the lease is renewed once a second. */
+  async function goOn(): Promise<void> {
+    stopping.throwIfAborted()
+    if (performance.now() - renewedAt < 1_000) return
+    renewedAt = performance.now()
+    if (!(await renewRun(context.database, run, leaseMs))) throw new Error(takenOver)
+  }
+  const work: Work = { context, span: run, goOn, onProgress, stopping }
+  await reviewDiscrepancies(work)
+  const list = await copyList(work)
+  result.notListed = list.notListed.length
+  result.listedDifferently = list.differing.size
+  await compareGateway(work, list, result)
+  await compareOperations(work, list, result)
+  await checkCopy(work, list)
+  return result
+}
+
+async function compareGateway(work: Work, { disbelieved, differing }: MovementList, result: Reconciliation) {
+  const { context, span } = work
+  const showTime = timeShower("minutes of the gateway's list compared with our books", work)
+  const listed = [...differing.values()].map((each) => each.listed)
+  await takeIn(work, await unbooked(context, listed), result)
+  for (let after = firstPlace; ; ) {
+    await work.goOn()
+    const page = await compareMovements(context.database, span, after, disbelieved, pageSize)
+    await takeIn(work, page, result)
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    showTime(last.movedAt)
+    after = last
+  }
+}
+
+/** As the gateway lists them; there are few. */
+async function unbooked({ database }: PaymentContext, listed: Movement[]): Promise<ComparedMovement[]> {
+  if (listed.length === 0) return []
+  const keys = await findOrderKeys(database, [...new Set(listed.map(({ orderId }) => orderId))])
+  return listed.map((each) => ({ ...each, customerId: keys.get(each.orderId)?.customerId ?? null, booked: false }))
+}
+
+async function takeIn(work: Work, movements: ComparedMovement[], result: Reconciliation): Promise<void> {
+  for (const movement of movements) count(result, movement)
+  const doubtful = movements.filter((movement) => !movement.booked)
+  const ours = doubtful.filter((movement) => movement.customerId !== null)
+  for (const movement of doubtful) if (movement.customerId === null) await noteForeign(work.context, movement)
+  await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result)
+}
+
+function count(result: Reconciliation, { direction, amount, booked, customerId }: ComparedMovement): void {
+  const isCapture = direction === 'CAPTURE'
+  result.movements += 1
+  if (customerId === null) result.foreign += 1
+  result[isCapture ? 'captured' : 'cancelled'] += amount
+  if (booked) result[isCapture ? 'bookedCaptured' : 'bookedCancelled'] += amount
+}
+
+/** Another shop may use the same account at the gateway; an order that looks like ours and is not there is a loss. */
+async function noteForeign({ database, log }: PaymentContext, movement: ComparedMovement): Promise<void> {
+  const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
+  if (!orderIdPattern.test(orderId)) return
+  const detail = { orderId, direction, amount, movedAt }
+  const isNew = await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail })
+  if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
+}
+
+async function compareOperations(work: Work, { disbelieved }: MovementList, result: Reconciliation): Promise<void> {
+  const showTime = timeShower('minutes of our books compared with the list', work)
+  const evidence = { span: work.span, disbelieved }
+  for (const slice of slices(work.span, hourMs)) {
+    let after = { customerId: leastUuid, operationId: leastUuid }
+    for (;;) {
+      await work.goOn()
+      const page = await listUnmoved(work.context.database, slice, after, evidence, pageSize)
+      await reviewEach(work, page, result, (operation, review) => countUnmoved(result, operation, review))
+      const last = page.at(-1)
+      if (!last || page.length < pageSize) break
+      after = last
+    }
+    showTime(slice.to)
+  }
+}
+
+const isConfirmed: Record<Review, boolean> = {
+  agrees: true,
+  repaired: true,
+  disagrees: false,
+  'under way': false,
+  unknown: false,
+}
+
+function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation, review: Review): void {
+  const isCapture = kind === 'CONFIRM'
+  if (isConfirmed[review]) result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
+  else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
+}
+
+/** What was open before may have come right. It says nothing about the span, and does not count for it. */
+async function reviewDiscrepancies(work: Work): Promise<void> {
+  const orders = await listDoubtedOrders(work.context.database, rereviewedAtMost)
+  const doubtful = orders.map((order) => ({ ...order, paymentKey: null }))
+  await reviewEach(work, doubtful, emptyResult(work.span))
+}
+
+type Doubtful = OrderKey & { paymentKey: string | null }
+
+/** Several at a time, but not of one order. */
+async function reviewEach<Each extends Doubtful>(
+  { context, goOn }: Work,
+  doubtful: Each[],
+  result: Reconciliation,
+  onReviewed: (each: Each, review: Review) => void = () => undefined,
+): Promise<void> {
+  const queue = Map.groupBy(doubtful, (each) => each.orderId).values()
+  async function work(): Promise<void> {
+    for (const ofOrder of queue) {
+      for (const each of ofOrder) {
+        await goOn()
+        const { customerId, orderId, paymentKey } = each
+        const found = await reviewSafely(context, { customerId, orderId }, paymentKey)
+        result.reviewed[found] += 1
+        onReviewed(each, found)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(reviewsAtATime, doubtful.length) }, work))
+}
+
+/** A bug that strikes one order must not keep the others from being compared; it is told as not known. */
+async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: string | null): Promise<Review> {
+  try {
+    return await review(context, key, paymentKey)
+  } catch (error) {
+    context.log.error({ ...key, err: error }, 'a review failed')
+    return 'unknown'
+  }
+}
+
+function emptyResult(span: Span): Reconciliation {
+  return {
+    from: span.from.toISOString(),
+    to: lastMomentOf(span).toISOString(),
+    movements: 0,
+    captured: 0,
+    cancelled: 0,
+    bookedCaptured: 0,
+    bookedCancelled: 0,
+    outsideCaptured: 0,
+    outsideCancelled: 0,
+    missingCaptured: 0,
+    missingCancelled: 0,
+    foreign: 0,
+    notListed: 0,
+    listedDifferently: 0,
+    reviewed: { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 },
+  }
+}

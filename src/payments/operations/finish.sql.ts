@@ -1,0 +1,146 @@
+// Act three as statements: the outcome and all that follows from it.
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { columns } from '../../db/set-wise.ts'
+import { emitEvents } from '../../events/outbox.ts'
+import type { CreditsEffect, OrderStatus } from '../order-status.ts'
+import { orderEventData } from '../orders.sql.ts'
+import { byOperation } from './begin.sql.ts'
+
+export type Finish = {
+  customerId: string
+  operationId: string
+  holderId: string
+  orderId: string
+  state: 'APPROVED' | 'REJECTED'
+  from: OrderStatus
+  to: OrderStatus
+  credits: CreditsEffect
+  gatewayCode: string | null
+  transactionKey: string | null
+  /** Whether who finishes it will tell the caller: of an approved cancel one request is told. */
+  answered: boolean
+  /** Our own word, not the gateway's: it counts only while nobody else has taken the operation over. */
+  onlyHolder: boolean
+  traceParent?: string | null
+}
+
+export type Finished = { operationId: string; credits: number; creditsHeld: number; totalCredits: number | null }
+
+// Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
+// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
+const finishOperationsStatement = statement(
+  'payments.finishOperations',
+  `with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                         $9::text[], $10::text[], $11::boolean[], $12::boolean[])
+      as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code,
+            transaction_key, answered, only_holder)
+  ),
+  locked_order as (
+    select i.*, o.credits, o.package_type, o.amount, o.created_at
+    from (select * from input order by customer_id, order_id) i
+    cross join lateral (
+      select * from orders o where o.customer_id = i.customer_id and o.order_id = i.order_id limit 1 for no key update
+    ) o
+    where o.status = i.from_status
+  ),
+  locked_operation as (
+    select l.*, p.kind, p.credits_held, p.opened_at
+    from (select * from locked_order order by customer_id, operation_id) l
+    cross join lateral (
+      select * from payment_operations p
+      where p.customer_id = l.customer_id and p.operation_id = l.operation_id limit 1 for no key update
+    ) p
+    where p.state = 'OPEN' and (not l.only_holder or p.holder_id = l.holder_id)
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by order_id) as turn,
+           case effect when 'grant' then 'GRANT' when 'release' then 'RELEASE'
+                       when 'take-held' then case kind when 'REFUND' then 'REFUND' else 'ROLLBACK' end end as kind,
+           case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
+           -credits_held as held_delta, order_id, null::text as reference,
+           case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
+           (from_status <> to_status)::int as events, greatest(created_at, opened_at) as not_before
+    from locked_operation
+    where effect <> 'none' or from_status <> to_status
+  ),${lockAccountsOf('movement')},${applyMovements},
+  outcome as (
+    select l.*, case when m.delta <> 0 or m.held_delta <> 0 then m.kind end as entry_kind,
+           m.last_entry as entry_number, m.moved_at, m.available, m.first_event
+    from locked_operation l
+    left join moved m on m.customer_id = l.customer_id and m.order_id = l.order_id
+  ),
+  moved_order as (
+    update orders o
+    set status = t.to_status,
+        confirmed_at = case t.entry_kind when 'GRANT' then t.moved_at else o.confirmed_at end,
+        grant_entry = case t.entry_kind when 'GRANT' then t.entry_number else o.grant_entry end,
+        rollback_entry = case t.entry_kind when 'ROLLBACK' then t.entry_number else o.rollback_entry end,
+        refund_entry = case t.entry_kind when 'REFUND' then t.entry_number else o.refund_entry end,
+        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end
+    from outcome t
+    where o.customer_id = t.customer_id and o.order_id = t.order_id and t.from_status <> t.to_status
+  ),
+  closed as (
+    update payment_operations p
+    set state = t.state,
+        closed_at = coalesce(t.moved_at, greatest(t.opened_at, now())),
+        closed_by = t.holder_id,
+        gateway_code = t.gateway_code,
+        transaction_key = t.transaction_key,
+        total_credits = t.available,
+        answered_by = case when t.answered then t.holder_id end
+    from outcome t
+    where p.customer_id = t.customer_id and p.operation_id = t.operation_id
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits
+  ),
+  event as (
+    select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
+           ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })} as data, t.moved_at
+    from outcome t
+    where t.from_status <> t.to_status
+  ),${emitEvents}
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
+  from closed`,
+)
+
+const findFinishesStatement = statement(
+  'payments.findFinishes',
+  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
+  join payment_operations p using (customer_id, operation_id)
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  where p.closed_by = i.holder_id`,
+)
+
+/**
+ * Records the outcomes and all that follows; null where somebody else has finished the operation. A statement that was
+ * repeated because its connection died may find that its first run has gone through: the holder's id tells, in a second
+ * statement, because the snapshot of the repeated one can be older than that commit.
+ */
+export async function finishOperations(database: Database, inputs: Finish[]): Promise<(Finished | null)[]> {
+  const rows = await database.run<Finished>(
+    finishOperationsStatement,
+    columns(
+      inputs,
+      'customerId',
+      'operationId',
+      'holderId',
+      'orderId',
+      'state',
+      'from',
+      'to',
+      'credits',
+      'gatewayCode',
+      'transactionKey',
+      'answered',
+      'onlyHolder',
+    ),
+  )
+  const finished = byOperation(inputs, rows)
+  const others = inputs.filter((_, index) => finished[index] === null)
+  if (others.length === 0) return finished
+  const values = columns(others, 'customerId', 'operationId', 'holderId')
+  return byOperation(inputs, [...rows, ...(await database.run<Finished>(findFinishesStatement, values))])
+}

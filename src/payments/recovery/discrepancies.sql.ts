@@ -1,0 +1,170 @@
+// What a person has to look at: the gateway and our books do not agree, and no rule says which of them is right. One is
+// open at a time for each kind and subject; it is closed by hand, or by itself once the two agree again.
+import { type Database, statement } from '../../db/database.ts'
+import type { Operation } from '../operations/begin.sql.ts'
+import type { OrderKey } from '../orders.sql.ts'
+
+const insertOfOperationStatement = statement(
+  'payments.insertDiscrepancyOfOperation',
+  `insert into discrepancies (customer_id, order_id, subject, kind, detail)
+  select customer_id, order_id, order_id, $4, $5::jsonb
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and state = $3
+  on conflict do nothing
+  returning order_id`,
+)
+
+/** Whether it is new: the operation is in that state, and nobody has reported it before. */
+export async function insertDiscrepancyOfOperation(
+  database: Database,
+  { customerId, operationId, kind: operationKind }: Operation,
+  state: Operation['state'],
+  kind: string,
+  detail: object,
+): Promise<boolean> {
+  const text = JSON.stringify({ operationId, operationKind, ...detail })
+  const rows = await database.run(insertOfOperationStatement, [customerId, operationId, state, kind, text])
+  return rows.length > 0
+}
+
+export type Discrepancy = {
+  kind: string
+  /** An order id of ours, or a payment key or transaction key of the gateway's. */
+  subject: string
+  order: OrderKey | null
+  detail: object
+}
+
+const saveStatement = statement(
+  'payments.saveDiscrepancy',
+  `insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
+  values ($1, $2, $3, $4, $5::jsonb)
+  on conflict (kind, subject) where resolved_at is null
+  do update set last_seen_at = now(), detail = excluded.detail
+  returning d.found_at = now() as "isNew"`,
+)
+
+/** Whether it is new; one that is open already has been seen once more. */
+export async function saveDiscrepancy(database: Database, discrepancy: Discrepancy): Promise<boolean> {
+  const { kind, subject, order, detail } = discrepancy
+  const values = [order?.customerId ?? null, order?.orderId ?? null, subject, kind, JSON.stringify(detail)]
+  const [row] = await database.run<{ isNew: boolean }>(saveStatement, values)
+  return row?.isNew ?? false
+}
+
+const resolveStatement = statement(
+  'payments.resolveDiscrepancies',
+  `update discrepancies
+  set resolved_at = now(), resolution = $2
+  where discrepancy_id = any ($1::uuid[]) and resolved_at is null
+  returning kind`,
+)
+
+/** Closes those that are still open; their kinds. */
+export async function resolveDiscrepancies(
+  database: Database,
+  discrepancyIds: string[],
+  resolution: string,
+): Promise<string[]> {
+  const rows = await database.run<{ kind: string }>(resolveStatement, [discrepancyIds, resolution])
+  return rows.map((row) => row.kind)
+}
+
+const findResolvedStatement = statement(
+  'payments.findResolvedDiscrepancy',
+  'select kind from discrepancies where discrepancy_id = $1 and resolution = $2',
+)
+
+/**
+ * By hand: its kind, or undefined when there is none that is open. Whoever says the same again, perhaps because the answer
+ * was lost, is told the same.
+ */
+export async function resolveDiscrepancy(
+  database: Database,
+  discrepancyId: string,
+  resolution: string,
+): Promise<string | undefined> {
+  const [kind] = await resolveDiscrepancies(database, [discrepancyId], resolution)
+  if (kind) return kind
+  const [resolved] = await database.run<{ kind: string }>(findResolvedStatement, [discrepancyId, resolution])
+  return resolved?.kind
+}
+
+const resolveOfOrderStatement = statement(
+  'payments.resolveDiscrepanciesOfOrder',
+  `update discrepancies
+  set resolved_at = now(), resolution = $4
+  where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null`,
+)
+
+/** Closes what is open about an order and of one kind. */
+export async function resolveDiscrepanciesOfOrder(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+  kind: string,
+  resolution: string,
+): Promise<void> {
+  await database.run(resolveOfOrderStatement, [customerId, orderId, kind, resolution])
+}
+
+// Times are written by one function and so compared as texts.
+const resolveMovementsStatement = statement(
+  'payments.resolveMovementDiscrepancies',
+  `update discrepancies
+  set resolved_at = now(), resolution = 'the list of the gateway and our copy of it agree'
+  where kind in ('MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS') and resolved_at is null and subject <> all ($3::text[])
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') >= $1
+    and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2`,
+)
+
+/** Closes what is open about the copy of the gateway's list in a span, but for those of these transaction keys. */
+export async function resolveMovementDiscrepancies(
+  database: Database,
+  { from, to }: { from: Date; to: Date },
+  stillThere: string[],
+): Promise<void> {
+  await database.run(resolveMovementsStatement, [from.toISOString(), to.toISOString(), stillThere])
+}
+
+const listDoubtedOrdersStatement = statement(
+  'payments.listDoubtedOrders',
+  `select customer_id as "customerId", order_id as "orderId"
+  from discrepancies
+  where resolved_at is null and order_id is not null
+  group by customer_id, order_id
+  order by max(last_seen_at)
+  limit $1`,
+)
+
+/** Orders that something is open about. Those that were looked at longest ago come first, so that each has its turn. */
+export function listDoubtedOrders(database: Database, limit: number): Promise<OrderKey[]> {
+  return database.run<OrderKey>(listDoubtedOrdersStatement, [limit])
+}
+
+export type OpenDiscrepancy = {
+  discrepancyId: string
+  kind: string
+  subject: string
+  customerId: string | null
+  orderId: string | null
+  foundAt: Date
+  lastSeenAt: Date
+  ageSeconds: number
+  detail: object
+}
+
+const listOpenStatement = statement(
+  'payments.listOpenDiscrepancies',
+  `select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
+    found_at as "foundAt", last_seen_at as "lastSeenAt",
+    floor(extract(epoch from now() - found_at))::int as "ageSeconds", detail
+  from discrepancies
+  where resolved_at is null
+  order by found_at
+  limit $1`,
+)
+
+/** The oldest first. */
+export function listOpenDiscrepancies(database: Database, limit: number): Promise<OpenDiscrepancy[]> {
+  return database.run<OpenDiscrepancy>(listOpenStatement, [limit])
+}

@@ -1,0 +1,97 @@
+// What the gateway has told us, until it has been asked: stored once per transmission, taken up by the worker, closed
+// with what came of it.
+import { type Database, statement } from '../../db/database.ts'
+
+export type NewNotification = {
+  transmissionId: string
+  eventType: string
+  orderId: string
+  paymentKey: string | null
+  status: string | null
+}
+
+const insertNotificationStatement = statement(
+  'payments.insertNotification',
+  `insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
+  values ($1, $2, $3, $4, $5)
+  on conflict do nothing`,
+)
+
+/** Once; a repetition changes nothing. */
+export async function insertNotification(database: Database, notification: NewNotification): Promise<void> {
+  const { transmissionId, eventType, orderId, paymentKey, status } = notification
+  await database.run(insertNotificationStatement, [transmissionId, eventType, orderId, paymentKey, status])
+}
+
+export type DueNotification = {
+  orderId: string
+  paymentKey: string | null
+  /** What it claims of the payment. */
+  status: string | null
+  attempts: number
+  /** How many say it. */
+  count: number
+  /** To the microsecond, which a Date does not have. */
+  claimedAt: string
+}
+
+// Several notifications that say the same of one payment are one reason to ask. The next turn comes later each time.
+const claimNotificationsStatement = statement(
+  'payments.claimNotifications',
+  `with due as (
+    select transmission_id
+    from webhook_notifications
+    where processed_at is null and process_at <= now()
+    order by process_at
+    limit $1
+    for no key update skip locked
+  ),
+  claimed as (
+    update webhook_notifications n
+    set attempts = n.attempts + 1,
+        process_at = now() + least($3::int, $2::int * 2 ^ least(n.attempts, 20)) * (0.5 + random() / 2) * interval '1 ms'
+    from due
+    where n.transmission_id = due.transmission_id
+    returning n.order_id, n.payment_key, n.status, n.attempts
+  )
+  select order_id as "orderId", payment_key as "paymentKey", status, max(attempts)::int as "attempts",
+    count(*)::int as "count", now()::text as "claimedAt"
+  from claimed
+  group by order_id, payment_key, status`,
+)
+
+export function claimNotifications(
+  database: Database,
+  claim: { limit: number; firstPauseMs: number; longestPauseMs: number },
+): Promise<DueNotification[]> {
+  const { limit, firstPauseMs, longestPauseMs } = claim
+  return database.run<DueNotification>(claimNotificationsStatement, [limit, firstPauseMs, longestPauseMs])
+}
+
+const closeNotificationsStatement = statement(
+  'payments.closeNotifications',
+  `update webhook_notifications
+  set processed_at = now(), outcome = $5
+  where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4::timestamptz
+    and processed_at is null`,
+)
+
+/** All that had arrived and said the same before the gateway was asked. */
+export async function closeNotifications(database: Database, due: DueNotification, outcome: string): Promise<void> {
+  await database.run(closeNotificationsStatement, [due.orderId, due.paymentKey, due.status, due.claimedAt, outcome])
+}
+
+const deleteNotificationsStatement = statement(
+  'payments.deleteNotifications',
+  `delete from webhook_notifications
+  where transmission_id in (
+    select transmission_id from webhook_notifications
+    where processed_at < now() - $1::int * interval '1 day'
+    limit $2)
+  returning transmission_id`,
+)
+
+/** Those processed long ago; how many there were. */
+export async function deleteNotifications(database: Database, keptDays: number, limit: number): Promise<number> {
+  return (await database.run(deleteNotificationsStatement, [keptDays, limit])).length
+}

@@ -1,0 +1,56 @@
+// Everything that /metrics tells, in the text format of Prometheus. Numbers are of this process but for those of the
+// backlog, which are the database's and the same in all of them. No label has a value that a caller can choose.
+import { Registry } from 'prom-client'
+import { createTallies, type Tallies } from '../core/tallies.ts'
+import { createDatabase, createPool, type Log, type PoolSettings } from '../db/database.ts'
+import { createRequestCounts } from '../http/request-counts.ts'
+import { readBacklog } from '../payments/books/backlog.sql.ts'
+import { askDatabase } from './ask.sql.ts'
+import { addBacklogMetrics, createBacklogReader } from './backlog.ts'
+import { addGauge } from './families.ts'
+import { addGatewayMetrics, createGatewayCounts, type GatewayCounts, type GatewayParts } from './gateway.ts'
+import { processMetrics } from './process.ts'
+import { addRequestMetrics, type ListenerCounts } from './requests.ts'
+import { addPoolMetrics, addWorkMetrics, type PoolCounts } from './work.ts'
+
+/** What the parts of a service add to while they work. */
+export type Measures = { tallies: Tallies; listeners: ListenerCounts; gatewayCounts: GatewayCounts }
+
+export function createMeasures(): Measures {
+  const listeners = { public: createRequestCounts(), internal: createRequestCounts(), webhook: createRequestCounts() }
+  return { tallies: createTallies(), listeners, gatewayCounts: createGatewayCounts() }
+}
+
+export type MetricsParts = Omit<GatewayParts, 'counts'> & {
+  measures: Measures
+  pools: Record<string, PoolCounts>
+  connection: PoolSettings['connection']
+  version: string
+  log: Log
+}
+
+export type Metrics = { contentType: string; text(): Promise<string>; close(): Promise<void> }
+
+/** What a scrape may cost the database. */
+const statementLimitMs = 1_000
+
+export function openMetrics({ measures, pools, connection, version, log, ...gateway }: MetricsParts): Metrics {
+  const { tallies, listeners, gatewayCounts: counts } = measures
+  // A connection of its own: what keeps requests waiting does not keep this, nor the other way round. It is made by the
+  // first scrape, and nobody who does not scrape has it.
+  const pool = createPool({ connection, maxConnections: 1, plans: 'once', statementLimitMs, log })
+  // Failures of a scrape are no failures of the work: it has tallies of its own, which nobody reads.
+  const database = createDatabase(pool, log, createTallies())
+  const registry = new Registry()
+  addRequestMetrics(registry, listeners)
+  addWorkMetrics(registry, tallies)
+  addGatewayMetrics(registry, { ...gateway, counts })
+  addBacklogMetrics(
+    registry,
+    createBacklogReader({ ask: () => askDatabase(database), read: () => readBacklog(database) }),
+  )
+  addPoolMetrics(registry, pools)
+  addGauge(registry, 'credits_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]])
+  const all = Registry.merge([registry, processMetrics()])
+  return { contentType: registry.contentType, text: () => all.metrics(), close: () => pool.end() }
+}

@@ -1,0 +1,14 @@
+// Tracing, where the settings name a collector. Its library is loaded then and only then: without it nothing of it costs
+// memory or time.
+import { noTracing, type Tracing } from '../core/tracing.ts'
+import { readVersion } from '../core/version.ts'
+import type { Log } from '../db/database.ts'
+import type { TracingSettings } from './tracing.ts'
+
+type Options = { tracing: Omit<TracingSettings, 'version'> | undefined }
+
+export async function openTracing({ tracing: settings }: Options, log: Log): Promise<Tracing> {
+  if (!settings) return noTracing
+  const { createTracing } = await import('./tracing.ts')
+  return createTracing({ ...settings, version: readVersion() }, log)
+}

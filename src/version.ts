@@ -1,6 +1,0 @@
-// The version of this code, as package.json has it.
-import { readFileSync } from 'node:fs'
-
-export function readVersion(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
-}

@@ -1,0 +1,113 @@
+// The audit beside traffic: customers buy, spend, hold, cancel and are refunded over two services while the books are audited
+// again and again, in chunks of every size. Whatever is under way, no rule is broken at any moment.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { createDatabase, createPool } from '../../src/db/database.ts'
+import { audit } from '../../src/payments/audit/audit.ts'
+import { cancel } from '../../src/payments/cancel.ts'
+import { confirm } from '../../src/payments/confirm.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import { packageOf } from '../../src/payments/packages.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { bookkeeper, endHold, hold, newCustomer, order, spend } from '../support/database/books.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+
+const trafficMs = 5_000
+const customers = 3
+const buyersPerCustomer = 3
+const reason = 'changed my mind'
+const amount = packageOf('STANDARD').price
+
+let database: TestDatabase
+
+before(async () => {
+  database = await createTestDatabase()
+})
+
+after(() => database.drop())
+
+/** What a buyer may do after an order was made; whoever is refused goes on with the next order. */
+const courses: ((context: PaymentContext, customerId: string, orderId: string) => Promise<unknown>)[] = [
+  (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount }),
+  (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `refused_${orderId}`, amount }),
+  (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `silent_${orderId}`, amount }),
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
+    await cancel(context, customerId, { paymentKey: `paid_${orderId}`, reason })
+  },
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `kept_${orderId}`, amount })
+    await cancel(context, customerId, { paymentKey: `kept_${orderId}`, reason })
+  },
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `stuck_${orderId}`, amount })
+    await cancel(context, customerId, { paymentKey: `stuck_${orderId}`, reason })
+  },
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
+    await refund(context, { orderId, reason })
+  },
+  async (context, customerId, orderId) => {
+    await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
+    await endHold(context, customerId, await hold(context, customerId, 3), 2)
+    await endHold(context, customerId, await hold(context, customerId, 2), 0)
+    await hold(context, customerId, 1, 0)
+  },
+  ({ database }) => Promise.all([expireHolds(database), expireOrders(database, 0)]),
+  (context) => recover(context),
+]
+
+async function buy(context: PaymentContext, customerId: string, turn: number): Promise<void> {
+  const course = courses[turn % courses.length] ?? assert.fail('no course')
+  const orderId = await order(context, customerId)
+  await Promise.allSettled([course(context, customerId, orderId), spend(context, customerId, 1 + (turn % 5))])
+}
+
+test('beside live traffic the audit finds nothing, however often it looks', async () => {
+  const pools = [0, 1].map(() => createPool({ connection: database.connection, maxConnections: 6, log: silentLog }))
+  const contexts = pools.map((pool) => bookkeeper(pool))
+  const [first = assert.fail('no service')] = contexts
+  const ids = await Promise.all(Array.from({ length: customers }, () => newCustomer(first)))
+  const end = performance.now() + trafficMs
+  let orders = 0
+
+  async function beBuyer(customerId: string, number: number): Promise<void> {
+    for (let turn = number; performance.now() < end; turn += 1) {
+      await buy(contexts[turn % contexts.length] ?? first, customerId, turn)
+      orders += 1
+    }
+  }
+  async function beAuditor(chunkRows: number): Promise<number> {
+    let audits = 0
+    for (; performance.now() < end; audits += 1) {
+      const { violations } = await audit(createDatabase(database.pool, silentLog), { chunkRows })
+      assert.deepEqual(violations, [])
+      await sleep(5)
+    }
+    return audits
+  }
+  const buyers = ids.flatMap((id) => Array.from({ length: buyersPerCustomer }, (_, number) => beBuyer(id, number)))
+  const audits = await Promise.all([beAuditor(40), beAuditor(10_000)])
+  await Promise.all(buyers)
+
+  const { violations, checked } = await audit(createDatabase(database.pool, silentLog), { chunkRows: 50 })
+  assert.deepEqual(violations, [])
+  const kinds = await database.query('select from payment_operations group by kind, state')
+  // All of that has really happened: confirms, cancels and refunds, in every state that each can have here.
+  assert.ok(kinds.length >= 8, `${kinds.length} kinds of operations`)
+  const endings = await database.query<{ kind: string }>('select distinct kind from ledger_entries order by 1')
+  assert.deepEqual(
+    endings.map(({ kind }) => kind),
+    ['CAPTURE', 'EXPIRE', 'GRANT', 'HOLD', 'REFUND', 'RELEASE', 'ROLLBACK', 'SPEND'],
+  )
+  assert.equal(checked.orders, orders)
+  assert.ok(
+    audits.every((count) => count > 2),
+    `${audits} audits`,
+  )
+  await Promise.all(pools.map((pool) => pool.end()))
+})

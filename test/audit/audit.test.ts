@@ -1,0 +1,341 @@
+// The audit: right books pass, and each rule names the books that break it. Every case breaks something in a transaction
+// that is rolled back, audited by the connection that sees it.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type pg from 'pg'
+import { refuse } from '../../src/core/errors.ts'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
+import type { BrokenGuard } from '../../src/db/guards.ts'
+import { selfCheck } from '../../src/db/self-check.ts'
+import { type AuditOptions, type AuditResult, audit, recordedAudit } from '../../src/payments/audit/audit.ts'
+import type { Finding } from '../../src/payments/audit/record.sql.ts'
+import { rules } from '../../src/payments/audit/rules.ts'
+import { brokenRules } from '../support/audit/cases.ts'
+import { rewritten } from '../support/audit/damage.ts'
+import { brokenGuards } from '../support/audit/guard-cases.ts'
+import { writeRecords } from '../support/audit/journal-cases.ts'
+import { createChainHash, rewriteLedgers } from '../support/audit/rewrite-ledgers.ts'
+import { type Books, bookkeeper, writeBooks } from '../support/database/books.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { testPeppers } from '../support/service/service.ts'
+
+let database: OwnTestDatabase
+let books: Books
+let operator: pg.PoolClient
+let underOperator: Database
+let checkedOrders: number
+
+before(async () => {
+  database = await createTestDatabase()
+  books = await writeBooks(bookkeeper(database.pool))
+  const service = createDatabase(database.pool, silentLog)
+  await writeRecords(service, (await issueKey(service, testPeppers, 'whose key leaked')).keyId)
+  await database.query(createChainHash)
+  const [orders] = await database.query<{ count: number }>('select count(*) as count from orders')
+  checkedOrders = orders?.count ?? 0
+  operator = await database.ownerPool.connect()
+  underOperator = createDatabase(operator, silentLog)
+})
+
+after(async () => {
+  operator.release()
+  await database.drop()
+})
+
+/** The audit of books that somebody with all rights has changed, past every trigger. */
+async function auditAfter(damage: string, options: AuditOptions = {}): Promise<AuditResult> {
+  await operator.query('begin; set local session_replication_role = replica')
+  try {
+    await operator.query(damage)
+    await operator.query('set local session_replication_role = origin')
+    return await audit(underOperator, options)
+  } finally {
+    await operator.query('rollback')
+  }
+}
+
+/** Rule and subject of each violation. */
+function named({ violations }: AuditResult): string[] {
+  return violations
+    .map(({ invariant, rule, customerId: _, detail: __, ...subject }) =>
+      `${invariant} ${rule}: ${Object.values(subject).filter(Boolean).join(' ')}`.trim(),
+    )
+    .sort()
+}
+
+test('books with orders, holds, entries and events of every kind are right, whatever the size of a chunk', async () => {
+  const [kinds] = await database.query(
+    `select array(select distinct status from orders order by 1) as orders,
+            array(select distinct state from holds order by 1) as holds,
+            array(select distinct kind from ledger_entries order by 1) as entries,
+            array(select distinct type from events order by 1) as events`,
+  )
+  assert.deepEqual(kinds, {
+    orders: ['CANCELLED', 'CONFIRMED', 'FAILED', 'PENDING', 'REFUNDED'],
+    holds: ['ACTIVE', 'CAPTURED', 'EXPIRED', 'RELEASED'],
+    entries: ['CAPTURE', 'EXPIRE', 'GRANT', 'HOLD', 'REFUND', 'RELEASE', 'ROLLBACK', 'SPEND'],
+    events: ['credits.low', 'order.cancelled', 'order.confirmed', 'order.failed', 'order.refunded'],
+  })
+  const [counts] = await database.query<AuditResult['checked']>(
+    `select (select count(*) from accounts) as accounts, (select count(*) from ledger_entries) as entries,
+            (select count(*) from holds) as holds, (select count(*) from orders) as orders,
+            (select count(*) from payment_operations) as operations, (select count(*) from events) as events,
+            (select count(*) from customers) as customers, (select count(*) from api_keys) as "apiKeys",
+            (select count(*) from service_tokens) as "serviceTokens", (select count(*) from operators) as operators,
+            (select count(*) from operator_actions) as "operatorActions",
+            (select count(*) from discrepancies) as discrepancies, (select count(*) from audits) as audits,
+            (select count(*) from record_journal) as "journalEntries"`,
+  )
+  for (const chunkRows of [1, 2, 3, 7, 10_000]) {
+    const { tookMs, openDiscrepancies, oldestDiscrepancySeconds, ...result } = await audit(
+      createDatabase(database.pool, silentLog),
+      { chunkRows },
+    )
+    assert.deepEqual(result, { ok: true, checked: counts, violations: [], violationCount: 0, stranded: 0 })
+    assert.deepEqual([openDiscrepancies, typeof oldestDiscrepancySeconds], [2, 'number'])
+    assert.ok(tookMs >= 0)
+  }
+})
+
+test('each payment that was captured for a FAILED order is returned, and the second may still be under way', async () => {
+  const rows = await database.query<{ operations: string }>(
+    `select string_agg(kind || ' ' || state, ', ' order by opened_at) as operations
+    from payment_operations where order_id in ($1, $2) group by order_id order by 1`,
+    [books.returnedTwice, books.returning],
+  )
+  assert.deepEqual(
+    rows.map(({ operations }) => operations),
+    ['CONFIRM REJECTED, RETURN APPROVED, RETURN APPROVED', 'CONFIRM REJECTED, RETURN APPROVED, RETURN OPEN'],
+  )
+  assert.equal((await audit(createDatabase(database.pool, silentLog))).ok, true)
+})
+
+test('every rule has books that break it', () => {
+  const tried = new Set(brokenRules.map(({ invariant, rule }) => `${invariant} ${rule}`))
+  assert.deepEqual(
+    rules.map(({ invariant, rule }) => `${invariant} ${rule}`).filter((each) => !tried.has(each)),
+    [],
+  )
+})
+
+for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
+  test(`${invariant} ${rule}: named when ${when}`, async () => {
+    const result = await auditAfter(damage(books))
+    assert.equal(result.ok, false)
+    const broken = new Set(result.violations.map((each) => `${each.invariant} ${each.rule}`))
+    assert.deepEqual([...broken].sort(), [`${invariant} ${rule}`, ...also].sort())
+    const found = result.violations.find((each) => each.invariant === invariant && each.rule === rule)
+    assert.ok(found?.record || [books.customer, books.spender, books.visitor].includes(found?.customerId ?? ''))
+    assert.equal(result.violationCount, result.violations.length)
+  })
+}
+
+for (const { when, damage, found } of brokenGuards) {
+  test(`the schema's guards are in place: named by the audit and refused by the start when ${when}`, async () => {
+    const { user } = database.connection
+    await operator.query('begin')
+    try {
+      await operator.query(damage.replaceAll('SERVING', user))
+      await operator.query(`set local role ${user}`)
+      const { violations } = await audit(underOperator)
+      const broken = violations.filter(({ rule }) => rule === `the schema's guards are in place`)
+      assert.deepEqual(
+        broken.map(({ detail }) => Object.values(detail as BrokenGuard)),
+        found,
+      )
+      const refused = await selfCheck(underOperator, { log: silentLog }).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+      const lines = refused.split('\n')
+      assert.equal(lines.length, found.length, refused)
+      for (const [index, [, table, name, fault]] of found.entries()) {
+        for (const part of [table, name, fault]) assert.ok(lines[index]?.includes(part), `${lines[index]}: ${part}`)
+      }
+    } finally {
+      await operator.query('rollback')
+    }
+  })
+}
+
+test('a break in the chain is found at its place, wherever a chunk ends', async () => {
+  const [{ last = 0 } = {}] = await database.query<{ last: number }>(
+    'select last_entry as last from accounts where customer_id = $1',
+    [books.customer],
+  )
+  assert.ok(last >= 8)
+  const of = (place: number) => `where customer_id = '${books.customer}' and entry_number = ${place}`
+  for (let place = 1; place <= last; place += 1) {
+    const removed = await auditAfter(`delete from ledger_entries ${of(place)}`)
+    const changed = await auditAfter(
+      `update ledger_entries set created_at = created_at + interval '1 hour' ${of(place)}`,
+    )
+    const chain = removed.violations.filter(({ invariant }) => invariant === 'I-3')
+    const hashes = changed.violations.filter(({ invariant }) => invariant === 'I-15')
+    // What ends the chain is missed by the account alone.
+    assert.deepEqual(
+      chain.map(({ entryNumber }) => entryNumber),
+      [place === last ? null : place + 1],
+    )
+    assert.deepEqual(
+      hashes.map(({ entryNumber }) => entryNumber),
+      [place],
+    )
+    for (const chunkRows of [1, 2, 3, 5]) {
+      assert.deepEqual(
+        named(await auditAfter(`delete from ledger_entries ${of(place)}`, { chunkRows })),
+        named(removed),
+      )
+    }
+  }
+})
+
+test('a ledger rewritten from one place on is given away by the hash of the account, by later events and by confirms', async () => {
+  const damage = `update ledger_entries set delta = delta + 1 where reference = 'first';
+    create temporary table hashes on commit drop as select customer_id, last_hash from accounts;
+    ${rewriteLedgers};
+    update accounts a set last_hash = h.last_hash from hashes h where h.customer_id = a.customer_id`
+  const { violations } = await auditAfter(damage)
+  assert.deepEqual(
+    [...new Set(violations.map(({ invariant, rule }) => `${invariant} ${rule}`))].sort(),
+    ['I-15 the account knows the hash of its last entry', ...rewritten].sort(),
+  )
+})
+
+test('violations are counted beyond the list, and a rule that many rows break does not crowd out the others', async () => {
+  const damage = `update accounts set last_hash = sha256('');
+    update ledger_entries set reference = reference || ' changed' where kind = 'SPEND'`
+  const all = await auditAfter(damage)
+  const some = await auditAfter(damage, { maxListedPerRule: 1, chunkRows: 2 })
+  assert.equal(some.violationCount, all.violationCount)
+  assert.equal(all.violations.length, all.violationCount)
+  assert.deepEqual(
+    some.violations.map(({ rule }) => rule),
+    [...new Set(all.violations.map(({ rule }) => rule))],
+  )
+  assert.equal((await auditAfter(damage, { maxListed: 1 })).violations.length, 1)
+})
+
+test('open discrepancies are counted and do not make the books wrong', async () => {
+  // Two are there already.
+  const { ok, openDiscrepancies, oldestDiscrepancySeconds } = await auditAfter(
+    `set local session_replication_role = origin;
+    insert into discrepancies (subject, kind, detail, found_at)
+     values ('a', 'A', '{}', now() - interval '1 hour'), ('b', 'A', '{}', now())`,
+  )
+  assert.deepEqual(
+    { ok, openDiscrepancies, oldestDiscrepancySeconds },
+    { ok: true, openDiscrepancies: 4, oldestDiscrepancySeconds: 3_600 },
+  )
+})
+
+test('an audit leaves a row: who, when, what it looked at, and by rule how often it is broken and the first of whom', async () => {
+  await operator.query('begin; set local session_replication_role = replica')
+  try {
+    await operator.query(`
+      alter table orders drop constraint orders_status; drop trigger orders_sold_by_the_catalogue on orders;
+      update orders set amount = amount + 1;
+      set local session_replication_role = origin`)
+    const onUnwritten = assert.fail
+    const { checked, violationCount, tookMs } = await recordedAudit(underOperator, 'COMMAND', {
+      onUnwritten,
+      maxListed: 0,
+    })
+    const [row] = (
+      await operator.query(
+        `select cause, rules, checked, violation_count, findings, ended_at, begun_at from audits
+        order by ended_at desc limit 1`,
+      )
+    ).rows
+    assert.deepEqual(
+      [row.cause, row.rules, row.checked, row.violation_count],
+      ['COMMAND', rules.length + 3, checked, violationCount],
+    )
+    assert.equal(row.ended_at - row.begun_at, tookMs)
+    const [schema, ...others] = row.findings as Finding[]
+    assert.deepEqual(
+      [schema?.rule, schema?.count, schema?.subjects[0]?.name],
+      [`the schema's guards are in place`, 2, 'orders_status'],
+    )
+    const catalogue = others.find(({ invariant }) => invariant === 'I-9')
+    assert.equal(catalogue?.count, checked.orders)
+    // Enough to go and look, and ids alone.
+    assert.deepEqual(
+      catalogue?.subjects.map((subject) => Object.keys(subject).toSorted()),
+      Array.from({ length: 5 }, () => ['customerId', 'orderId']),
+    )
+  } finally {
+    await operator.query('rollback')
+  }
+})
+
+/** An audit that has counted what is there now. */
+const counted = `set local session_replication_role = origin;
+  insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+  values (gen_random_uuid(), 'DAILY', now(), 1, jsonb_build_object('orders', (select count(*) from orders), 'events', 'many'),
+          0, '[]');
+  set local session_replication_role = replica`
+
+test('no table has fewer rows than an earlier audit counted: a PENDING order that was removed is missed', async () => {
+  assert.equal((await auditAfter(counted)).ok, true)
+  const { violations } = await auditAfter(`${counted}; delete from orders where order_id = '${books.pending}'`)
+  assert.deepEqual(
+    violations.map(({ invariant, rule, customerId, detail }) => ({ invariant, rule, customerId, detail })),
+    [
+      {
+        invariant: 'J-3',
+        rule: 'no table has fewer rows than an earlier audit counted',
+        customerId: null,
+        detail: { scan: 'orders', rows: checkedOrders - 1, counted: checkedOrders },
+      },
+    ],
+  )
+})
+
+test('progress goes up to the number of rows', async () => {
+  const seen: number[] = []
+  const onProgress = (done: number, total: number) => {
+    assert.ok(done <= total)
+    seen.push(done)
+  }
+  const { checked } = await audit(createDatabase(database.pool, silentLog), { onProgress, chunkRows: 5 })
+  assert.deepEqual(
+    seen,
+    seen.toSorted((one, other) => one - other),
+  )
+  assert.equal(
+    seen.at(-1),
+    Object.values(checked).reduce((sum, rows) => sum + rows, 0),
+  )
+})
+
+/** Chunks of more rows than that take too long. */
+function slowDatabase(limit: number): Database {
+  const real = createDatabase(database.pool, silentLog)
+  return {
+    run(statement, values = []) {
+      const isSlow = /^payments\.audit/.test(statement.name) && (values[0] as number) > limit
+      return isSlow
+        ? Promise.reject(Object.assign(refuse('SVC001'), { cause: { code: '57014' } }))
+        : real.run(statement, values)
+    },
+  }
+}
+
+test('a chunk that takes too long is tried with fewer rows, and named when even the fewest take too long', async () => {
+  const { checked } = await audit(createDatabase(database.pool, silentLog))
+  const slow = await audit(slowDatabase(200))
+  assert.deepEqual([slow.ok, slow.checked], [true, checked])
+  const { ok, violations } = await audit(slowDatabase(0))
+  assert.equal(ok, false)
+  assert.deepEqual(
+    violations.map(({ rule }) => rule),
+    Object.keys(checked).map(() => 'the rows can be read in the time a statement has'),
+  )
+})
+
+test('an audit can be ended, with an error', async () => {
+  const signal = AbortSignal.abort(new Error('the service stops'))
+  await assert.rejects(audit(createDatabase(database.pool, silentLog), { signal }), { message: 'the service stops' })
+})

@@ -1,0 +1,199 @@
+// The worker audits the books once a Korean day: whatever the gateway tells, by one process of many, again after a failure.
+// What is past its time is a violation only when a worker has had the time to end it.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createDailyAudit } from '../../src/payments/audit/daily-audit.ts'
+import { closeDay } from '../../src/payments/books/close-day.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import { createOverrides, openContexts } from '../support/service/recovery.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+// No audit can be removed: each test has books of its own.
+beforeEach(async () => {
+  service = await startTestService({ wrapGateway })
+  await service.newCustomer()
+  await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
+})
+afterEach(async () => {
+  clear()
+  await service.close()
+})
+
+const stopping = new AbortController().signal
+const minuteMs = 60_000
+
+type AuditRow = { cause: string; count: number; first: { rule: string } | null }
+const auditRows = () =>
+  service.database.query<AuditRow>(
+    `select cause, violation_count as count, findings -> 0 as first from audits order by ended_at`,
+  )
+const clean = { cause: 'DAILY', count: 0, first: null }
+
+/** The claim of a process that has died, or has failed, has run out. */
+const runOut = () => service.database.query('update daily_audits set lease_until = now()')
+
+test('the day is audited once though one of its payments cannot be compared', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  overrides.listMovements = async ({ from }) => {
+    const movedAt = new Date(from.getTime() + minuteMs)
+    const movement = { transactionKey: `tx_${from.getTime()}`, paymentKey, orderId, amount, movedAt }
+    return { kind: 'page', movements: [{ ...movement, direction: 'CAPTURE' as const }], next: null }
+  }
+  overrides.look = async () => ({ kind: 'unknown', code: 'SOMETHING_NEW' })
+  await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
+  const dailyAudit = createDailyAudit(service.payments)
+  for (let turn = 0; turn < 2; turn += 1) {
+    await assert.rejects(closeDay(service.payments, stopping), /could not be compared yet/)
+    assert.deepEqual(await dailyAudit(stopping), { more: false })
+  }
+  assert.deepEqual(await auditRows(), [clean])
+})
+
+test('of six workers one audits the day, and none does it again that day', async () => {
+  const others = await openContexts(service, 6)
+  try {
+    for (let turn = 0; turn < 2; turn += 1) {
+      await Promise.all(others.contexts.map((context) => createDailyAudit(context)(stopping)))
+      await runOut()
+    }
+  } finally {
+    await others.close()
+  }
+  assert.deepEqual(await auditRows(), [clean])
+})
+
+test('an audit that failed, or is not on record, is made again, and then not once more', async () => {
+  const { database } = service.payments
+  let fails: RegExp | undefined = /^payments\.auditOrders$/
+  const failing: typeof database = {
+    run: (statement, values) =>
+      fails?.test(statement.name) ? Promise.reject(new Error('away')) : database.run(statement, values),
+  }
+  const dailyAudit = createDailyAudit({ ...service.payments, database: failing })
+  await assert.rejects(dailyAudit(stopping), /away/)
+  await dailyAudit(stopping)
+  assert.deepEqual(await auditRows(), [], 'another try waits for the claim to run out')
+  await runOut()
+  fails = /^payments\.insertDailyAudit$/
+  await assert.rejects(dailyAudit(stopping), /not on record/)
+  assert.deepEqual(await auditRows(), [])
+  await runOut()
+  fails = undefined
+  await dailyAudit(stopping)
+  assert.deepEqual(await auditRows(), [clean])
+  await runOut()
+  await dailyAudit(stopping)
+  assert.deepEqual(await auditRows(), [clean])
+})
+
+test('an audit that was taken over by another process writes no second row', async () => {
+  const { database } = service.payments
+  let slept = false
+  const sleeping: typeof database = {
+    async run(statement, values) {
+      if (statement.name === 'payments.insertDailyAudit' && !slept) {
+        slept = true
+        await runOut()
+        await createDailyAudit(service.payments)(stopping)
+      }
+      return database.run(statement, values)
+    },
+  }
+  await assert.rejects(createDailyAudit({ ...service.payments, database: sleeping })(stopping), /not on record/)
+  assert.deepEqual(await auditRows(), [clean])
+})
+
+test('a statement whose answer is lost after its commit is repeated: the audit is claimed and on record once', async () => {
+  const { database } = service.payments
+  const repeating: typeof database = {
+    async run(statement, values) {
+      if (/^payments\.(claim|insert)DailyAudit$/.test(statement.name)) await database.run(statement, values)
+      return database.run(statement, values)
+    },
+  }
+  await createDailyAudit({ ...service.payments, database: repeating })(stopping)
+  assert.deepEqual(await auditRows(), [clean])
+})
+
+for (const { of, ago, audits } of [
+  { of: 'the day counts for it', ago: '0', audits: 1 },
+  { of: 'the day before does not count', ago: '1 day', audits: 2 },
+]) {
+  test(`a daily audit by the version before of ${of}`, async () => {
+    await service.database.query(
+      `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
+       values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $1::interval, 1, '{}', 0, '[]')`,
+      [ago],
+    )
+    await createDailyAudit(service.payments)(stopping)
+    assert.equal((await auditRows()).length, audits)
+  })
+}
+
+test('books whose first customer came today are not audited yet', async () => {
+  await service.database.query('update customers set created_at = now()')
+  await createDailyAudit(service.payments)(stopping)
+  assert.deepEqual(await auditRows(), [])
+})
+
+test('a broken rule is loud in the log and on record', async () => {
+  const { customerId } = await service.newCustomer()
+  const byHand = (balance: number) => `set session_replication_role = replica;
+    update accounts set balance = ${balance} where customer_id = '${customerId}'; reset session_replication_role`
+  const logged: string[] = []
+  const log = { warn: () => undefined, error: (_fields: object, message: string) => logged.push(message) as never }
+  await service.database.query(byHand(5))
+  await createDailyAudit({ ...service.payments, log })(stopping)
+  await service.database.query(byHand(0))
+  assert.deepEqual(logged, ['the books break their own rules'])
+  const [row] = await service.database.query(
+    `select violation_count as count, findings #> '{0,subjects,0}' as subject from audits`,
+  )
+  assert.deepEqual(row, { count: 1, subject: { customerId } })
+})
+
+/** A hold that no worker has ended, and how long this process has been at work when the day is due. */
+async function auditedAfter(minutes: number[]): Promise<AuditRow[]> {
+  let now = Date.now()
+  const dailyAudit = createDailyAudit(service.payments, () => now)
+  const due = 'update customers set created_at = created_at - $1::interval'
+  await service.database.query('update customers set created_at = now()')
+  for (const pause of minutes) {
+    now += pause * minuteMs
+    await dailyAudit(stopping)
+  }
+  assert.deepEqual(await auditRows(), [])
+  await service.database.query(due, ['3 days'])
+  now += minuteMs
+  await dailyAudit(stopping)
+  return auditRows()
+}
+
+async function holdPastItsTime(context: PaymentContext): Promise<() => Promise<unknown>> {
+  const customer = await service.newCustomer()
+  await customer.confirmedOrder()
+  const hold = { holdId: crypto.randomUUID(), credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' }
+  await context.credits.openHold({ customerId: customer.customerId, ...hold, expiresInSeconds: 3_600 })
+  const expire = 'update holds set expires_at = now() + $2::interval where hold_id = $1'
+  await service.database.query(expire, [hold.holdId, '-1 day'])
+  return () => service.database.query(expire, [hold.holdId, '1 day'])
+}
+
+const everyMinute = (minutes: number) => Array.from({ length: minutes }, () => 1)
+for (const { when, minutes, isJudged } of [
+  { when: 'that has just started', minutes: [], isJudged: false },
+  { when: 'that has been at work for a quarter of an hour', minutes: everyMinute(15), isJudged: true },
+  { when: 'whose database was away for an hour', minutes: [...everyMinute(15), 60, 1], isJudged: false },
+]) {
+  test(`what is past its time is ${isJudged ? 'a' : 'no'} violation for a worker ${when}`, async () => {
+    const repair = await holdPastItsTime(service.payments)
+    const [audited] = await auditedAfter(minutes)
+    await repair()
+    if (!isJudged) return assert.deepEqual(audited, clean)
+    assert.deepEqual([audited?.count, audited?.first?.rule], [1, 'no hold is left active when its time is over'])
+  })
+}

@@ -1,0 +1,164 @@
+// The journal of records as it is written: one chain whoever writes, no entry where nothing changed, one for every row that
+// was there before it, and hashes that do not depend on a session. What it finds is in audit.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { replaceKey, updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
+import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
+import { listMigrations, migrate } from '../../src/db/migrate.ts'
+import { beginAction, endAction } from '../../src/operators/action-log.sql.ts'
+import { insertOperator, updateRole } from '../../src/operators/operators.sql.ts'
+import { audit, recordedAudit } from '../../src/payments/audit/audit.ts'
+import { journalled } from '../../src/payments/audit/scans.ts'
+import {
+  listOpenDiscrepancies,
+  resolveDiscrepancies,
+  saveDiscrepancy,
+} from '../../src/payments/recovery/discrepancies.sql.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { testPeppers } from '../support/service/service.ts'
+
+let database: OwnTestDatabase
+let service: Database
+before(async () => {
+  database = await createTestDatabase()
+  service = createDatabase(database.pool, silentLog)
+})
+after(() => database.drop())
+
+async function entriesOf(table: string): Promise<number> {
+  const [row] = await database.query<{ entries: number }>(
+    'select count(*) as entries from record_journal where table_name = $1',
+    [table],
+  )
+  return row?.entries ?? 0
+}
+
+async function writeEverything(context: Database, turn: string): Promise<void> {
+  const { keyId } = await issueKey(context, testPeppers, `customer ${turn}`)
+  const action = { actionId: crypto.randomUUID(), actor: 'somebody', command: 'keys rotate', arguments: [] }
+  await Promise.all([
+    beginAction(context, { ...action, subject: keyId, reason: turn }),
+    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: turn, order: null, detail: { turn } }),
+    // The same of everybody: they wait for its row, then for the head of the journal.
+    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: 'all', order: null, detail: { turn } }),
+    issueToken(context, testPeppers, turn),
+    insertOperator(context, { operatorId: `opr_${turn}`, name: turn, role: 'viewer', passwordHash: '$scrypt$' }),
+  ])
+  await Promise.all([
+    replaceKey(context, keyId, {
+      keyId: `key_${turn}`,
+      pepperVersion: 1,
+      lastFour: 'abcd',
+      keyHash: Buffer.from(turn.padEnd(32)),
+    }),
+    updateRole(context, turn, 'support'),
+    endAction(context, action.actionId, { outcome: 'ok', about: { keyId } }),
+    recordedAudit(context, 'COMMAND', { onUnwritten: assert.fail }),
+  ])
+  const open = await listOpenDiscrepancies(context, 100)
+  await resolveDiscrepancies(
+    context,
+    open.filter(({ subject }) => subject === turn).map(({ discrepancyId }) => discrepancyId),
+    'agreed',
+  )
+}
+
+test('writers of all tables, on two services at once, make one chain, and none of them ends in a deadlock', async () => {
+  const pools = [0, 1].map(() =>
+    createPool({ connection: database.connection, maxConnections: 8, plans: 'once', log: silentLog }),
+  )
+  let deadlocks = 0
+  const counting = (pool: pg.Pool) =>
+    createDatabase(pool, {
+      ...silentLog,
+      warn: (fields: object) => {
+        if (JSON.stringify(fields).includes('40P01')) deadlocks += 1
+      },
+    })
+  const contexts = pools.map(counting)
+  const turns = Array.from({ length: 12 }, (_, turn) => `turn${turn}`)
+  await Promise.all(turns.map((turn, index) => writeEverything(contexts[index % 2] as Database, turn)))
+  await Promise.all(pools.map((pool) => pool.end()))
+  const { violations, checked } = await audit(service)
+  assert.deepEqual(violations, [])
+  assert.equal(deadlocks, 0)
+  assert.equal(checked.apiKeys, 2 * turns.length)
+  // Issued, suspended, and issued in its place.
+  assert.equal(await entriesOf('api_keys'), 3 * turns.length)
+})
+
+test('what is seen once more and is the same has no entry, and what is resolved has one', async () => {
+  const entries = await entriesOf('discrepancies')
+  const discrepancy = { kind: 'PAYMENT_DIFFERS', subject: 'seen again', order: null, detail: { amount: 1 } }
+  for (let time = 0; time < 3; time += 1) await saveDiscrepancy(service, discrepancy)
+  assert.equal(await entriesOf('discrepancies'), entries + 1)
+  const [row] = await database.query<{ id: string }>(
+    `select discrepancy_id as id from discrepancies where subject = 'seen again' and last_seen_at > found_at`,
+  )
+  await resolveDiscrepancies(service, [row?.id ?? ''], 'agreed')
+  assert.equal(await entriesOf('discrepancies'), entries + 2)
+})
+
+test('a status that is set to what it is has no entry', async () => {
+  const { keyId } = await issueKey(service, testPeppers, 'active')
+  const entries = await entriesOf('api_keys')
+  await updateKeyStatus(service, keyId, 'ACTIVE')
+  assert.equal(await entriesOf('api_keys'), entries)
+})
+
+test('the hash of a row is the same in every session, whatever its time zone and its formats are', async () => {
+  const client = await database.ownerPool.connect()
+  try {
+    await client.query(`set timezone = 'Asia/Seoul'; set bytea_output = 'escape'; set datestyle = 'German, DMY'`)
+    await client.query(`update api_keys set status = 'SUSPENDED' where key_id = 'key_turn1'`)
+    assert.deepEqual((await audit(createDatabase(client, silentLog))).violations, [])
+  } finally {
+    await client.query('reset all')
+    client.release()
+  }
+  assert.deepEqual((await audit(service)).violations, [])
+})
+
+const rowsOfBefore = `
+  insert into customers (customer_id, name) values ('11111111-1111-4111-8111-111111111111', 'of before');
+  insert into accounts (customer_id) values ('11111111-1111-4111-8111-111111111111');
+  insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four, status)
+  values ('key_1', '11111111-1111-4111-8111-111111111111', 1, sha256('1'), 'abcd', 'SUSPENDED');
+  insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
+  values ('svc_1', 'analyses', 1, sha256('1'), 'abcd');
+  insert into operators (operator_id, name, role, password_hash) values ('opr_1', 'kim', 'admin', '$scrypt$');
+  insert into operator_actions (action_id, step, actor, command, arguments)
+  values (gen_random_uuid(), 'BEGUN', 'kim', 'keys list', '{}');
+  insert into discrepancies (kind, subject, detail) values ('PAYMENT_DIFFERS', 'pay_1', '{"amount": null}');
+  insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+  values (gen_random_uuid(), 'DAILY', now(), 1, '{"accounts": 1}', 0, '[]')`
+
+test('rows from before there was a journal are entered by the migration, and later changes follow them', async () => {
+  const old = await createTestDatabase({ template: 'template0' })
+  const client = new pg.Client(old.connection)
+  await client.connect()
+  try {
+    await migrate(
+      client,
+      listMigrations().filter(({ version }) => version < 19),
+    )
+    await client.query(rowsOfBefore)
+    await migrate(client)
+    const { rows } = await client.query<{ table: string }>(
+      'select table_name as "table" from record_journal order by record_number',
+    )
+    assert.deepEqual(
+      rows.map(({ table }) => table),
+      Object.values(journalled).map(({ table }) => table),
+    )
+    await client.query(`update operators set role = 'viewer'; update api_keys set status = 'ACTIVE'`)
+    const { violations, checked } = await audit(createDatabase(old.pool, silentLog))
+    assert.deepEqual([violations, checked.journalEntries], [[], rows.length + 2])
+  } finally {
+    await client.end()
+    await old.drop()
+  }
+})

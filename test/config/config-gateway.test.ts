@@ -1,0 +1,133 @@
+// The settings that decide about real payments: the keys of the gateway, the shop, and where the secret key goes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDirectory } from '../../harness/processes.ts'
+import { ConfigFaults, readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/dev/open-gateway.ts'
+
+const toss = {
+  GATEWAY: 'toss',
+  TOSS_CLIENT_KEY: 'live_ck_1',
+  TOSS_SECRET_KEY: 'live_sk_1',
+  KEY_PEPPER: 'a pepper of more than sixteen characters',
+  WEBHOOK_TOKEN: 'a-token-of-more-than-sixteen-characters',
+  SUCCESS_URL: 'https://shop.example/success',
+  FAIL_URL: 'https://shop.example/fail',
+}
+
+function faultsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigFaults)
+    return error.faults
+  }
+}
+
+test('the two keys are one pair: of one mode and one family', () => {
+  const pairs = ['test_ck_1 test_sk_1', 'live_ck_1 live_sk_1', 'test_gck_1 test_gsk_1', 'live_gck_1 live_gsk_1']
+  for (const pair of pairs) {
+    const [TOSS_CLIENT_KEY = '', TOSS_SECRET_KEY = ''] = pair.split(' ')
+    assert.equal(readConfig({ ...toss, TOSS_CLIENT_KEY, TOSS_SECRET_KEY }).gateway.secretKey, TOSS_SECRET_KEY)
+  }
+  for (const [clientKey, secretKey, wanted] of [
+    ['test_ck_1', 'live_sk_1', 'test_sk_…'],
+    ['live_ck_1', 'test_sk_1', 'live_sk_…'],
+    ['test_gck_1', 'test_sk_1', 'test_gsk_…'],
+    ['test_ck_1', 'test_gsk_1', 'test_sk_…'],
+  ] as const) {
+    assert.deepEqual(faultsOf({ ...toss, TOSS_CLIENT_KEY: clientKey, TOSS_SECRET_KEY: secretKey }), [
+      `TOSS_SECRET_KEY: expected the secret key that belongs to TOSS_CLIENT_KEY: ${wanted}`,
+    ])
+  }
+})
+
+test('a key in the place of the other, or none at all, is told apart by its beginning', () => {
+  const swapped = faultsOf({ ...toss, TOSS_CLIENT_KEY: 'live_sk_1', TOSS_SECRET_KEY: 'live_ck_1' })
+  assert.deepEqual(
+    swapped.map((fault) => fault.split(':')[0]),
+    ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'],
+  )
+})
+
+test('a live key with the sandbox is refused: whoever sets it means real payments', () => {
+  const keys = { TOSS_CLIENT_KEY: 'live_ck_1', TOSS_SECRET_KEY: 'live_gsk_1' }
+  const faults = ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'].map(
+    (name) => `${name}: expected no live key with the sandbox: set GATEWAY=toss`,
+  )
+  for (const mode of [{}, { GATEWAY: 'sandbox' }, { GATEWAY: 'sandbox', NODE_ENV: 'production' }]) {
+    assert.deepEqual(faultsOf({ ...keys, ...mode }), faults)
+  }
+  assert.deepEqual(faultsOf({ TOSS_SECRET_KEY: 'live_sk_1' }), faults.slice(1))
+  assert.equal(readConfig({ TOSS_SECRET_KEY: 'test_sk_1' }).gateway.secretKey, 'test_sk_1')
+})
+
+test('production in which no money moves is a warning at the start, by the test keys or by the sandbox', async (t) => {
+  const testKeys = { TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
+  const production = { NODE_ENV: 'production' }
+  const sandbox = { ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0', DATA_DIR: newDirectory(t) }
+  const warnings: [environment: object, use: 'service' | 'command', why: string | null][] = [
+    [{ ...toss, ...production, ...testKeys }, 'service', 'test keys of the gateway'],
+    [{ ...toss, ...production, ...testKeys }, 'command', null],
+    [{ ...toss, ...production }, 'service', null],
+    [{ ...toss, ...testKeys }, 'service', null],
+    [sandbox, 'service', 'the sandbox as the gateway'],
+    [sandbox, 'command', null],
+    [{ ...sandbox, NODE_ENV: 'development' }, 'service', null],
+  ]
+  for (const [environment, use, why] of warnings) {
+    const told: string[] = []
+    const log = { warn: (_: object, message: string) => told.push(message), error: () => undefined }
+    const { close } = await openGateway(readConfig({ ...environment }), { use, log })
+    await close()
+    assert.deepEqual(told, why ? [`production with ${why}: no money moves`] : [])
+  }
+})
+
+test('in production the sandbox takes only its own payment keys and listens on this machine alone, unless told otherwise', () => {
+  const environment = { INTERNAL_HOST: '0.0.0.0', GATEWAY: 'sandbox' }
+  const production = { ...environment, NODE_ENV: 'production' }
+  const told = { SANDBOX_HOST: '10.0.0.1', SANDBOX_STRICT: '0' }
+  const expected: [environment: Record<string, string>, host: string, strict: boolean][] = [
+    [environment, '0.0.0.0', false],
+    [production, '127.0.0.1', true],
+    [{ ...production, ...told }, '10.0.0.1', false],
+  ]
+  for (const [given, host, strict] of expected) {
+    assert.partialDeepStrictEqual(readConfig(given).gateway, { host, strict })
+  }
+})
+
+test('the shop runs in sandbox mode and with test keys, never in production or with live keys', () => {
+  const testKeys = { ...toss, TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
+  assert.deepEqual(readConfig({ STOREFRONT_PORT: '9000' }).storefront, { port: 9000, hasOwnUrls: true })
+  assert.deepEqual(readConfig(testKeys).storefront, { port: 8084, hasOwnUrls: false })
+  assert.equal(readConfig(toss).storefront, undefined)
+  assert.equal(readConfig({ ...testKeys, NODE_ENV: 'production' }).storefront, undefined)
+  assert.equal(readConfig({ GATEWAY: 'sandbox', NODE_ENV: 'production' }).storefront, undefined)
+})
+
+test('in production the secret key leaves the machine over TLS only', () => {
+  const production = { ...toss, NODE_ENV: 'production' }
+  assert.deepEqual(faultsOf({ ...production, TOSS_API_URL: 'http://gateway.example' }), [
+    'TOSS_API_URL: expected https:// beyond this machine',
+  ])
+  for (const TOSS_API_URL of ['http://127.0.0.1:8082', 'http://localhost:8082', 'http://[::1]:8082']) {
+    assert.deepEqual(faultsOf({ ...production, TOSS_API_URL }), [])
+  }
+})
+
+test('in production the gateway is chosen, never a default; the sandbox is allowed when it is named', () => {
+  const fault = 'GATEWAY is not set: toss (or sandbox, to run without real payments in production mode) is needed'
+  assert.deepEqual(faultsOf({ NODE_ENV: 'production' }), [fault])
+  assert.equal(readConfig({ NODE_ENV: 'production', GATEWAY: 'sandbox' }).gateway.kind, 'sandbox')
+  assert.equal(readConfig({ NODE_ENV: 'production', ...toss }).gateway.kind, 'toss')
+})
+
+test('with toss nothing is made up: keys, pepper and addresses all have to be given, and all are asked for at once', () => {
+  const names = (faults: string[]) => faults.map((fault) => fault.split(' ')[0]).sort()
+  const needed = ['FAIL_URL', 'KEY_PEPPER', 'SUCCESS_URL', 'TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY']
+  assert.deepEqual(names(faultsOf({ NODE_ENV: 'development', GATEWAY: 'toss' })), needed)
+  assert.deepEqual(names(faultsOf({ NODE_ENV: 'production', GATEWAY: 'toss' })), [...needed, 'WEBHOOK_TOKEN'])
+})

@@ -1,0 +1,241 @@
+// Every page of the console in a real Chromium, in both languages, light and dark, wide and narrow: whoever uses a keyboard or
+// a screen reader is not shut out, nothing hangs over the edge, and no button is shown to whom it would refuse.
+// SCREENSHOTS=directory keeps a picture of each.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { addDays, daysFromTo } from '../../../src/core/korean-days.ts'
+import { launchBrowser, takePicture } from '../../support/console/browser.ts'
+import {
+  barriersOn,
+  isFocused,
+  newPerson,
+  overflowOf,
+  type Person,
+  settled,
+  tabTo,
+  turn,
+} from '../../support/console/person.ts'
+import { type ConsoleWorld, fillWorld, startConsoleWorld } from '../../support/console/world.ts'
+
+const browser = (await launchBrowser()) as Browser
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+after(() => browser?.close())
+
+type Filled = Awaited<ReturnType<typeof fillWorld>>
+const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
+const filled = (browser && (await fillWorld(world))) as Filled
+const token = browser && (await world.operator('admin')).token
+
+/** The scheme changes the colours of a page alone. */
+const rulesIn = { light: undefined, dark: ['color-contrast'] } as const
+type Scheme = keyof typeof rulesIn
+const schemes = Object.keys(rulesIn) as Scheme[]
+const windows = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } }
+type Size = keyof typeof windows
+
+/** The paths of all pages by name. */
+function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, discrepancyId, auditId, days }: Filled) {
+  return {
+    home: '/',
+    orders: '/orders',
+    'order in doubt': `/orders/${inVain}`,
+    'order with a discrepancy': `/orders/${open}`,
+    search: '/search?q=weather',
+    customers: '/customers',
+    'customer statement': `/customers/${customerId}`,
+    'customer orders': `/customers/${customerId}?tab=orders`,
+    'customer keys': `/customers/${customerId}?tab=keys`,
+    'customer holds': `/customers/${customerId}?tab=holds`,
+    'customer limits': `/customers/${customerId}?tab=limits`,
+    'customer trail': `/customers/${customerId}?tab=trail`,
+    'books days': `/books?from=${days.from}&to=${days.to}`,
+    'books runs': '/books?tab=runs',
+    'books run': `/books/runs/${reconciliationId}`,
+    'books discrepancies': '/books?tab=discrepancies',
+    discrepancy: `/books/discrepancies/${discrepancyId}`,
+    'books cancels with new keys': '/books?tab=newKeyCancels',
+    'books audits': '/books?tab=audits',
+    'books audit': `/books/audits/${auditId}`,
+    'books exports': '/books?tab=exports',
+    trail: '/trail',
+    operators: '/operators',
+    password: '/password',
+    'no such page': '/nowhere',
+  }
+}
+
+/** The same pages with something else on them. */
+function variantsOf({ refunded, resolvedId }: Filled) {
+  return {
+    'discrepancy resolved': `/books/discrepancies/${resolvedId}`,
+    'orders of a status': '/orders?status=PENDING',
+    'order refunded': `/orders/${refunded}`,
+    'search without results': '/search?q=nobody-has-this',
+    'books discrepancies resolved': '/books?tab=discrepancies&state=resolved',
+    'trail of an order': `/trail?subject=${refunded}`,
+  }
+}
+
+/** Who is judged for, in which window and scheme. With pictures everything is judged everywhere. */
+type Judged = { size: Size; scheme: Scheme }
+const readers = {
+  'en-US': { size: 'wide', scheme: 'light' },
+  'ko-KR': { size: 'narrow', scheme: 'dark' },
+} as const satisfies Record<string, Judged>
+const isThorough = process.env.SCREENSHOTS !== undefined
+const pages: Record<string, string> = browser ? { ...pagesOf(filled), ...(isThorough && variantsOf(filled)) } : {}
+
+async function faultsOf({ page }: Person, judged: Judged, name: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const [size, viewport] of Object.entries(windows)) {
+    await page.setViewportSize(viewport)
+    const overflow = await overflowOf(page)
+    if (overflow > 0) faults.push(`${size}: ${overflow} px too wide`)
+    if (size !== judged.size && !isThorough) continue
+    for (const scheme of isThorough ? schemes : [judged.scheme]) {
+      await turn(page, scheme)
+      faults.push(...(await barriersOn(page, rulesIn[scheme])).map((fault) => `${size} ${scheme}: ${fault}`))
+      await takePicture(page, `${name.replaceAll(' ', '-')}-${size}-${scheme}`, { fullPage: true })
+    }
+  }
+  return faults
+}
+
+for (const [locale, judged] of Object.entries(readers) as [keyof typeof readers, Judged][]) {
+  test(`${locale}: the sign-in page shuts nobody out and fits its window`, { skip }, async () => {
+    const person = await newPerson(browser, world, { locale })
+    await person.open('/')
+    await settled(person.page)
+    assert.deepEqual(await faultsOf(person, judged, `sign-in-${locale}`), [])
+    assert.equal(await person.page.locator('html').getAttribute('lang'), locale.slice(0, 2))
+    await person.leave()
+  })
+
+  test(`${locale}: every page shuts nobody out, fits its window, and complains about nothing`, { skip }, async (t) => {
+    const person = await newPerson(browser, world, { locale, token })
+    await person.open('/')
+    for (const [name, path] of Object.entries(pages)) {
+      await t.test(name, async () => {
+        await person.go(path)
+        await settled(person.page)
+        assert.deepEqual(await faultsOf(person, judged, `${name}-${locale}`), [])
+        assert.deepEqual(person.problems.splice(0), [])
+      })
+    }
+    await person.leave()
+  })
+}
+
+/** What can be pressed on a page by those who may. */
+const powers: Record<string, (string | RegExp)[]> = {
+  'order with a discrepancy': ['Settle with the gateway', 'Refund', 'Resend events'],
+  customers: ['New customer'],
+  'customer statement': ['Save as CSV'],
+  'customer keys': ['Issue a key', /^Suspend the key/, /^Rotate the key/],
+  'customer limits': ['Change'],
+  'books days': [/^Compare (now|again): /, 'Save as CSV'],
+  'books discrepancies': ['Resolve', 'Save as CSV'],
+  discrepancy: ['Settle with the gateway', 'Resolve'],
+  'books exports': ['Save as CSV'],
+}
+
+test('a viewer sees everything and no button that would be refused; an admin sees them all', { skip }, async () => {
+  const { token: ofViewer } = await world.operator('viewer')
+  const viewer = await newPerson(browser, world, { token: ofViewer, isRefused: true })
+  const admin = await newPerson(browser, world, { token })
+  for (const person of [viewer, admin]) await person.open('/')
+  for (const [name, buttons] of Object.entries(powers)) {
+    for (const [person, sees] of [
+      [viewer, false],
+      [admin, true],
+    ] as const) {
+      await person.go(pages[name] ?? '')
+      await settled(person.page)
+      for (const button of buttons) {
+        const shown = person.page
+          .getByRole('button', { name: button })
+          .or(person.page.getByRole('link', { name: button }))
+        assert.equal((await shown.count()) > 0, sees, `${name}: ${button}`)
+      }
+    }
+  }
+  assert.equal(await viewer.page.getByRole('link', { name: 'Operators' }).count(), 0)
+  assert.equal(await admin.page.getByRole('link', { name: 'Operators' }).count(), 1)
+  await viewer.open('/operators')
+  await viewer.sees('Your role may not do this.')
+  await viewer.leave()
+  await admin.leave()
+})
+
+test('a file is of the days in the fields; of what is no span and without a session nothing is saved, and it is said why', {
+  skip,
+}, async () => {
+  const { name, token: ofFinance } = await world.operator('finance')
+  const { page, ...finance } = await newPerson(browser, world, { token: ofFinance })
+  const { from, to } = filled.days
+  await finance.open('/books')
+  const [first, last] = ['From', 'To'].map((label) => page.getByLabel(label, { exact: true }))
+  await first?.fill(from)
+  const saving = page.waitForEvent('download')
+  await finance.press('Save as CSV')
+  const saved = await saving
+  const lines = readFileSync(await saved.path(), 'utf8')
+    .split('\r\n')
+    .slice(1, -1)
+  assert.equal(saved.suggestedFilename(), `days-${from}-${to}.csv`)
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 10)),
+    daysFromTo(from, to).reverse(),
+  )
+
+  const button = page.getByRole('button', { name: 'Save as CSV' })
+  await last?.fill(addDays(from, -1))
+  await finance.sees('The first day is after the last.')
+  assert.ok(await button.isDisabled())
+  await last?.fill(to)
+  await world.database.query(
+    'delete from operator_sessions where operator_id = (select operator_id from operators where name = $1)',
+    [name],
+  )
+  await button.click()
+  await finance.sees('Your session has ended')
+  await finance.leave()
+})
+
+test('by the keyboard alone: past the navigation, to the search, into a row, out of a dialog', { skip }, async () => {
+  const { page, ...admin } = await newPerson(browser, world, { token })
+  await admin.open('/orders')
+  await settled(page)
+  const { keyboard } = page
+  await keyboard.press('Tab')
+  assert.ok(await isFocused(page.getByRole('link', { name: 'Skip to content' })))
+  await keyboard.press('Enter')
+  assert.ok(await isFocused(page.getByRole('main')))
+
+  const rows = page.getByRole('table').getByRole('row').getByRole('link', { name: /./ })
+  await tabTo(page, page.locator('[data-stop]').first())
+  const second = await page.locator('[data-stop]').nth(1).getAttribute('href')
+  assert.ok((await rows.count()) > 2)
+  for (const key of ['End', 'Home', 'ArrowDown', 'Enter']) await keyboard.press(key)
+  await page.waitForURL(`**${second}`)
+
+  await keyboard.press('/')
+  assert.ok(await isFocused(page.getByRole('searchbox', { name: 'Search' })))
+  await keyboard.type(filled.inVain)
+  await keyboard.press('Enter')
+  await page.waitForURL(`**/orders/${filled.inVain}`)
+
+  const settle = page.getByRole('button', { name: 'Settle with the gateway' })
+  await settle.waitFor()
+  await tabTo(page, settle)
+  await keyboard.press('Enter')
+  const reason = admin.dialog().getByLabel('Reason')
+  await reason.waitFor()
+  assert.ok(await isFocused(reason), 'what is asked for is under the fingers')
+  await keyboard.press('Escape')
+  await admin.dialog().waitFor({ state: 'detached' })
+  assert.ok(await isFocused(settle), 'the focus is back where it was')
+  await admin.leave()
+})

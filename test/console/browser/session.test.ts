@@ -1,0 +1,177 @@
+// The shell of the console in a real Chromium: a session that ends under somebody's hands, a link that is opened before
+// signing in, and what a reader has chosen.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from '../../support/console/browser.ts'
+import { signedIn } from '../../support/console/console.ts'
+import { barriersOn, newPerson, settled } from '../../support/console/person.ts'
+import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
+
+const browser = (await launchBrowser()) as Browser
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+after(() => browser?.close())
+const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
+
+const ownPassword = 'a sentence that nobody else says'
+
+test('a first password is changed before anything else, at the address that was asked for, and a session that ends keeps what was typed', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Somebody')
+  const firstPassword = await world.newcomer('mina', 'admin')
+  const { page, ...mina } = await newPerson(browser, world)
+  const address = `/customers/${customer.customerId}?tab=keys`
+  await mina.open(address)
+  await mina.signIn('mina', 'not the password')
+  await mina.sees('The name or the password is wrong.')
+  await mina.signIn('mina', firstPassword)
+  await mina.sees('Choose your own to go on.')
+  await page.getByLabel('Current password', { exact: true }).fill(firstPassword)
+  await page.getByLabel('New password', { exact: true }).fill(ownPassword)
+  await page.getByLabel('New password again', { exact: true }).fill('another one of mine')
+  await mina.press('Save password')
+  await mina.sees('The two are not the same.')
+  await page.getByLabel('New password again', { exact: true }).fill(ownPassword)
+  await mina.press('Save password')
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, `/console${address}`)
+
+  await mina.dialog().getByLabel('Reason').fill('lost their key on a train')
+  const shown = page.getByText('Somebody', { exact: true }).first()
+  assert.equal(await shown.isVisible(), true)
+  await world.database.query(`delete from operator_sessions where operator_id =
+    (select operator_id from operators where name = 'mina')`)
+  await mina.press('Issue', mina.dialog())
+  await mina.sees('Your session has ended')
+  const again = mina.dialog().filter({ hasText: 'Your session has ended' })
+  await again.getByLabel('Password', { exact: true }).and(page.locator(':focus')).waitFor()
+  assert.equal(await shown.isVisible(), false, 'nothing is left to read')
+  assert.deepEqual(await barriersOn(page), [])
+  await again.getByLabel('Password', { exact: true }).fill(ownPassword)
+  await again.getByRole('button', { name: 'Sign in' }).click()
+  await again.waitFor({ state: 'detached' })
+  assert.equal(await mina.dialog().getByLabel('Reason').inputValue(), 'lost their key on a train')
+  assert.equal(await shown.isVisible(), true)
+  // Faster than anything is drawn.
+  await page.evaluate(`for (const _ of [1, 2, 3]) document.querySelector('[role=dialog] form').requestSubmit()`)
+  assert.match(await page.getByLabel('API key', { exact: true }).inputValue(), /^cpk_\w{43}$/)
+  const { keys } = await (await world.operator('admin')).get('customer', { params: customer })
+  assert.equal(keys.length, 2, 'the first one, and one more')
+  await mina.leave()
+})
+
+test('a page that nobody is at hides what it shows when its session is over', { skip }, async () => {
+  const { token } = await signedIn(world, 'viewer', 'somebody-at-lunch')
+  const { page, ...reader } = await newPerson(browser, world, { token })
+  await page.clock.install()
+  await reader.open('/customers')
+  const title = page.getByRole('heading', { name: 'Customers', level: 1 })
+  await title.waitFor()
+  await settled(page)
+  await world.database.query(`update operator_sessions set last_seen_at = now() - interval '31 min'
+    where operator_id = 'opr_somebody-at-lunch'`)
+  await page.clock.fastForward('31:00')
+  await reader.sees('Your session has ended')
+  await title.waitFor({ state: 'hidden' })
+  await reader.leave()
+})
+
+test('language and light or dark are chosen by clicks, hold for the next visit, and are in no link', {
+  skip,
+}, async () => {
+  const { token } = await world.operator('viewer')
+  const { page, ...reader } = await newPerson(browser, world, { token, locale: 'ko-KR' })
+  await reader.open('/')
+  await page.getByRole('heading', { name: '홈', level: 1 }).waitFor()
+  await page.getByRole('button', { name: /^내 계정/ }).click()
+  assert.deepEqual(await barriersOn(page), [])
+  await page.getByText('어둡게').click()
+  await page.getByText('English').click()
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  assert.equal(page.url(), `${world.url}/`)
+  await page.reload()
+  await settled(page)
+  const root = page.locator('html')
+  assert.deepEqual(
+    [await root.getAttribute('lang'), await root.getAttribute('data-mantine-color-scheme')],
+    ['en', 'dark'],
+  )
+  assert.match(await page.title(), /^Home · /)
+  await page.getByRole('button', { name: /^Your account/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor()
+  await reader.open('/orders')
+  await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor()
+  await reader.leave()
+})
+
+test('the charts of the first page have tables, and their span is in the link', { skip }, async () => {
+  const { client } = await world.newCustomer('A buyer')
+  await client.buy('STANDARD')
+  const { token } = await world.operator('finance')
+  const { page, ...finance } = await newPerson(browser, world, { token })
+  await finance.open('/?days=7')
+  const revenue = page.getByRole('region', { name: 'Revenue a day' })
+  await revenue.getByRole('button', { name: 'Show as table' }).click()
+  assert.equal(await revenue.getByRole('row').count(), 1 + 7)
+  assert.match((await revenue.getByRole('row').nth(1).textContent()) ?? '', /₩20,000₩0₩20,000$/)
+  await page.getByText('90 days').click()
+  await page.waitForURL('**/console/?days=90')
+  await revenue.getByRole('row').nth(90).waitFor()
+  assert.deepEqual(await barriersOn(page), [])
+  await finance.leave()
+})
+
+test('what was typed for one key is not there for another, without a network nothing is done later, and whoever signs in elsewhere begins anew', {
+  skip,
+}, async () => {
+  const { customerId } = await world.newCustomer('Two keys')
+  const admin = await world.operator('admin')
+  const issued = await admin.get('issueKey', { params: { customerId }, body: { reason: 'a second one' } })
+  const { page, context, ...support } = await newPerson(browser, world, {
+    token: (await world.operator('support')).token,
+  })
+  await support.open(`/customers/${customerId}?tab=keys`)
+  const suspends = page.getByRole('button', { name: /^Suspend the key/ })
+  const reason = support.dialog().getByLabel('Reason')
+  await suspends.nth(0).click()
+  await reason.fill('found in a public repository')
+  await support.press('Cancel', support.dialog())
+  await suspends.nth(1).click()
+  assert.equal(await reason.inputValue(), '')
+
+  await reason.fill('left\tthe company')
+  assert.equal(await reason.inputValue(), 'left the company', 'in one line')
+  await context.setOffline(true)
+  await support.press('Suspend', support.dialog())
+  await support.sees('The service did not answer.', support.dialog())
+  await context.setOffline(false)
+  support.problems.splice(0)
+  await support.press('Cancel', support.dialog())
+  await support.dialog().waitFor({ state: 'detached' })
+  const { keys } = await admin.get('customer', { params: { customerId } })
+  const states = keys.map(({ status }) => status)
+  assert.deepEqual(states, ['ACTIVE', 'ACTIVE'], 'nothing was done by itself')
+
+  await suspends.nth(0).click()
+  await reason.fill('still typing')
+  const [cookie] = await context.cookies()
+  assert.ok(cookie)
+  await context.addCookies([{ ...cookie, value: (await world.operator('finance')).token }])
+  await page.evaluate(`window.dispatchEvent(new Event('focus'))`)
+  await page.getByRole('button', { name: 'Your account: finance, Finance' }).waitFor()
+  await settled(page)
+  assert.equal(await support.dialog().count(), 0)
+  await suspends.nth(0).click()
+  assert.equal(await reason.inputValue(), '', 'what another person typed')
+  await support.press('Cancel', support.dialog())
+  await support.dialog().waitFor({ state: 'detached' })
+
+  await page.keyboard.press('/')
+  await page.keyboard.type(`"${issued.apiKey}",`)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/customers/${customerId}?tab=keys`)
+  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), '', 'a key is read by nobody else')
+  await support.leave()
+})

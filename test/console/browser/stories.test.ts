@@ -1,0 +1,264 @@
+// What operators do, in a real Chromium, by clicks and by what is written on the page: find the customer who paid and has no
+// credits and settle it, refund, suspend and rotate a key, compare a day with the gateway and close what it found.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { until } from '../../../harness/until.ts'
+import type { Role } from '../../../src/operators/permissions.ts'
+import { packageOf } from '../../../src/payments/packages.ts'
+import { launchBrowser, takePicture } from '../../support/console/browser.ts'
+import { newPerson } from '../../support/console/person.ts'
+import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
+import { clientOf, codeOf } from '../../support/service/clients.ts'
+import { assertSuccess } from '../../support/service/service.ts'
+
+const browser: Browser | undefined = await launchBrowser()
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+
+after(() => browser?.close())
+const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
+
+const won = (amount: number) => `₩${amount.toLocaleString('en-US')}`
+const standard = packageOf('STANDARD')
+
+async function newOperator(role: Role) {
+  return newPerson(browser as Browser, world, { token: (await world.operator(role)).token })
+}
+
+test('paid and no credits: support signs in, finds the payment, reads why, settles it, and the credits are there', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Text analyses')
+  const { orderId, paymentKey } = await world.paidInVain(customer.client)
+  assert.deepEqual([await customer.client.status(orderId), await customer.client.credits()], ['PENDING', 0])
+
+  const firstPassword = await world.newcomer('newcomer', 'support')
+  const { page, ...newcomer } = await newPerson(browser as Browser, world)
+  await newcomer.open('/')
+  await newcomer.signIn('newcomer', firstPassword)
+  await newcomer.write('Current password', firstPassword)
+  await newcomer.write(/^New password$/, 'a sentence that is easy to keep')
+  await newcomer.write('New password again', 'a sentence that is easy to keep')
+  await newcomer.press('Save password')
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+
+  await newcomer.search(paymentKey)
+  await page.waitForURL(`**/orders/${orderId}`)
+  await newcomer.sees('Waiting for the payment. No credits have been given.')
+  await newcomer.sees('A confirmation is under way at the gateway')
+  const story = page.getByRole('region', { name: 'Story' })
+  await newcomer.sees('No outcome: The gateway broke off the connection', story)
+  await takePicture(page, 'story-1-found', { fullPage: true })
+
+  await newcomer.press('Settle with the gateway')
+  await newcomer.giveReason('the customer called: paid and no credits', 'Settle now')
+  await newcomer.sees('Set right')
+  await newcomer.sees('Paid. The credits have been given.')
+  await newcomer.sees(`${standard.credits} credits given, balance ${standard.credits}`, story)
+  await newcomer.sees('the customer called: paid and no credits', story)
+  await takePicture(page, 'story-1-settled', { fullPage: true })
+  assert.deepEqual(
+    [await customer.client.status(orderId), await customer.client.credits()],
+    ['CONFIRMED', standard.credits],
+  )
+
+  await newcomer.follow('Text analyses')
+  await page.getByRole('heading', { name: 'Text analyses', level: 1 }).waitFor()
+  await newcomer.row('Bought').getByText(`+${standard.credits}`).waitFor()
+
+  await newcomer.press(/^Your account: newcomer/)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await newcomer.open(`/orders/${orderId}`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await newcomer.leave()
+})
+
+test('a refund shows its quote first, is done at the second deliberate click, and says what the customer keeps', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Image labels')
+  const [whole, partlySpent] = [await customer.client.buy('STANDARD'), await customer.client.buy('STANDARD')]
+  const { page, ...finance } = await newOperator('finance')
+
+  await finance.open(`/orders/${whole}`)
+  await finance.press('Refund')
+  const quote = page.getByRole('table', { name: 'What a refund would do now' })
+  await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Back to the card/ }))
+  await finance.sees(`${standard.credits}`, quote.getByRole('row', { name: /^Credits taken back/ }))
+  await takePicture(page, 'story-2-quote')
+  await finance.write('Reason', 'ordered twice by mistake', finance.dialog())
+  await finance.press('Continue', finance.dialog())
+  await finance.sees('This cannot be undone.', finance.dialog())
+  assert.equal(await customer.client.status(whole), 'CONFIRMED')
+  await finance.press('Refund now', finance.dialog())
+  await finance.sees(`Taken back: ${standard.credits} credits.`)
+  assert.deepEqual(
+    [await customer.client.status(whole), await customer.client.credits()],
+    ['REFUNDED', standard.credits],
+  )
+
+  const spent = 5
+  assertSuccess(await world.spending.spend(customer.customerId, spent), 200)
+  await finance.open(`/orders/${partlySpent}`)
+  await finance.press('Refund')
+  const left = standard.credits - spent
+  await finance.sees(`${left}`, quote.getByRole('row', { name: /^Credits taken back/ }))
+  await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Kept by the customer/ }))
+  await finance.write('Reason', 'agreed with the customer', finance.dialog())
+  await finance.press('Continue', finance.dialog())
+  await finance.press('Refund now', finance.dialog())
+  await finance.sees(`Spent or held, and left to the customer: ${spent} credits.`)
+  assert.deepEqual([await customer.client.status(partlySpent), await customer.client.credits()], ['REFUNDED', 0])
+  const [payment] = await world.sandbox.paymentsOf(partlySpent)
+  assert.equal(payment?.balanceAmount, 0, 'all of the money is back')
+  await finance.leave()
+})
+
+test('a key is suspended by clicks and refused within a second, activated again, and rotated; its secret is shown once', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Speech notes')
+  const { page, ...support } = await newOperator('support')
+  const end = customer.apiKey.slice(-4)
+  assert.equal(await codeOf(customer.client.credits()), 'SUCCESS')
+
+  await support.open(`/customers/${customer.customerId}?tab=keys`)
+  await support.press(`Suspend the key that ends in ${end}`)
+  await support.giveReason('published in a repository', 'Suspend')
+  await support.sees(`The key that ends in ${end} is suspended.`)
+  await until(
+    'the suspended key is refused',
+    async () => (await codeOf(customer.client.credits())) === 'AUTH003',
+    1_000,
+  )
+  await takePicture(page, 'story-3-suspended')
+
+  await support.sees(/^Only admins see new keys\./)
+  assert.equal(
+    await page.getByRole('button', { name: /Rotate|Issue|Activate/ }).count(),
+    0,
+    'nothing that makes a key work',
+  )
+  await support.leave()
+
+  const { page: adminPage, ...admin } = await newOperator('admin')
+  await admin.open(`/customers/${customer.customerId}?tab=keys`)
+  await admin.press(`Activate the key that ends in ${end}`)
+  await admin.giveReason('it was another key', 'Activate')
+  await until('the key is taken again', async () => (await codeOf(customer.client.credits())) === 'SUCCESS')
+
+  await admin.press(`Rotate the key that ends in ${end}`)
+  await admin.giveReason('a colleague has left', 'Rotate now')
+  const shown = await adminPage.getByLabel('API key', { exact: true }).inputValue()
+  assert.match(shown, /^cpk_[0-9A-Za-z]{43}$/)
+  assert.equal(await codeOf(clientOf(world.publicUrl, shown).credits()), 'SUCCESS')
+  await until('the old key is refused', async () => (await codeOf(customer.client.credits())) === 'AUTH003', 1_000)
+  await admin.press('I have copied it')
+  await admin.row(shown.slice(-4)).waitFor()
+  assert.ok(!(await adminPage.content()).includes(shown), 'the secret is on the page no more')
+  assert.ok(!adminPage.url().includes(shown))
+  await admin.leave()
+})
+
+test('a day is compared with the gateway, differs by what somebody gave back there, and is closed with a note', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Weather maps')
+  const orderId = await customer.client.buy('STANDARD')
+  const { page, ...finance } = await newOperator('finance')
+  await finance.open('/books')
+  const today = page.getByRole('row').nth(1)
+
+  async function compare(button: string): Promise<void> {
+    await finance.press(/^Compare (now|again): /, today)
+    await finance.giveReason(`${button} before the month ends`, 'Compare now')
+    await finance.sees('has been compared with the gateway.')
+  }
+  await compare('look')
+  await today.getByText('Agrees', { exact: true }).waitFor()
+  const moved = await world.movedAtGateway()
+  const kept = moved.captured - moved.cancelled
+  assert.equal(await today.getByText(won(kept), { exact: true }).count(), 2, 'both sides are what the gateway has kept')
+  await today.getByText('₩0', { exact: true }).waitFor()
+
+  const givenBack = 5_000
+  await world.sandbox.cancel(`pay_${orderId}`, givenBack)
+  await finance.press('Close this notice')
+  await compare('look again')
+  await today.getByText('Differs', { exact: true }).waitFor()
+  await today.getByText(`-${won(givenBack)}`, { exact: true }).waitFor()
+  await takePicture(page, 'story-4-differs', { fullPage: true })
+  await finance.follow('What was found')
+  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
+  await finance.sees('Partly cancelled at the gateway')
+  await takePicture(page, 'story-4-run', { fullPage: true })
+  const run = new URL(page.url()).pathname.replace('/console', '')
+
+  await finance.open('/books?tab=discrepancies')
+  const found = finance.row('Partly cancelled at the gateway')
+  await found.getByText('Details').click()
+  await finance.sees('Find out in the dashboard of the gateway who did it.', found)
+  await finance.press('Resolve', found)
+  await finance.giveReason('agreed with the customer by mail', 'Resolve')
+  await finance.sees('Nothing is open. The gateway and our books agree.')
+  await page.getByRole('group', { name: 'Open discrepancies, oldest first' }).and(page.locator(':focus')).waitFor()
+  await finance.open(run)
+  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
+  await finance.sees('Nothing that this comparison found is open any more.')
+  await finance.open('/books?tab=discrepancies')
+  await page.getByRole('radiogroup', { name: 'Which' }).getByText('Resolved', { exact: true }).click()
+  await finance.row('agreed with the customer by mail').waitFor()
+
+  const orders = await savedBy('/books?tab=discrepancies&state=resolved')
+  assert.match(orders, new RegExp(`PARTLY_CANCELLED_AT_GATEWAY,${orderId},.*agreed with the customer by mail`))
+  const [newest = ''] = (await savedBy('/books')).split('\r\n').slice(1)
+  const { movements, captured, cancelled } = moved
+  const [gateway, books] = [
+    [captured, cancelled + givenBack, kept - givenBack],
+    [captured, cancelled, kept],
+  ]
+  assert.deepEqual(
+    newest.split(',').slice(1, 10),
+    ['differs', movements + 1, ...gateway, ...books, -givenBack].map(String),
+  )
+
+  const first = await openOnItsPage()
+  await finance.press('Resolve')
+  await finance.giveReason('seen once more, and still agreed', 'Resolve')
+  await finance.sees('It is resolved. If the two sides still differ')
+  await page.getByRole('region', { name: 'Actions' }).and(page.locator(':focus')).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Resolve', exact: true }).count(), 0)
+
+  const second = await openOnItsPage()
+  assert.notEqual(second.discrepancyId, first.discrepancyId)
+  await finance.press('Resolve')
+  const body = { reason: 'another was faster' }
+  await (await world.operator('admin')).get('resolveDiscrepancy', { params: second, body })
+  await finance.write('Reason', 'seen a third time', finance.dialog())
+  await finance.press('Resolve', finance.dialog())
+  await finance.sees('It is resolved already.', finance.dialog())
+  await finance.press('Cancel', finance.dialog())
+  await finance.sees('It is resolved. If the two sides still differ')
+  await finance.sees('another was faster')
+  assert.match(finance.problems.splice(0).join(), /^Failed to load resource: [^,]* 404[^,]*$/)
+  await finance.leave()
+
+  /** What still differs is found again by settling. */
+  async function openOnItsPage(): Promise<{ discrepancyId: string }> {
+    const admin = await world.operator('admin')
+    await admin.get('settleOrder', { params: { orderId }, body: { reason: 'to see whether it still differs' } })
+    const { openDiscrepancies } = await admin.get('order', { params: { orderId } })
+    const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+    await finance.open(`/books/discrepancies/${discrepancyId}`)
+    return { discrepancyId }
+  }
+
+  async function savedBy(path: string): Promise<string> {
+    await finance.open(path)
+    const saving = page.waitForEvent('download')
+    await finance.press('Save as CSV')
+    return readFileSync(await (await saving).path(), 'utf8')
+  }
+})

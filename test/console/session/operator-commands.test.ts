@@ -1,0 +1,89 @@
+// The commands about operators, called as the command line calls them, and what each means for whoever wants to sign in.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Call, Values } from '../../../src/commands/command.ts'
+import { commands } from '../../../src/commands/command-table.ts'
+import { createDatabase } from '../../../src/db/database.ts'
+import { countOperators } from '../../../src/operators/operators.sql.ts'
+import { roles } from '../../../src/operators/permissions.ts'
+import { type Door, nextPassword, openDoor } from '../../support/console/door.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { callCommand } from '../../support/service/command-calls.ts'
+import { assertRefused, assertSuccess } from '../../support/service/service.ts'
+
+let database: OwnTestDatabase
+let door: Door
+before(async () => {
+  database = await createTestDatabase()
+  door = await openDoor(database)
+})
+after(async () => {
+  await door.close()
+  await database.drop()
+})
+
+type Shown = { operatorId: string; name: string; role?: string; status?: string; firstPassword?: string }
+
+function run<Result = Shown>(name: string, values: Values = {}, ...positionals: string[]): Promise<Result> {
+  const parts = { database: createDatabase(database.pool, silentLog) } as Call
+  return callCommand<Result>(commands, `operators ${name}`, { positionals, values }, parts)
+}
+
+test('an operator who was added signs in with the password that was shown, and has to change it', async () => {
+  const { operatorId, name, role, firstPassword = '' } = await run('add', { role: 'support' }, 'kim')
+  assert.match(operatorId, /^opr_[0-9A-Za-z]{20}$/)
+  assert.deepEqual([name, role], ['kim', 'support'])
+  assert.match(firstPassword, /^[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}){3}$/)
+  const cookie = await door.enter('kim', firstPassword)
+  assertRefused(await door.ask('trail', { cookie }), 'AUTH003')
+  const body = { current: firstPassword, next: nextPassword }
+  assertSuccess(await door.ask('changePassword', { cookie, body }), 200)
+  assertSuccess(await door.ask('trail', { cookie }), 200)
+  const kept = JSON.stringify(await database.query('select o::text, a::text from operators o, operator_actions a'))
+  for (const secret of [firstPassword, nextPassword, cookie.slice(-87, -44)]) assert.equal(kept.includes(secret), false)
+})
+
+test('a name is taken once', async () => {
+  await run('add', { role: 'viewer' }, 'lee')
+  await assert.rejects(run('add', { role: 'admin' }, 'lee'), new Error('There is an operator lee already.'))
+  const list = await run<Shown[]>('list')
+  assert.deepEqual(
+    list.map(({ name, role, status }) => [name, role, status]),
+    [
+      ['kim', 'support', 'ACTIVE'],
+      ['lee', 'viewer', 'ACTIVE'],
+    ],
+  )
+  for (const each of list) assert.ok(!('passwordHash' in each) && !('firstPassword' in each))
+})
+
+test('role, reset, suspend and activate do what they say to whoever is signed in', async () => {
+  const { operatorId, firstPassword = '' } = await run('add', { role: 'viewer' }, 'park')
+  const cookie = await door.enter('park', firstPassword)
+  assert.deepEqual(await run('role', { role: 'finance' }, 'park'), { operatorId, name: 'park', role: 'finance' })
+  assert.equal((await door.ask('session', { cookie })).body.data.role, 'finance')
+  const count = () => countOperators(createDatabase(database.pool, silentLog))
+  const whoCanSignIn = await count()
+  assert.deepEqual(await run('suspend', {}, 'park'), { operatorId, name: 'park', status: 'SUSPENDED' })
+  assert.equal(await count(), whoCanSignIn - 1)
+  assertRefused(await door.ask('session', { cookie }), 'AUTH001')
+  assert.deepEqual(await run('activate', {}, 'park'), { operatorId, name: 'park', status: 'ACTIVE' })
+  assertRefused(await door.ask('session', { cookie }), 'AUTH001')
+  const reset = await run('reset', {}, 'park')
+  assert.notEqual(reset.firstPassword, firstPassword)
+  assertRefused(await door.signIn('park', firstPassword), 'AUTH001')
+  assertSuccess(await door.signIn('park', reset.firstPassword), 200)
+})
+
+test('the commands refuse what they cannot do', async () => {
+  for (const name of ['K', 'Kim', 'two words', '-kim', 'k'.repeat(41), 'kim\n']) {
+    await assert.rejects(run('add', { role: 'viewer' }, name), /NAME is 2 to 40 small letters/)
+  }
+  await assert.rejects(run('add', {}, 'choi'), /--role ROLE is needed/)
+  await assert.rejects(run('add', { role: 'owner' }, 'choi'), new RegExp(roles.join('.*')))
+  await assert.rejects(run('add', { role: 'viewer' }), /exactly one NAME is needed/)
+  for (const verb of ['reset', 'suspend', 'activate']) {
+    await assert.rejects(run(verb, {}, 'nobody'), new Error('There is no operator nobody.'))
+  }
+  await assert.rejects(run('role', { role: 'admin' }, 'nobody'), new Error('There is no operator nobody.'))
+})

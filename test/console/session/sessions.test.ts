@@ -1,0 +1,293 @@
+// Sessions of operators: how long they last, what ends them, what a first password allows, and which page may ask.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { EndpointName } from '../../../src/console/endpoints.ts'
+import { createDatabase } from '../../../src/db/database.ts'
+import { updateRole, updateStatus } from '../../../src/operators/operators.sql.ts'
+import { resetOperator } from '../../../src/operators/operators.ts'
+import {
+  type Ask,
+  type Door,
+  newOperator,
+  newSession,
+  nextPassword,
+  openDoor,
+  password,
+} from '../../support/console/door.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { assertRefused, assertSuccess } from '../../support/service/service.ts'
+
+let database: OwnTestDatabase
+let door: Door
+/** As another process of the same service. */
+let other: Door
+before(async () => {
+  database = await createTestDatabase()
+  door = await openDoor(database)
+  other = await openDoor(database)
+})
+after(async () => {
+  await door.close()
+  await other.close()
+  await database.drop()
+})
+
+const direct = () => createDatabase(database.pool, silentLog)
+/** Moves a time of all sessions of somebody into the past. */
+const age = (name: string, column: 'started_at' | 'last_seen_at', span: string) =>
+  database.query(
+    `update operator_sessions set ${column} = now() - $2::interval
+     where operator_id = (select operator_id from operators where name = $1)`,
+    [name, span],
+  )
+
+async function assertSignedOut(cookie: string): Promise<void> {
+  const strangers = await door.ask('session')
+  assertRefused(strangers, 'AUTH001')
+  for (const { ask } of [door, other]) {
+    assert.equal((await ask('session', { cookie })).text, strangers.text, 'told apart from nobody')
+  }
+}
+
+test('a session is known at every process, and ends everywhere when its owner signs out', async () => {
+  const cookie = await newSession(database, await newOperator(database, {}))
+  assertSuccess(await other.ask('session', { cookie }), 200)
+  const left = await door.ask('signOut', { cookie })
+  assertSuccess(left, 200)
+  assert.match(left.headers.get('set-cookie') ?? '', /^credits_console=; Max-Age=0; Path=\/console; HttpOnly; /)
+  await assertSignedOut(cookie)
+})
+
+test('it ends after half an hour in which nothing was asked for, and not before', async () => {
+  const name = await newOperator(database, {})
+  const cookie = await newSession(database, name)
+  await age(name, 'last_seen_at', '29 min 58 s')
+  assertSuccess(await door.ask('session', { cookie }), 200)
+  await age(name, 'last_seen_at', '30 min')
+  await assertSignedOut(cookie)
+})
+
+test('it ends after twelve hours, whatever was asked for', async () => {
+  const name = await newOperator(database, {})
+  const cookie = await newSession(database, name)
+  await age(name, 'started_at', '11 h 59 min 58 s')
+  const { endsAt, idleEndsAt } = (await door.ask('session', { cookie })).body.data
+  assert.equal(idleEndsAt, endsAt)
+  await age(name, 'started_at', '12 h')
+  await assertSignedOut(cookie)
+})
+
+test('that somebody is there is written down once a minute at most, and not because a page asks who it is', async () => {
+  const name = await newOperator(database, {})
+  const cookie = await newSession(database, name)
+  const seen = () =>
+    database.query(`select last_seen_at from operator_sessions join operators using (operator_id)
+                                     where name = '${name}'`)
+  for (const [span, asked, isWritten] of [
+    ['58 s', 'trail', false],
+    ['61 s', 'session', false],
+    ['61 s', 'trail', true],
+  ] as const) {
+    await age(name, 'last_seen_at', span)
+    const before = await seen()
+    assertSuccess(await door.ask(asked, { cookie }), 200)
+    assert.equal(JSON.stringify(await seen()) !== JSON.stringify(before), isWritten, `${asked} after ${span}`)
+  }
+})
+
+test('sessions that are long over are deleted when somebody signs in', async () => {
+  const gone = await newOperator(database, {})
+  await newSession(database, gone)
+  await age(gone, 'last_seen_at', '30 min 1 s')
+  await door.enter(await newOperator(database, {}))
+  const left = await database.query(
+    `select from operator_sessions join operators using (operator_id) where name = $1`,
+    [gone],
+  )
+  assert.deepEqual(left, [])
+})
+
+test('whoever signs in where somebody is signed in takes their place: the session before is over', async () => {
+  const before = await newSession(database, await newOperator(database, {}))
+  const name = await newOperator(database, {})
+  assertSuccess(await door.ask('signIn', { body: { name, password }, cookie: before }), 200)
+  await assertSignedOut(before)
+})
+
+test('a suspension ends all sessions at once, and a session from before it does not come back with its owner', async () => {
+  const name = await newOperator(database, {})
+  const cookies = [await newSession(database, name), await newSession(database, name)]
+  await updateStatus(direct(), name, 'SUSPENDED')
+  for (const cookie of cookies) await assertSignedOut(cookie)
+  await updateStatus(direct(), name, 'ACTIVE')
+  for (const cookie of cookies) await assertSignedOut(cookie)
+  const byHand = await newSession(database, name)
+  await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [name])
+  await assertSignedOut(byHand)
+})
+
+test('a new role holds from the next request on', async () => {
+  const name = await newOperator(database, { role: 'viewer' })
+  const cookie = await newSession(database, name)
+  const refused = await other.ask('operators', { cookie })
+  assertRefused(refused, 'AUTH003')
+  assert.deepEqual(refused.body.metadata, { reason: 'role', roles: ['admin'] })
+  await updateRole(direct(), name, 'admin')
+  assertSuccess(await other.ask('operators', { cookie }), 200)
+  await updateRole(direct(), name, 'finance')
+  assertRefused(await other.ask('operators', { cookie }), 'AUTH003')
+})
+
+test('a reset ends all sessions and takes the password away', async () => {
+  const name = await newOperator(database, {})
+  const cookie = await newSession(database, name)
+  const { firstPassword } = (await resetOperator(direct(), name)) ?? assert.fail()
+  await assertSignedOut(cookie)
+  assertRefused(await door.signIn(name), 'AUTH001')
+  assert.equal((await door.signIn(name, firstPassword)).body.data.mustChangePassword, true)
+})
+
+test('with a first password nothing is answered but who it is, signing out and changing it', async () => {
+  const name = await newOperator(database, { role: 'admin', mustChange: true })
+  const cookie = await newSession(database, name)
+  for (const endpoint of ['trail', 'operators'] as const) {
+    const refused = await door.ask(endpoint, { cookie })
+    assertRefused(refused, 'AUTH003')
+    assert.deepEqual(refused.body.metadata, { reason: 'password' })
+  }
+  assert.equal((await door.ask('session', { cookie })).body.data.mustChangePassword, true)
+  assertSuccess(await door.ask('signOut', { cookie }), 200)
+})
+
+test('a new password lets its owner go on, ends all their other sessions, and is the one from then on', async () => {
+  const name = await newOperator(database, { role: 'admin', mustChange: true })
+  const [own, elsewhere] = [await newSession(database, name), await newSession(database, name)]
+  const body = { current: password, next: nextPassword }
+  const changed = await door.ask('changePassword', { cookie: own, body })
+  assertSuccess(changed, 200)
+  assert.equal(changed.body.data.mustChangePassword, false)
+  assertSuccess(await other.ask('operators', { cookie: own }), 200)
+  await assertSignedOut(elsewhere)
+  assertRefused(await door.signIn(name), 'AUTH001')
+  assertSuccess(await door.signIn(name, nextPassword), 200)
+})
+
+const notChanged: [what: string, body: object, field: string][] = [
+  ['the password of now is wrong', { current: 'another one', next: nextPassword }, 'current'],
+  ['the new one is short', { current: password, next: 'elevenchars' }, 'next'],
+  ['the new one is the old one', { current: password, next: password }, 'next'],
+]
+for (const [what, body, field] of notChanged) {
+  test(`a password is not changed when ${what}`, async () => {
+    const name = await newOperator(database, {})
+    const cookie = await newSession(database, name)
+    const kept = () => database.query('select password_hash from operators where name = $1', [name])
+    const before = await kept()
+    const refused = await door.ask('changePassword', { cookie, body })
+    assertRefused(refused, 'VAL003')
+    const { fields } = refused.body.metadata as { fields: { field: string }[] }
+    assert.deepEqual(
+      fields.map((fault) => fault.field),
+      [field],
+    )
+    assert.deepEqual(await kept(), before)
+  })
+}
+
+test('wrong passwords of now are counted as those of a sign-in: a session that was left open is no place to guess', async () => {
+  const name = await newOperator(database, {})
+  const cookie = await newSession(database, name)
+  const guess = (turn: number) =>
+    door.ask('changePassword', { cookie, body: { current: `guess ${turn}`, next: nextPassword } })
+  await database.query('delete from sign_in_failures')
+  for (let turn = 0; turn < 5; turn += 1) assertRefused(await guess(turn), 'VAL003')
+  await database.query(`update sign_in_failures set last_failed_at = now() + interval '100 s'`)
+  assertRefused(await guess(5), 'SVC001')
+  assertRefused(await door.signIn(name), 'SVC001')
+  await database.query('delete from sign_in_failures')
+})
+
+const host = 'console.example:8081'
+const pages: [what: string, headers: Record<string, string>, isOwn: boolean][] = [
+  ['the page itself', { host, 'sec-fetch-site': 'same-origin' }, true],
+  ['another site', { host, 'sec-fetch-site': 'cross-site' }, false],
+  ['another name of the same site', { host, 'sec-fetch-site': 'same-site', origin: `http://${host}` }, false],
+  ['a bookmark', { host, 'sec-fetch-site': 'none' }, false],
+  ['the page itself in an old browser', { host, origin: `http://${host}` }, true],
+  ['the page itself in an old browser, behind TLS', { host, origin: `https://${host}` }, true],
+  ['another site in an old browser', { host, origin: 'http://elsewhere.example' }, false],
+  ['another port in an old browser', { host, origin: 'http://console.example:9999' }, false],
+  ['a page without an origin', { host, origin: 'null' }, false],
+  ['a page without an origin, of a host that is none', { host: 'a b', origin: 'null' }, false],
+  ['another kind of address', { host, origin: `ftp://${host}` }, false],
+  ['somebody at the host', { host, origin: `http://evil@${host}` }, false],
+  ['more than an origin', { host, origin: `http://${host}/x` }, false],
+  ['no browser', { host }, false],
+]
+for (const [what, headers, isOwn] of pages) {
+  test(`what changes something is ${isOwn ? 'taken' : 'refused'} from ${what}`, async () => {
+    const name = await newOperator(database, {})
+    const cookie = await newSession(database, name)
+    const asks: [EndpointName, Ask][] = [
+      ['changePassword', { body: { current: password, next: password }, headers, cookie }],
+      ['signIn', { body: { name: '', password: '' }, headers }],
+      ['signOut', { headers, cookie }],
+    ]
+    for (const [endpoint, ask] of asks) {
+      const { body } = await door.ask(endpoint, ask)
+      assert.equal(body.metadata?.reason === 'origin', !isOwn, `${endpoint}: ${JSON.stringify(body)}`)
+      assert.equal(body.code === 'AUTH003', !isOwn)
+    }
+    // What only looks may be asked for from anywhere: nobody else gets to see the answer.
+    const looked = await door.ask('session', { headers, cookie })
+    assert.equal(looked.status, isOwn ? 401 : 200)
+    for (const header of looked.headers.keys()) assert.doesNotMatch(header, /^access-control-/)
+  })
+}
+
+test('a body of another type than JSON is refused: no form of another site can be sent', async () => {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+    const response = await fetch(`${door.url}/console/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': type, origin: door.url },
+      body: `{"name":"kim","password":"${password}"}`,
+    })
+    const { code } = (await response.json()) as { code: string }
+    assert.deepEqual([response.status, code], [400, 'VAL001'])
+  }
+})
+
+test('cookies that are no session of ours are as none', async () => {
+  for (const cookie of ['credits_console=', 'credits_console=x', `credits_consoleX=${'a'.repeat(43)}`, 'a=b; c']) {
+    await assertSignedOut(cookie)
+  }
+  const cookie = await newSession(database, await newOperator(database, {}))
+  assertSuccess(await door.ask('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
+})
+
+test('of two cookies of the name neither is believed: a page at another port may have set one', async () => {
+  const [own, anothers] = [
+    await newSession(database, await newOperator(database, {})),
+    await newSession(database, await newOperator(database, {})),
+  ]
+  for (const cookie of [`${anothers}; ${own}`, `${own}; ${anothers}`, `${own};${own}`, `credits_console=x; ${own}`]) {
+    await assertSignedOut(cookie)
+  }
+  assertSuccess(await door.ask('session', { cookie: own }), 200)
+})
+
+test('whoever brings no session costs no statement', async () => {
+  const owner = await database.ownerPool.connect()
+  try {
+    // Whoever asks for a session waits until the end of the test.
+    await owner.query('begin')
+    await owner.query('lock table operator_sessions in access exclusive mode')
+    const forged = `credits_console=${'a'.repeat(43)}.${'b'.repeat(43)}`
+    for (const cookie of [undefined, 'credits_console=x', forged]) {
+      assertRefused(await door.ask('session', cookie ? { cookie } : {}), 'AUTH001')
+    }
+  } finally {
+    await owner.query('rollback')
+    owner.release()
+  }
+})

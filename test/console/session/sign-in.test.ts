@@ -1,0 +1,325 @@
+// Signing in: what it gives, what it tells whoever may not, and how long whoever guesses has to wait.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { until } from '../../../harness/until.ts'
+import { countTry } from '../../../src/console/session/session.sql.ts'
+import { createDatabase } from '../../../src/db/database.ts'
+import { permissions } from '../../../src/operators/permissions.ts'
+import { createTurns } from '../../../src/operators/sign-in-slots.ts'
+import { cheapHash, cookieOf, type Door, newOperator, openDoor, password } from '../../support/console/door.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { type Answer, assertRefused, assertSuccess } from '../../support/service/service.ts'
+
+let database: OwnTestDatabase
+let door: Door
+/** As another process of the same service. */
+let other: Door
+before(async () => {
+  database = await createTestDatabase()
+  door = await openDoor(database)
+  other = await openDoor(database, { secureCookies: true })
+})
+after(async () => {
+  await door.close()
+  await other.close()
+  await database.drop()
+})
+
+const isPaused = ({ body }: Answer) => body.code === 'SVC001' && body.metadata?.reason === 'wrong passwords'
+
+/** Moves all wrong passwords into the future, so that no pause of theirs is over before it was seen, or into the past. */
+const move = (seconds: number) =>
+  database.query(`update sign_in_failures set last_failed_at = now() + $1 * interval '1 s'`, [seconds])
+const forget = () => database.query('delete from sign_in_failures')
+
+async function wrongPasswords(name: string, times: number, from?: string): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    assertRefused(await door.signIn(name, `wrong ${time}`, from), 'AUTH001')
+  }
+}
+
+test('the right password gives a session: a cookie that no script reads and no other site sends, kept as its hash', async () => {
+  const name = await newOperator(database, { role: 'finance' })
+  const answer = await door.signIn(` ${name.toUpperCase()} `)
+  assertSuccess(answer, 200)
+  const { endsAt, idleEndsAt, permissions: allowed, ...data } = answer.body.data
+  assert.deepEqual(data, { name, role: 'finance', mustChangePassword: false })
+  assert.ok((allowed as string[]).includes('refund') && !(allowed as string[]).includes('see operators'))
+  const limits = [endsAt, idleEndsAt].map((time) => Math.round((Date.parse(`${time}`) - Date.now()) / 60_000))
+  assert.deepEqual(limits, [12 * 60, 30])
+  const [cookie = '', ...others] = answer.headers.getSetCookie()
+  assert.match(cookie, /^credits_console=[0-9A-Za-z]{43}\.[\w-]{43}; Path=\/console; HttpOnly; SameSite=Strict$/)
+  assert.deepEqual(others, ['credits_console=; Max-Age=0; Path=/console/api; HttpOnly; SameSite=Strict'])
+  const token = cookieOf(answer).replace('credits_console=', '')
+  const [row] = await database.query('select from operator_sessions where session_hash = $1', [
+    createHash('sha256').update(token).digest(),
+  ])
+  assert.ok(row)
+  const secure = (await other.signIn(name)).headers.getSetCookie()
+  assert.deepEqual(
+    secure.map((each) => each.replace(/=[\w.-]{87};/, '=...;')),
+    ['__Host-credits_console=...; Path=/; HttpOnly; SameSite=Strict; Secure'],
+  )
+  assertSuccess(
+    await other.ask('session', { cookie: cookieOf({ headers: new Headers({ 'set-cookie': `${secure}` }) }) }),
+    200,
+  )
+})
+
+test('a first password that was not changed in 72 hours signs nobody in, and a guesser learns nothing of it', async () => {
+  const name = await newOperator(database, { mustChange: true })
+  const age = (hours: number) =>
+    database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [
+      name,
+      hours,
+    ])
+  await age(71.9)
+  const cookie = await door.enter(name)
+  await age(72.1)
+  const lapsed = await door.signIn(name)
+  assertRefused(lapsed, 'AUTH003')
+  assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
+  assert.match(lapsed.body.message ?? '', /Ask an admin for a new one/)
+  assert.deepEqual(lapsed.headers.getSetCookie(), [])
+  const [noted] = await database.query<{ actor: string; outcome: string }>(
+    `select b.actor, e.outcome from operator_actions b join operator_actions e using (action_id)
+     where b.step = 'BEGUN' and e.step = 'ENDED' order by b.happened_at desc limit 1`,
+  )
+  assert.match(`${noted?.actor}: ${noted?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
+  // Nor can it be changed any more by a session of before.
+  const body = { current: password, next: 'another of many letters' }
+  assertRefused(await door.ask('changePassword', { cookie, body }), 'AUTH003')
+  // Of an operator who lapsed, of one who did not and of nobody, a wrong password is answered alike.
+  const fresh = await newOperator(database, { mustChange: true })
+  const wrong = new Set<string>()
+  for (const each of [name, fresh, 'nobody-at-all']) wrong.add((await door.signIn(each, 'no')).text)
+  assert.equal(wrong.size, 1)
+  await forget()
+  // A password of one's own does not lapse.
+  await database.query('update operators set must_change_password = false where name = $1', [name])
+  await age(100_000)
+  assertSuccess(await door.signIn(name), 200)
+})
+
+test('a password that was hashed at lower costs is hashed anew, and is the same password', async () => {
+  const name = await newOperator(database, {})
+  const kept = () =>
+    database.query<{ hash: string }>('select password_hash as hash from operators where name = $1', [name])
+  await door.enter(name)
+  const [anew] = await kept()
+  assert.match(anew?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)
+  await door.enter(name)
+  assert.deepEqual(await kept(), [anew])
+})
+
+test('a wrong password, a name that nobody has and somebody who is suspended are answered alike', async () => {
+  const [known, suspended] = [await newOperator(database, {}), await newOperator(database, {})]
+  await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [suspended])
+  const answers = [await door.signIn(known, 'wrong'), await door.signIn('nobody.there'), await door.signIn(suspended)]
+  for (const answer of answers) {
+    assertRefused(answer, 'AUTH001')
+    assert.equal(answer.text, answers[0]?.text)
+    assert.equal(answer.headers.get('set-cookie'), null)
+  }
+  await forget()
+})
+
+test('from the fifth wrong password on there is a pause in which the right one is not looked at; a right one ends it', async () => {
+  const name = await newOperator(database, {})
+  await wrongPasswords(name, 5)
+  await move(100)
+  const paused = await other.signIn(name)
+  assert.ok(isPaused(paused), paused.text)
+  const { retryAfterSeconds } = paused.body.metadata as { retryAfterSeconds: number }
+  assert.ok(retryAfterSeconds > 90 && retryAfterSeconds <= 101)
+  assert.equal(paused.headers.get('retry-after'), `${retryAfterSeconds}`)
+  await move(-1)
+  assertSuccess(await door.signIn(name), 200)
+  assert.deepEqual(
+    await database.query('select failures from sign_in_failures'),
+    [{ failures: 4 }],
+    'of the network alone',
+  )
+  await forget()
+})
+
+const pauses: [failures: number, agoSeconds: number, waitSeconds: number][] = [
+  [4, 0, 0],
+  [5, 0, 1],
+  [5, 1, 0],
+  [6, 0, 2],
+  [6, 1, 1],
+  [7, 0, 4],
+  [10, 0, 32],
+  [14, 0, 512],
+  [15, 0, 900],
+  [2_000_000_000, 0, 900],
+  [2_000_000_000, 899, 1],
+  [2_000_000_000, 3_600, 0],
+]
+for (const [failures, agoSeconds, waitSeconds] of pauses) {
+  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, make whoever is next wait for ${waitSeconds} s`, async () => {
+    const client = await database.pool.connect()
+    const subject = Buffer.alloc(32, 1)
+    try {
+      // Within a transaction it is always the same time.
+      await client.query('begin')
+      await client.query(`insert into sign_in_failures values ($1, $2, now() - $3 * interval '1 s')`, [
+        subject,
+        failures,
+        agoSeconds,
+      ])
+      assert.equal(await countTry(createDatabase(client, silentLog), [{ subject, free: 5 }]), waitSeconds)
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+}
+
+test('whoever guesses from elsewhere keeps nobody out', async () => {
+  const name = await newOperator(database, {})
+  await wrongPasswords(name, 5, '127.0.0.2')
+  await move(100)
+  assert.ok(isPaused(await door.signIn(name, password, '127.0.0.2')))
+  assertSuccess(await door.signIn(name), 200)
+  assert.ok(isPaused(await door.signIn(name, password, '127.0.0.2')))
+  await forget()
+})
+
+test('whoever tries one name after the other waits from the twentieth wrong password on', async () => {
+  const hash = cheapHash(password)
+  const names = await Promise.all(Array.from({ length: 5 }, () => newOperator(database, { hash })))
+  for (const name of names) await wrongPasswords(name, 4, '127.0.0.3')
+  await move(100)
+  const untried = await newOperator(database, { hash })
+  assert.ok(isPaused(await door.signIn(untried, password, '127.0.0.3')))
+  await move(-1)
+  assertSuccess(await door.signIn(untried, password, '127.0.0.3'), 200)
+  await forget()
+})
+
+test('many tries at once, at two processes, are no more than the one that is left', async () => {
+  const name = await newOperator(database, {})
+  await wrongPasswords(name, 1)
+  await database.query('update sign_in_failures set failures = 15')
+  await move(-901)
+  const tries = Array.from({ length: 16 }, (_, turn) => (turn % 2 ? door : other).signIn(name, `wrong ${turn}`))
+  const answers = await Promise.all(tries)
+  assert.equal(answers.filter(({ body }) => body.code === 'AUTH001').length, 1)
+  assert.equal(answers.filter(isPaused).length, 15)
+  await forget()
+})
+
+test('a try that waits for another to be counted is held against what that one has left', async () => {
+  const subject = Buffer.alloc(32, 2)
+  await database.query(`insert into sign_in_failures values ($1, 14, now() - interval '901 s')`, [subject])
+  const first = await database.ownerPool.connect()
+  await first.query('begin')
+  await first.query('update sign_in_failures set failures = 15, last_failed_at = now() where subject = $1', [subject])
+  const second = countTry(createDatabase(database.pool, silentLog), [{ subject, free: 5 }])
+  await until('the second waits for the first', async () => {
+    const waiting = await database.query(`select from pg_stat_activity where wait_event_type = 'Lock'
+                                            and datname = current_database()`)
+    return waiting.length > 0
+  })
+  await first.query('commit')
+  first.release()
+  assert.ok((await second) > 800)
+  await forget()
+})
+
+test('a short line waits for its turn, and no one network fills it', async () => {
+  const line = createTurns(3, 2)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const order: string[] = []
+  const enter = (network: string) =>
+    line.hold(network, async () => {
+      order.push(network)
+      await promise
+    })
+  const turns = [enter('a'), enter('a')]
+  assert.deepEqual([line.isFull('a'), line.isFull('b')], [true, false])
+  turns.push(enter('b'))
+  assert.deepEqual([line.isFull('b'), line.isFull('c')], [true, true])
+  await new Promise(setImmediate)
+  assert.deepEqual(order, ['a'])
+  resolve()
+  await Promise.all(turns)
+  assert.deepEqual([order, line.isFull('a')], [['a', 'a', 'b'], false])
+  await assert.rejects(
+    line.hold('a', () => Promise.reject(new Error('of its own'))),
+    /of its own/,
+  )
+  assert.equal(await line.hold('a', async () => 5), 5)
+})
+
+test('a network that has to pause keeps nobody else out, however many of it come at once', async () => {
+  const name = await newOperator(database, {})
+  await wrongPasswords(name, 1, '127.0.0.4')
+  await database.query('update sign_in_failures set failures = 30')
+  await move(100)
+  const flood = Array.from({ length: 80 }, () => door.signIn('kim', 'wrong', '127.0.0.4'))
+  assertSuccess(await door.signIn(name), 200)
+  for (const { body } of await Promise.all(flood)) assert.equal(body.code, 'SVC001')
+  await forget()
+})
+
+test('whoever finds no place in the line is told to come again, and their try does not count', async () => {
+  // Of whom nobody knows a password is hashed at the costs of now: the line does not move on meanwhile.
+  const tries = Array.from({ length: 8 }, (_, turn) => door.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
+  const answers = await Promise.all(tries)
+  const refused = answers.filter(({ body }) => body.code === 'SVC001')
+  const reasons = new Set(refused.map(({ body }) => body.metadata?.reason))
+  assert.deepEqual(reasons, new Set(['signing in']), answers.map(({ text }) => text).join())
+  assert.equal(refused[0]?.headers.get('retry-after'), '1')
+  const tried = answers.length - refused.length
+  // For each name one, and for the network all.
+  assert.deepEqual(
+    await database.query('select failures, count(*)::int as count from sign_in_failures group by 1 order by 1'),
+    [
+      { failures: 1, count: tried },
+      { failures: tried, count: 1 },
+    ],
+  )
+  await forget()
+})
+
+test('the trail has who signed in and from where, and of a refusal where it came from: no name, no password', async () => {
+  const name = await newOperator(database, { hash: cheapHash(password) })
+  await forget()
+  await door.enter(name)
+  assertRefused(await door.signIn('hunter2-typed-as-a-name', 'hunter3'), 'AUTH001')
+  const rows = await database.query<{ actor: string; command: string; outcome: string }>(
+    `select b.actor, b.command, e.outcome from operator_actions b
+     join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+     where b.step = 'BEGUN' order by b.happened_at desc limit 2`,
+  )
+  assert.deepEqual(rows, [
+    { actor: 'somebody from 127.0.0.1', command: 'console sign-in', outcome: 'refused' },
+    { actor: `${name} in the console from 127.0.0.1`, command: 'console sign-in', outcome: 'ok' },
+  ])
+  const kept = JSON.stringify(await database.query('select * from operator_actions')) + door.lines.join('')
+  for (const secret of ['hunter', password, 'wrong 0']) assert.equal(kept.includes(secret), false, secret)
+})
+
+test('what is no name or no password is refused by its rule, and counts for nobody', async () => {
+  const long = { name: 'kim', password: 'x'.repeat(201) }
+  for (const body of [
+    { name: 'kim' },
+    { name: '', password },
+    { name: 'a\0b', password },
+    { name: '\ud800', password },
+    long,
+  ]) {
+    assert.match((await door.ask('signIn', { body })).body.code, /^VAL00[23]$/)
+  }
+  assert.deepEqual(await database.query(`select from sign_in_failures where failures > 1`), [])
+})
+
+test('every permission is somebody’s, and an admin has them all', () => {
+  for (const [permission, roles] of Object.entries(permissions)) {
+    assert.ok((roles as readonly string[]).includes('admin'), permission)
+  }
+})

@@ -1,0 +1,37 @@
+// What an audit has found is told in words: every rule, and whatever the service writes of where it is broken, has words in
+// both languages.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { audits as english } from '../../../console/src/words/en/audits.ts'
+import { audits as korean } from '../../../console/src/words/ko/audits.ts'
+import { ruleTexts } from '../../../src/payments/audit/audit.ts'
+import { brokenGuards } from '../../support/audit/guard-cases.ts'
+
+// The page is compiled with settings of its own, which this program does not share.
+const { tellWhere } = (await import('../../../console/src/pages/books/audit-where.ts' as string)) as {
+  tellWhere(subject: Record<string, unknown>, words: object): string
+}
+const hangul = /[가-힣]/
+
+test('every rule of the audit is told in Korean, and in English as it is', () => {
+  assert.deepEqual(Object.keys(korean.ruleWords).toSorted(), ruleTexts.toSorted())
+  for (const words of Object.values(korean.ruleWords)) assert.match(words, hangul)
+  assert.deepEqual(english.ruleWords, {})
+})
+
+/** What the look at the guards writes beside what is known from their cases. */
+const rarely = { kinds: ['setting'], faults: ['keeps triggers from firing'] }
+
+test('where a rule is broken is told in the language of the reader: every kind of guard, every fault, every table', () => {
+  const found = brokenGuards.flatMap((sabotage) => sabotage.found)
+  const kinds = [...new Set([...found.map(([kind]) => kind), ...rarely.kinds])].map((kind) => ({ kind }))
+  const faults = [...new Set([...found.map(([, , , fault]) => fault), ...rarely.faults])].map((fault) => ({ fault }))
+  const scans = Object.keys(english.kinds).map((scan) => ({ scan }))
+  for (const subject of [...kinds, ...faults, ...scans, { table: 'all tables' }]) {
+    assert.match(tellWhere(subject, { audits: korean }), /^[가-힣 ]+: [가-힣 PG]+$/, JSON.stringify(subject))
+    assert.match(tellWhere(subject, { audits: english }), /^[A-Z][a-z ]+: [A-Za-z: ]+$/)
+  }
+  const slow = { customerId: null, orderId: null, scan: 'entries', from: ['a', 7], rows: 100 }
+  assert.equal(tellWhere(slow, { audits: english }), 'Rows of: Ledger entries, From: a 7, Rows at a time: 100')
+  assert.equal(tellWhere({ table: 'orders', of: 'x' }, { audits: english }), 'Table: orders, of: x')
+})

@@ -1,0 +1,271 @@
+// The story of an order and what is refused are told in words: whatever the service can write has a sentence in both languages,
+// and what nobody has words for is shown as it is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
+import { gateway as gatewayInEnglish } from '../../../console/src/words/en/gateway.ts'
+import { home as homeInEnglish } from '../../../console/src/words/en/home.ts'
+import { problems as problemsInEnglish } from '../../../console/src/words/en/problems.ts'
+import { story as storyInEnglish } from '../../../console/src/words/en/story.ts'
+import { books as booksInKorean } from '../../../console/src/words/ko/books.ts'
+import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gateway.ts'
+import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
+import { problems as problemsInKorean } from '../../../console/src/words/ko/problems.ts'
+import { story as storyInKorean } from '../../../console/src/words/ko/story.ts'
+import { contract, type Endpoint } from '../../../src/console/contract.ts'
+import { momentKinds } from '../../../src/console/orders/contract.ts'
+import { storyOf } from '../../../src/console/orders/story.ts'
+import { catalogue } from '../../../src/core/errors.ts'
+import { cancelCodes, confirmCodes } from '../../../src/gateway/toss/outcomes.ts'
+import type { OrderStory } from '../../../src/payments/books/order-story.sql.ts'
+
+const languages = {
+  en: { books: booksInEnglish, gateway: gatewayInEnglish, story: storyInEnglish, problems: problemsInEnglish },
+  ko: { books: booksInKorean, gateway: gatewayInKorean, story: storyInKorean, problems: problemsInKorean },
+}
+type Language = keyof typeof languages
+type Detail = Record<string, unknown>
+type Told = { text: string; notes: string[]; tone: string }
+
+// The page is compiled with settings of its own, which this program does not share.
+const page = '../../../console/src/pages/order/timeline'
+const { tell } = (await import(`${page}/moment-words.ts`)) as {
+  tell(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Told
+}
+const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
+  meaningOfCode(words: object, code: string): string
+}
+
+const { toldOf } = (await import('../../../console/src/parts/told.ts' as string)) as {
+  toldOf(error: Error, words: object): { title: string; hint: string | null }
+}
+const { ApiError } = (await import('../../../console/src/api/client.ts' as string)) as {
+  ApiError: new (status: number, code: string, message: string, metadata?: object) => Error
+}
+
+const formats = {
+  number: (value: number) => `${value}`,
+  won: (value: number) => `₩${value}`,
+  time: (at: string) => ({ korea: at, utc: at }),
+}
+const at = '2026-11-15T21:45:21.334Z'
+const hangul = /[가-힣]/
+
+function told(kind: string, detail: Detail, language: Language): Told {
+  return tell({ at, kind, detail }, languages[language], formats)
+}
+
+const operations = ['CONFIRM', 'CANCEL', 'REFUND', 'RETURN']
+const ends = [
+  ...operations.flatMap((kind) => ['APPROVED', 'REJECTED'].map((state) => ({ kind, state, gatewayCode: null }))),
+  { kind: 'CONFIRM', state: 'EXPIRED', gatewayCode: null },
+]
+const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
+
+/** What the service writes, by the kind of the moment. */
+const written: Record<(typeof momentKinds)[number], Detail[]> = {
+  PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
+  OPERATION_BEGUN: operations.map((kind) => ({ kind, reason: null })),
+  ATTEMPT: [{ gatewayCode: 'ECONNRESET' }, { gatewayCode: 'NOT_ARRIVED_YET' }],
+  OPERATION_ENDED: ends,
+  LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
+    kind,
+    delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
+    heldDelta: 21,
+    balanceAfter: 3_200,
+  })),
+  EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_TOLD'].map((state) => ({
+    type: 'order.confirmed',
+    deliveries: [{ ...delivery, state }],
+  })),
+  WEBHOOK: [null, 'no such order', 'nothing new', 'agrees', 'repaired', 'disagrees', 'left to reconciliation'].map(
+    (outcome) => ({ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', outcome }),
+  ),
+  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).map((kind) => ({ kind })),
+  DISCREPANCY_RESOLVED: ['the gateway and our books agree', 'the operation was settled'].map((resolution) => ({
+    kind: 'OPERATION_STUCK',
+    resolution,
+  })),
+  OPERATOR: ['ok', 'failed', null, 'SVC001: Not known yet.', 'PAYMENT_CANCEL_FAILED: Not refunded.'].map((outcome) => ({
+    actor: 'kim in the console from 127.0.0.1',
+    command: 'orders settle',
+    reason: 'asked',
+    outcome,
+  })),
+}
+
+for (const kind of momentKinds) {
+  test(`every moment of kind ${kind} is told in both languages`, () => {
+    for (const detail of written[kind]) {
+      const [english, korean] = [told(kind, detail, 'en'), told(kind, detail, 'ko')]
+      assert.equal(english.notes.length, korean.notes.length)
+      for (const line of [english.text, ...english.notes]) {
+        assert.match(line, /^\S.*\S$/)
+        assert.doesNotMatch(line, /undefined|null|NaN|\[object/)
+        assert.doesNotMatch(line, hangul)
+      }
+      for (const line of [korean.text, ...korean.notes]) assert.match(line, hangul, `${kind} ${JSON.stringify(detail)}`)
+    }
+  })
+}
+
+test('every kind of operation that waits on the first page has a word in both languages', () => {
+  for (const { kinds } of [homeInEnglish, homeInKorean]) assert.deepEqual(Object.keys(kinds), operations)
+})
+
+test('the rows of an order become sentences: a confirm without an answer, settled by an operator', () => {
+  const [customerId, operationId, orderId] = ['6ce6bb10-10b3-43c8-888e-ee4fa58bdbc0', 'op', 'ord_1']
+  const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
+  const rows: OrderStory = {
+    orderId,
+    customerId,
+    status: 'CONFIRMED',
+    packageType: 'STANDARD',
+    amount: 20_000,
+    credits: 21,
+    createdAt: new Date(second(0)),
+    confirmedAt: new Date(second(6)),
+    refundShortfall: null,
+    operations: [
+      {
+        operationId,
+        kind: 'CONFIRM',
+        state: 'APPROVED',
+        paymentKey: 'pay_1',
+        gatewayCode: null,
+        transactionKey: 'txn_1',
+        reason: null,
+        creditsHeld: 0,
+        attempts: 1,
+        nextAttemptAt: null,
+        openedAt: second(1),
+        closedAt: second(5),
+      },
+    ],
+    attempts: [{ operationId, gatewayCode: 'ECONNRESET', happenedAt: second(2) }],
+    entries: [{ entryNumber: 9, kind: 'GRANT', delta: 21, heldDelta: 0, balanceAfter: 3_200, createdAt: second(6) }],
+    discrepancies: [],
+    notifications: [
+      {
+        eventType: 'PAYMENT_STATUS_CHANGED',
+        status: 'DONE',
+        paymentKey: 'pay_1',
+        receivedAt: second(3),
+        processedAt: null,
+        outcome: null,
+      },
+    ],
+    actions: [
+      {
+        actionId: 'act',
+        actor: 'kim in the console from ::1',
+        command: 'orders settle',
+        reason: 'no credits',
+        at: second(4),
+        outcome: 'ok',
+        endedAt: second(7),
+      },
+    ],
+  }
+  const event = { eventNumber: 4, eventId: 'evt', type: 'order.confirmed', data: {}, ageMs: 0 } as const
+  const deliveries = [{ ...delivery, state: 'DELIVERED', endpointStatus: 'ACTIVE', attempts: 0 } as const]
+  const moments = storyOf(rows, [{ ...event, createdAt: new Date(second(7)), deliveries }])
+  const lines = moments.map(({ kind, detail }) => told(kind, detail, 'en')).map(({ text, notes }) => [text, ...notes])
+  assert.deepEqual(lines, [
+    ['Order made: STANDARD, ₩20000 for 21 credits'],
+    ['The gateway is asked to capture the payment'],
+    ['No outcome: The gateway broke off the connection (ECONNRESET)'],
+    ['The gateway notified us: PAYMENT_STATUS_CHANGED DONE', 'Not dealt with yet'],
+    ['kim: settle with the gateway', 'Reason: no credits', 'Done'],
+    ['The gateway captured the payment'],
+    ['21 credits given, balance 3200'],
+    ['Event order.confirmed', 'Delivered to end_1'],
+  ])
+})
+
+/** What the service itself puts where a code of the gateway would stand. */
+const ourCodes = [
+  'NOT_ARRIVED_YET',
+  'ABANDONED',
+  'GATEWAY_HELD_BACK',
+  'PAYMENT_DIFFERS',
+  'PAYMENT_OF_ANOTHER_ORDER',
+  'CANCEL_NOT_WHOLE',
+  'ANSWER_TOO_LARGE',
+  'UNSENDABLE_KEY',
+  'TimeoutError',
+  'ABORTED',
+  'EXPIRED',
+  'CANCELED',
+]
+
+test('every code of the gateway that the service knows has a meaning in both languages', () => {
+  for (const code of [...confirmCodes.keys(), ...cancelCodes.keys(), ...ourCodes]) {
+    for (const language of ['en', 'ko'] as const) {
+      assert.match(meaningOfCode(languages[language], code), new RegExp(`^.+ \\(${code}\\)$`))
+    }
+  }
+})
+
+test('a code, a kind of entry or an outcome that nobody has words for is shown as it is', () => {
+  assert.equal(meaningOfCode(languages.ko, 'A_CODE_OF_TOMORROW'), 'A_CODE_OF_TOMORROW')
+  assert.match(meaningOfCode(languages.en, 'HTTP_418'), /418/)
+  assert.match(meaningOfCode(languages.ko, 'PAYMENT_OF_SOME_KIND'), /OF_SOME_KIND/)
+  assert.match(told('OPERATION_BEGUN', { kind: 'TOMORROW', reason: null }, 'ko').text, /TOMORROW/)
+  assert.match(told('LEDGER', { kind: 'TOMORROW', delta: 5, balanceAfter: 7 }, 'ko').text, /TOMORROW 5, 7/)
+  const outcome = 'TOMORROW001: nobody knows'
+  const [, note] = told('OPERATOR', { actor: 'kim', command: 'x', reason: 'y', outcome }, 'ko').notes
+  assert.equal(note, outcome)
+})
+
+test('who acted in the console is named without the address they came from', () => {
+  const [detail = {}] = written.OPERATOR
+  assert.equal(told('OPERATOR', detail, 'en').text, 'kim: settle with the gateway')
+})
+
+test('a refusal is told by its reason or its code in the language of the reader, and never by the sentence of the service', () => {
+  const sentence = 'The key is suspended already.'
+  const { codes, reasons } = problemsInEnglish
+  const refusals = [
+    ...Object.entries(catalogue).map(([code, { status }]) => new ApiError(status, code, sentence)),
+    ...Object.keys(reasons).map((reason) => new ApiError(400, 'VAL003', sentence, { reason })),
+    new ApiError(0, 'NO_ANSWER', sentence),
+    new ApiError(502, 'HTTP 502', sentence),
+    new Error(sentence),
+    new ApiError(418, 'HTTP 418', sentence),
+  ]
+  for (const refusal of refusals) {
+    const { title, hint } = toldOf(refusal, languages.ko)
+    assert.match(title, hangul, JSON.stringify(refusal))
+    assert.doesNotMatch(`${title} ${hint ?? ''}`, /[a-z]{4}/, JSON.stringify(refusal))
+    assert.doesNotMatch(toldOf(refusal, languages.en).title, hangul)
+  }
+  const [reasoned, strange] = ['suspended key', 'of tomorrow'].map((reason) => {
+    return toldOf(new ApiError(400, 'VAL003', sentence, { reason }), languages.en)
+  })
+  assert.deepEqual([reasoned, strange], [reasons['suspended key'], codes.VAL003])
+  const proxied = [401, 403, 404, 500, 502, 503, 504].map((status) => {
+    return toldOf(new ApiError(status, `HTTP ${status}`, ''), languages.en)
+  })
+  const { AUTH001, AUTH003, NOT000, INT001, NO_ANSWER } = codes
+  assert.deepEqual(proxied, [AUTH001, AUTH003, NOT000, INT001, NO_ANSWER, NO_ANSWER, NO_ANSWER])
+})
+
+test('what is told of a field holds wherever it is asked for: each number is in each of its rules', () => {
+  const rules = Object.values<Endpoint>(contract)
+    .flatMap(({ query, body }) => [query, body])
+    .flatMap((schema) => Object.entries((schema as { properties?: object } | undefined)?.properties ?? {}))
+  const numbersIn = (text: string): string[] => text.match(/\d+/g) ?? []
+  let compared = 0
+  for (const { fields } of [problemsInEnglish, problemsInKorean]) {
+    const told: Record<string, string> = fields
+    for (const [field, rule] of rules) {
+      const known = numbersIn(JSON.stringify(rule))
+      const numbers = numbersIn(told[field] ?? '')
+      const unknown = numbers.filter((number) => !known.includes(number))
+      assert.deepEqual(unknown, [], `${field} ${JSON.stringify(rule)}`)
+      compared += numbers.length
+    }
+  }
+  assert.ok(compared > 0)
+})

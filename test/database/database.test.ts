@@ -1,0 +1,178 @@
+// What follows from a failure of the database, and how exactly its numbers arrive.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { AssertionFailed } from '../../src/core/assert.ts'
+import { Refusal } from '../../src/core/errors.ts'
+import { blame, createDatabase, createPool, type FailureKind, failureKind, statement } from '../../src/db/database.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+
+let testDatabase: TestDatabase
+before(async () => {
+  testDatabase = await createTestDatabase({ template: 'template0' })
+})
+after(() => testDatabase.drop())
+
+const withState = (code: string, message = 'as scripted') => Object.assign(new Error(message), { code })
+
+const sqlStates: Record<FailureKind, string> = {
+  again: '40001 40P01',
+  away: '08000 08001 08003 08004 08006 08P01 57P01 57P02 57P03',
+  busy: '53000 53100 53200 53300 53400 55P03 57014 25006',
+  input: '22001 22003 22021 22P02 22P05 23001 23502 23503 23505 23514 23P01',
+  bug: '0A000 25P02 26000 28P01 3D000 42501 42601 42703 42P01 55000 57P04 P0001 XX000',
+}
+
+for (const [kind, states] of Object.entries(sqlStates)) {
+  test(`SQLSTATE ${states} is ${kind}`, () => {
+    for (const state of states.split(' ')) {
+      assert.equal(failureKind(withState(state)), kind, state)
+      assert.equal(blame(withState(state)), kind === 'input' ? 'input' : undefined, state)
+    }
+  })
+}
+
+const withoutState: [error: Error, kind: FailureKind][] = [
+  [withState('ECONNRESET', 'read ECONNRESET'), 'away'],
+  [withState('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'), 'away'],
+  [withState('EPIPE', 'write EPIPE'), 'away'],
+  [withState('ENOENT', 'connect ENOENT /tmp/.s.PGSQL.5432'), 'away'],
+  [withState('ETIMEDOUT', 'connect ETIMEDOUT'), 'away'],
+  [withState('EHOSTUNREACH', 'connect EHOSTUNREACH'), 'away'],
+  [withState('ENOTFOUND', 'getaddrinfo ENOTFOUND db'), 'away'],
+  [withState('EAI_AGAIN', 'getaddrinfo EAI_AGAIN db'), 'away'],
+  [new Error('Connection terminated unexpectedly'), 'away'],
+  [new Error('Connection terminated'), 'away'],
+  [new Error('Connection terminated due to connection timeout'), 'away'],
+  [new Error('Client has encountered a connection error and is not queryable'), 'away'],
+  [new Error('Client was closed and is not queryable'), 'away'],
+  [new Error('timeout exceeded when trying to connect'), 'busy'],
+  [new TypeError('undefined is not a function'), 'bug'],
+  [new AssertionFailed('wrong'), 'bug'],
+  [new Error(''), 'bug'],
+]
+
+for (const [error, kind] of withoutState) {
+  test(`${error.name} "${error.message}" without a SQLSTATE is ${kind}`, () => assert.equal(failureKind(error), kind))
+}
+
+/** Fails as scripted, then answers; an error that is left over would make the next test's count wrong. */
+function scriptedConnections(...errors: unknown[]) {
+  const queries: object[] = []
+  const warned: string[] = []
+  const connections = {
+    async query(query: { name: string; text: string; values: unknown[] }) {
+      queries.push(query)
+      if (errors.length > 0) throw errors.shift()
+      return { rows: [{ one: 1 }] }
+    },
+  }
+  const log = { ...silentLog, warn: (fields: object) => void warned.push((fields as { kind: string }).kind) }
+  return { database: createDatabase(connections, log), queries, warned }
+}
+
+const select = statement('test.select', 'select 1 as one where $1')
+const terminated = () => new Error('Connection terminated unexpectedly')
+const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'SVC001'
+
+test('a statement that lost against another, or whose connection went, is run again with the same values', async () => {
+  for (const error of [
+    withState('40001'),
+    withState('40P01'),
+    withState('57P01'),
+    withState('ECONNRESET'),
+    terminated(),
+  ]) {
+    const { database, queries, warned } = scriptedConnections(error)
+    assert.deepEqual(await database.run(select, [true]), [{ one: 1 }])
+    const query = { name: 'test.select', text: 'select 1 as one where $1', values: [true] }
+    assert.deepEqual(queries, [query, query])
+    assert.equal(warned.length, 1)
+  }
+})
+
+test('it is run four times at most; then the caller is refused with SVC001', async () => {
+  const succeeds = scriptedConnections(withState('40001'), terminated(), withState('57P03'))
+  assert.deepEqual(await succeeds.database.run(select), [{ one: 1 }])
+  assert.deepEqual(succeeds.warned, ['again', 'away', 'away'])
+  const fails = scriptedConnections(terminated(), terminated(), terminated(), terminated())
+  await assert.rejects(fails.database.run(select), isUnavailable)
+  assert.equal(fails.queries.length, 4)
+})
+
+test('a busy database refuses with SVC001 at once: running it again would add to its load', async () => {
+  for (const error of [
+    withState('57014'),
+    withState('55P03'),
+    withState('53300'),
+    new Error('timeout exceeded when trying to connect'),
+  ]) {
+    const { database, queries, warned } = scriptedConnections(error)
+    await assert.rejects(database.run(select), isUnavailable)
+    assert.equal(queries.length, 1)
+    assert.deepEqual(warned, ['busy'])
+  }
+})
+
+test('an error of the input and an unknown error are thrown as they are, once', async () => {
+  for (const error of [withState('23505'), withState('22P02'), withState('42P01'), new TypeError('a bug')]) {
+    const { database, queries, warned } = scriptedConnections(error)
+    await assert.rejects(database.run(select), (thrown) => thrown === error)
+    assert.equal(queries.length, 1)
+    assert.deepEqual(warned, [])
+  }
+})
+
+test('bigint arrives as a number, exact up to 2^53 - 1; beyond that it is an error, never a rounded number', async () => {
+  const database = createDatabase(testDatabase.pool, silentLog)
+  const read = (text: string) =>
+    database.run<{ value: unknown }>(statement(`test.bigint ${text}`, `select ${text}::bigint as value`))
+  for (const value of [0, 1, -1, 100_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+    assert.deepEqual(await read(`(${value})`), [{ value }])
+  }
+  assert.deepEqual(await read('null'), [{ value: null }])
+  for (const text of ['9007199254740992', '9007199254740993', '(-9007199254740992)', '9223372036854775807']) {
+    await assert.rejects(read(text), AssertionFailed)
+  }
+  assert.deepEqual(await read('7'), [{ value: 7 }], 'the connection is as good as before')
+})
+
+test('the server ends a statement after 5 s, a wait for a lock after 2 s, an idle transaction after 10 s', async () => {
+  const limited = createPool({ connection: testDatabase.connection, maxConnections: 2, log: silentLog })
+  const [limits] = (
+    await limited.query(`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+      current_setting('idle_in_transaction_session_timeout') as idle`)
+  ).rows
+  assert.deepEqual(limits, { statement: '5s', lock: '2s', idle: '10s' })
+  await limited.end()
+})
+
+test('a connection that dies while idle is replaced, and the process lives on', async () => {
+  const warned: string[] = []
+  const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) }
+  const pool = createPool({ connection: testDatabase.connection, maxConnections: 1, log })
+  const database = createDatabase(pool, log)
+  const processId = statement('test.processId', 'select pg_backend_pid() as pid')
+  const [before] = await database.run<{ pid: number }>(processId)
+  await testDatabase.query('select pg_terminate_backend($1)', [before?.pid])
+  const [now] = await database.run<{ pid: number }>(processId)
+  assert.notEqual(now?.pid, before?.pid)
+  assert.ok(warned.length > 0)
+  await pool.end()
+})
+
+test('a connection that dies under a statement is replaced, and the statement is run again', async () => {
+  const database = createDatabase(testDatabase.pool, silentLog)
+  await testDatabase.query('create table tries (number serial)')
+  const client = new pg.Client(testDatabase.connection)
+  await client.connect()
+  await client.query('begin; lock tries in access exclusive mode')
+  const blocked = database.run<{ count: number }>(statement('test.count', 'select count(*) as count from tries'))
+  const blockedBy = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%count from tries'`
+  let pids: { pid: number }[] = []
+  while (pids.length === 0) pids = await testDatabase.query<{ pid: number }>(blockedBy)
+  await client.query('select pg_terminate_backend($1)', [pids[0]?.pid])
+  await client.query('insert into tries default values; commit')
+  await client.end()
+  assert.deepEqual(await blocked, [{ count: 1 }])
+})

@@ -1,0 +1,51 @@
+// The connections of a process: as many as it was allowed, however few, and some of them for requests alone.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { statement } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+
+let testDatabase: TestDatabase
+before(async () => {
+  testDatabase = await createTestDatabase()
+})
+after(() => testDatabase.drop())
+
+const sleepStatement = statement('test.sleep', 'select pg_sleep(0.3)')
+const planStatement = statement('test.plan', `select current_setting('plan_cache_mode') as "mode"`)
+
+for (const { allowed, use } of [
+  { allowed: 2, use: 'service' },
+  { allowed: 3, use: 'service' },
+  { allowed: 10, use: 'service' },
+  { allowed: 2, use: 'command' },
+] as const) {
+  test(`a ${use} that may have ${allowed} connections has no more, and uses them all`, async (t) => {
+    const options = {
+      databaseUrl: databaseUrl(testDatabase.connection),
+      databaseConnections: allowed,
+      use,
+      log: silentLog,
+    }
+    const opened = await openDatabase({ ...options, dataDir: newDirectory(t) })
+    t.after(() => opened.close())
+    const databases = use === 'service' ? [opened.database, opened.requestDatabase] : [opened.database]
+    const asleep = databases.flatMap((database) => Array.from({ length: 12 }, () => database.run(sleepStatement)))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const [row] = await testDatabase.query<{ sleeping: number }>(
+      `select count(*)::int as sleeping from pg_stat_activity where datname = current_database() and query like '%pg_sleep(0.3)%'
+         and state = 'active' and pid <> pg_backend_pid()`,
+    )
+    assert.equal(row?.sleeping, allowed)
+    await Promise.allSettled(asleep)
+  })
+}
+
+test('statements of requests are planned once, those of the worker as needed', async (t) => {
+  const options = { databaseUrl: databaseUrl(testDatabase.connection), databaseConnections: 2, log: silentLog }
+  const opened = await openDatabase({ ...options, use: 'service', dataDir: newDirectory(t) })
+  t.after(() => opened.close())
+  assert.deepEqual(await opened.requestDatabase.run(planStatement), [{ mode: 'force_generic_plan' }])
+  assert.deepEqual(await opened.database.run(planStatement), [{ mode: 'auto' }])
+})

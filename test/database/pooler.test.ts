@@ -1,0 +1,80 @@
+// How the service reaches PostgreSQL. Over a network it is to be TLS. In between there may be a pooler. One that keeps sessions and the limits of statements is served
+// through; any other refuses the start with one line, instead of letting requests fail.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
+import { warnOfPlainText } from '../../src/db/session-check.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { type PoolerOptions, startPooler } from '../support/database/pooler.ts'
+
+const dataDir = newDirectory({ after })
+let database: OwnTestDatabase
+before(async () => {
+  database = await createTestDatabase({ maxConnections: 2 })
+})
+after(() => database.drop())
+
+async function refusalOf(url: string, options: Partial<OpenOptions> = {}): Promise<string | undefined> {
+  const common = { databaseUrl: url, databaseConnections: 2, dataDir, use: 'service', log: silentLog } as const
+  try {
+    await (await openDatabase({ ...common, ...options })).close()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const limits = { statement_timeout: 5_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 10_000 }
+const sessions =
+  'The statements of one connection run in different sessions of the server. Connect to PostgreSQL itself, or through a ' +
+  'pooler that keeps sessions (PgBouncer: pool_mode = session).'
+const limitsAdvice =
+  'Connect to PostgreSQL itself, or through a pooler that keeps sessions and ignores these parameters, with the same ' +
+  'limits set for the role (alter role … set statement_timeout = …).'
+const leftOut =
+  'idle_in_transaction_session_timeout is 0 ms instead of 10000 ms, lock_timeout is 0 ms instead of 2000 ms, ' +
+  `statement_timeout is 0 ms instead of 5000 ms: a pooler in between ignores what is asked for at connect. ${limitsAdvice}`
+const refused = `A pooler in between says: unsupported startup parameter: statement_timeout. ${limitsAdvice}`
+
+const poolers: [what: string, options: PoolerOptions, refusal: string | undefined][] = [
+  ['keeps sessions and limits is served through', { mode: 'session', limits }, undefined],
+  ['changes sessions between transactions refuses the start', { mode: 'transaction', limits }, sessions],
+  ['ignores the limits of statements refuses the start', { mode: 'session' }, leftOut],
+  ['refuses the limits of statements refuses the start', { mode: 'session', refuses: 'statement_timeout' }, refused],
+]
+for (const [what, options, refusal] of poolers) {
+  test(`a pooler that ${what}`, async (t) => {
+    assert.equal(await refusalOf(await startPooler(t, database.connection, options)), refusal)
+  })
+}
+
+test('limits of statements that DATABASE_URL asks for are in force, and served with', async () => {
+  assert.equal(await refusalOf(`${databaseUrl(database.connection)}&statement_timeout=4000`), undefined)
+})
+
+test('a database that is reached over a network without TLS is a warning; by a socket, by loopback or with TLS it is none', async () => {
+  const warning = 'the database is reached over a network without TLS: set sslmode=verify-full in DATABASE_URL'
+  const transports: [address: string | null, encrypted: boolean | null, warnings: string[]][] = [
+    [null, null, []],
+    ['127.0.0.1', false, []],
+    ['::1', false, []],
+    ['10.0.0.7', true, []],
+    ['10.0.0.7', false, [warning]],
+    ['fd00::7', false, [warning]],
+  ]
+  for (const [address, encrypted, expected] of transports) {
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) as never }
+    // The server of the tests listens on a socket alone.
+    const connections = { query: async () => ({ rows: [{ address, encrypted }] }) }
+    await warnOfPlainText(createDatabase(connections, silentLog), log)
+    assert.deepEqual(warnings, expected, `${address} ${encrypted}`)
+  }
+})
+
+test('commands work through any pooler: audit is what one runs then', async (t) => {
+  const url = await startPooler(t, database.connection, { mode: 'session' })
+  assert.equal(await refusalOf(url, { use: 'command' }), undefined)
+})

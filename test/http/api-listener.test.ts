@@ -1,0 +1,67 @@
+// What the listener of an API does around its routes: at a stop, and with a body that nobody wants.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
+import { head, openSocket, parseAnswer, sendBeforeReading } from '../../harness/raw-http.ts'
+import { refuse } from '../../src/core/errors.ts'
+import { buildApiListener } from '../../src/http/api-listener.ts'
+import { success } from '../../src/http/envelope.ts'
+
+/** `/succeeds` and `/fails` answer when they are let go. */
+async function startListener(t: TestContext) {
+  const held = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  const app = buildApiListener({
+    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1_000,
+  })
+  async function wait(): Promise<void> {
+    arrived.resolve()
+    await held.promise
+  }
+  app.get('/succeeds', async () => {
+    await wait()
+    return success({ did: 'it' }, null)
+  })
+  app.get('/fails', async () => {
+    await wait()
+    throw refuse('SVC001')
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(async () => {
+    held.resolve()
+    await app.close()
+  })
+  return { app, port: (app.server.address() as AddressInfo).port, letGo: held.resolve, arrived: arrived.promise }
+}
+
+for (const path of ['/succeeds', '/fails']) {
+  test(`a request that is under way when we stop is answered and takes its connection with it: ${path}`, async (t) => {
+    const { app, port, letGo, arrived } = await startListener(t)
+    const socket: Socket = await openSocket(port)
+    socket.write(head(`GET ${path}`))
+    await arrived
+    const closed = app.close()
+    // The stop has begun: nobody else is let in.
+    while (app.server.listening) await new Promise((resolve) => setTimeout(resolve, 5))
+    letGo()
+    const [received] = (await once(socket, 'data')) as [Buffer]
+    const answer = parseAnswer(received)
+    assert.equal(answer?.status, path === '/fails' ? 503 : 200)
+    assert.equal(answer?.headers.get('connection'), 'close')
+    await closed
+  })
+}
+
+test('a GET with a body past all limits has its answer', async (t) => {
+  const { port, letGo, arrived } = await startListener(t)
+  const pieces = Array.from({ length: 48 }, () => Buffer.alloc(65_536, 'x'))
+  const size = pieces.length * 65_536
+  const answered = sendBeforeReading(port, head('GET /succeeds', { 'content-length': size }), pieces)
+  await arrived
+  setTimeout(letGo, 100)
+  assert.equal((await answered).status, 200)
+})

@@ -1,0 +1,195 @@
+// The trail of what operators did: every command that changes something is in it with who, what, when and what came of it, no
+// other is, and no secret.
+import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
+import { after, before, test } from 'node:test'
+import { type Cleaner, databaseUrl, newDataDir, runCommand } from '../../../harness/processes.ts'
+import { createDatabase } from '../../../src/db/database.ts'
+import { beginAction, listActions } from '../../../src/operators/action-log.sql.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+let database: OwnTestDatabase
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
+
+const settings = () => ({ DATABASE_URL: databaseUrl(database.connection), EVENT_PRIVATE_ADDRESSES: 'allow' })
+
+function run(t: Cleaner, ...args: string[]) {
+  return runCommand(t, dataDir, args, settings())
+}
+
+async function list(t: Cleaner, ...args: string[]): Promise<{ at: string }[]> {
+  const { code, stdout, stderr } = await run(t, 'actions', 'list', '--json', ...args)
+  assert.deepEqual([code, stderr], [0, ''])
+  return JSON.parse(stdout)
+}
+
+/** The newest action, without its id and times. */
+async function newest() {
+  const [action] = await listActions(createDatabase(database.pool, silentLog), 1)
+  assert.ok(action?.endedAt && action.at <= action.endedAt)
+  const { actionId: _, at: __, endedAt: ___, ...rest } = action
+  return rest
+}
+
+const osUser = userInfo().username
+
+test('a command that changes something is written down with the user of this machine and the ids of what came of it', async (t) => {
+  const issued = JSON.parse((await run(t, 'keys', 'issue', '--customer', 'Acme Inc', '--json')).stdout)
+  const { keyId, customerId } = issued
+  assert.deepEqual(await newest(), {
+    actor: osUser,
+    command: 'keys issue',
+    arguments: ['--customer', 'Acme Inc'],
+    outcome: 'ok',
+    about: { keyId, customerId },
+    subject: customerId,
+    reason: null,
+  })
+  await run(t, 'keys', 'suspend', keyId)
+  const { subject, arguments: words, about } = await newest()
+  assert.deepEqual([subject, words, about], [customerId, [keyId], { keyId }], 'on the trail of the customer')
+})
+
+test('--by names who it was, beside the user of this machine', async (t) => {
+  const { code } = await run(t, 'customers', 'low-credits', '--customer', 'Acme Inc', '--credits', '5', '--by', ' Kim ')
+  assert.equal(code, 0)
+  const [{ customerId } = { customerId: '' }] = await database.query<{ customerId: string }>(
+    `select customer_id as "customerId" from customers where name = 'Acme Inc'`,
+  )
+  assert.deepEqual(await newest(), {
+    actor: `Kim as ${osUser}`,
+    command: 'customers low-credits',
+    outcome: 'ok',
+    about: { customerId },
+    arguments: ['--customer', 'Acme Inc', '--credits', '5'],
+    subject: customerId,
+    reason: null,
+  })
+})
+
+test('what was refused is written down with what it was about, why it was wanted and why it was refused', async (t) => {
+  assert.equal((await run(t, 'keys', 'suspend', 'key_none')).code, 1)
+  assert.deepEqual(await newest(), {
+    actor: osUser,
+    command: 'keys suspend',
+    arguments: ['key_none'],
+    subject: 'key_none',
+    reason: null,
+    outcome: 'There is no key key_none.',
+    about: {},
+  })
+  assert.equal((await run(t, 'orders', 'refund', 'ord_none', '--reason', 'paid twice')).code, 1)
+  const { command, arguments: words, subject, reason, outcome } = await newest()
+  assert.deepEqual([command, words, subject, reason], ['orders refund', ['ord_none'], 'ord_none', 'paid twice'])
+  assert.match(outcome ?? '', /^There is no order|^NOT000/)
+})
+
+test('no secret gets in, not even one that was taken for an id', async (t) => {
+  const [{ apiKey }, { token }] = await Promise.all([
+    run(t, 'keys', 'issue', '--customer', 'Acme Inc', '--json').then(({ stdout }) => JSON.parse(stdout)),
+    run(t, 'services', 'issue', '--name', 'analyses', '--json').then(({ stdout }) => JSON.parse(stdout)),
+  ])
+  const added = await run(t, 'endpoints', 'add', '--url', 'https://hooks.example/in/hunter2?key=hunter3', '--json')
+  const { secret } = JSON.parse(added.stdout)
+  assert.deepEqual((await newest()).arguments, ['--url', 'https://hooks.example'])
+  const refused = await run(t, 'keys', 'suspend', apiKey)
+  assert.deepEqual([refused.code, refused.stderr], [1, 'There is no key cpk_....\n'])
+  assert.deepEqual(await newest(), {
+    actor: osUser,
+    command: 'keys suspend',
+    arguments: ['cpk_...'],
+    subject: 'cpk_...',
+    reason: null,
+    outcome: 'There is no key cpk_....',
+    about: {},
+  })
+  await run(t, 'services', 'suspend', token)
+  const operator = await run(t, 'operators', 'add', 'kim', '--role', 'viewer', '--json')
+  const { operatorId, firstPassword } = JSON.parse(operator.stdout)
+  const { subject, arguments: words, about } = await newest()
+  assert.deepEqual([subject, words, about], ['kim', ['kim', '--role', 'viewer'], { operatorId }])
+  const trail = JSON.stringify(await database.query('select * from operator_actions'))
+  for (const each of [apiKey, token, secret, firstPassword, 'hunter']) assert.equal(trail.includes(each), false, each)
+})
+
+test('actions list shows the newest first, as many as asked for, to people too', async (t) => {
+  const all = await list(t)
+  assert.deepEqual(
+    all.map(({ at }) => at),
+    all.map(({ at }) => at).toSorted((one, other) => other.localeCompare(one)),
+  )
+  assert.deepEqual(await list(t, '--limit', '2'), all.slice(0, 2))
+  const { stdout } = await run(t, 'actions', 'list', '--limit', '1')
+  const [head = '', line = ''] = stdout.split('\n')
+  assert.deepEqual(head.split(/ {2,}/), ['at', 'actor', 'command', 'arguments', 'reason', 'outcome', 'about'])
+  assert.match(
+    line,
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) {2}\S+ +operators add +kim --role viewer +- +ok +opr_\w{20}$/,
+  )
+})
+
+test('an action that was killed has no outcome', async (t) => {
+  const what = { command: 'reconcile', arguments: [], subject: null, reason: null }
+  const action = { actionId: crypto.randomUUID(), actor: 'Kim', ...what }
+  await beginAction(createDatabase(database.pool, silentLog), action)
+  const [{ at: _, ...rest } = { at: '' }] = await list(t, '--limit', '1')
+  assert.deepEqual(rest, { ...action, outcome: null, about: null, endedAt: null })
+})
+
+const looks = [
+  ['keys', 'list'],
+  ['services', 'list'],
+  ['endpoints', 'list'],
+  ['discrepancies', 'list'],
+  ['balances', 'show', '--customer', 'Acme Inc'],
+  ['statements', 'export', '--customer', 'Acme Inc'],
+  ['events', 'list', '--customer', 'Acme Inc'],
+  ['events', 'dead'],
+  ['actions', 'list'],
+  ['operators', 'list'],
+  ['audit'],
+]
+test('commands that only look work where nothing can be written, and are not in the trail', async (t) => {
+  const before = await database.query('select from operator_actions')
+  const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
+  const ends = await Promise.all(looks.map((args) => runCommand(t, dataDir, args, { DATABASE_URL: readOnly })))
+  assert.deepEqual(
+    ends.map(({ code, stderr }) => [code, stderr]),
+    looks.map(() => [0, '']),
+  )
+  assert.equal((await database.query('select from operator_actions')).length, before.length)
+  assert.deepEqual(await database.query('select from audits'), [])
+})
+
+test('a command that cannot be written down does nothing', async (t) => {
+  const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
+  const { code, stdout } = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
+    DATABASE_URL: readOnly,
+  })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.deepEqual(await database.query(`select from customers where name = 'unseen'`), [])
+})
+
+const notTaken: [args: string[], says: RegExp][] = [
+  [['keys', 'list', '--by', 'Kim'], /^keys list: --by is not taken/],
+  [
+    ['keys', 'issue', '--customer', 'Acme Inc', '--by', ' '],
+    /^keys issue: --by: expected a name of 1 to 100 characters/,
+  ],
+  [['keys', 'issue', '--customer', 'Acme Inc', '--limit', '1'], /^keys issue: --limit is not taken/],
+  [['actions', 'list', '--limit', '0'], /^actions list: --limit: expected a number from 1 to 1000/],
+  [['actions', 'list', '--limit', '1001'], /^actions list: --limit: expected a number from 1 to 1000/],
+  [['actions', 'list', 'all'], /^actions list: "all" is one word too many/],
+]
+test('--by without a name or for a command that changes nothing, and a limit that is none, are refused: exit code 2', async (t) => {
+  const ends = await Promise.all(notTaken.map(([args]) => run(t, ...args)))
+  for (const [index, { code, stderr }] of ends.entries()) {
+    assert.equal(code, 2)
+    assert.match(stderr, notTaken[index]?.[1] ?? /never/)
+  }
+})

@@ -1,0 +1,153 @@
+// The command line as a person and as a script meet it: what goes where, with which exit code, how it ends when it is
+// interrupted, and from wherever it is called.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  assertNothingRuns,
+  bareEnvironment,
+  type Cleaner,
+  databaseUrl,
+  defer,
+  type Environment,
+  launch,
+  newDataDir,
+  newDirectory,
+  repository,
+  runCommand,
+} from '../../../harness/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
+
+const wholeFile = { after }
+const dataDir = newDataDir(wholeFile)
+let database: TestDatabase
+before(async () => {
+  database = await createTestDatabase()
+  defer(wholeFile, () => database.drop())
+})
+const run = (t: Cleaner, ...args: string[]) =>
+  runCommand(t, dataDir, args, { DATABASE_URL: databaseUrl(database.connection) })
+
+test('help is on stdout with exit code 0, and asks for nothing', async (t) => {
+  const ends = await Promise.all(
+    [['--help'], ['help', 'keys', 'issue'], ['keys', 'issue', '--help']].map((args) =>
+      runCommand(t, newDataDir(t), args, { PORT: 'not even read' }),
+    ),
+  )
+  for (const { code, stderr } of ends) assert.deepEqual([code, stderr], [0, ''])
+  assert.match(ends[0]?.stdout ?? '', /^Usage: credits <command>/)
+  assert.match(ends[1]?.stdout ?? '', /\nUsage\n {2}credits keys issue --customer NAME\|UUID /)
+  assert.equal(ends[2]?.stdout, ends[1]?.stdout)
+})
+
+test('with --json an error is one JSON document on stderr, with the exit code, and stdout is empty', async (t) => {
+  const faults: [args: string[], settings: object, expected: object][] = [
+    [['keys', 'suspend', 'key_none'], {}, { error: 'There is no key key_none.', exitCode: 1 }],
+    [['keys', 'suspend'], {}, { error: 'keys suspend: exactly one KEYID is needed (see: keys list)', exitCode: 2 }],
+    [['kyes'], {}, { error: 'There is no command "kyes". Did you mean "keys"?', exitCode: 2 }],
+    [[], {}, { error: 'There is no command.', exitCode: 2 }],
+    [['keys', 'list'], { PORT: 'x' }, { error: 'PORT: expected a whole number from 0 to 65535, got "x"', exitCode: 1 }],
+  ]
+  await Promise.all(
+    faults.map(async ([args, settings, expected]) => {
+      const DATABASE_URL = databaseUrl(database.connection)
+      const { code, stdout, stderr } = await runCommand(t, dataDir, [...args, '--json'], { DATABASE_URL, ...settings })
+      assert.deepEqual([stdout, JSON.parse(stderr)], ['', expected])
+      assert.equal(code, 'exitCode' in expected && expected.exitCode)
+    }),
+  )
+})
+
+test('times are those of the zone of the machine', async (t) => {
+  const { stdout } = await run(t, 'keys', 'issue', '--customer', 'zones', '--json')
+  const { keyId } = JSON.parse(stdout)
+  const listed = await runCommand(t, dataDir, ['keys', 'list'], {
+    DATABASE_URL: databaseUrl(database.connection),
+    TZ: 'Asia/Seoul',
+  })
+  assert.match(listed.stdout, new RegExp(`^${keyId} .* \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+09:00$`, 'm'))
+  assert.equal(listed.stdout.includes('\x1b'), false, 'colours are for terminals')
+})
+
+test('a reader that goes away ends it quietly, with the exit code of a broken pipe', async (t) => {
+  const env = bareEnvironment({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl(database.connection) })
+  const launched = launch(t, process.execPath, ['src/cli.ts', 'keys', 'list'], { cwd: repository, env })
+  launched.child.stdout.destroy()
+  const { code, stderr } = await launched.ended
+  assert.deepEqual([code, stderr], [141, ''])
+})
+
+/** A gateway that takes every request and answers none. */
+async function silentGateway(t: Cleaner): Promise<{ url: string; asked: Promise<unknown> }> {
+  const server = createServer()
+  const asked = once(server, 'request')
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  defer(t, () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+/** A command that waits for the gateway, and is sent a signal then. */
+async function interrupted(t: Cleaner, signal: NodeJS.Signals, settings: Environment) {
+  const gateway = await silentGateway(t)
+  const keys = { TOSS_CLIENT_KEY: 'test_ck_x', TOSS_SECRET_KEY: 'test_sk_x', KEY_PEPPER: 'a pepper for the tests only' }
+  const env = bareEnvironment({ GATEWAY: 'toss', TOSS_API_URL: gateway.url, ...keys, ...settings })
+  const args = ['src/cli.ts', 'reconcile', '--from', '2026-01-01', '--to', '2026-01-02', '--json']
+  const launched = launch(t, process.execPath, args, { cwd: repository, env })
+  await Promise.race([gateway.asked, launched.ended])
+  launched.child.kill(signal)
+  const { code, stdout, stderr } = await launched.ended
+  const error = 'Interrupted. What it has done stays done; what it has begun at the gateway, the worker finishes.'
+  assert.deepEqual([stdout, JSON.parse(stderr)], ['', { error, exitCode: code }])
+  return code
+}
+
+async function newestAction(t: Cleaner, directory: string, settings: Environment = {}): Promise<unknown[]> {
+  const { stdout } = await runCommand(t, directory, ['actions', 'list', '--limit', '1', '--json'], settings)
+  const [{ command, outcome }] = JSON.parse(stdout)
+  return [command, outcome]
+}
+
+test('Ctrl-C in the middle: exit code 130, it is in the trail, and nothing is left running', async (t) => {
+  const directory = newDataDir(t)
+  assert.equal(await interrupted(t, 'SIGINT', { DATA_DIR: directory }), 130)
+  assertNothingRuns(directory)
+  assert.deepEqual(await newestAction(t, directory), ['reconcile', 'interrupted'])
+})
+
+test('told to terminate in the middle: exit code 143, and it is in the trail', async (t) => {
+  const settings = { DATABASE_URL: databaseUrl(database.connection), DATA_DIR: dataDir }
+  assert.equal(await interrupted(t, 'SIGTERM', settings), 143)
+  assert.deepEqual(await newestAction(t, dataDir, settings), ['reconcile', 'interrupted'])
+})
+
+test('bin/credits works from anywhere, through a link too, and a path is seen from where it was typed', async (t) => {
+  const directory = newDirectory(t)
+  fs.symlinkSync(join(repository, 'bin/credits'), join(directory, 'credits'))
+  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
+  const env = bareEnvironment({
+    PATH: [directory, dirname(process.execPath), ...path].join(delimiter),
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl(database.connection),
+  })
+  const listed = await launch(t, 'credits', ['keys', 'list', '--json'], { cwd: directory, env }).ended
+  assert.deepEqual([listed.code, listed.stderr], [0, ''])
+  assert.ok(Array.isArray(JSON.parse(listed.stdout)))
+  const saved = await launch(t, 'credits', ['backup', '--to', 'all.backup'], { cwd: directory, env }).ended
+  assert.deepEqual([saved.code, saved.stderr], [0, ''])
+  assert.ok(fs.existsSync(join(directory, 'all.backup')))
+})
+
+test('bin/credits and npm run credits start the same program in the same way', () => {
+  const { scripts, bin } = JSON.parse(fs.readFileSync(join(repository, 'package.json'), 'utf8'))
+  assert.deepEqual(bin, { credits: 'bin/credits' })
+  const script = fs.readFileSync(join(repository, 'bin/credits'), 'utf8')
+  assert.ok(script.endsWith(`\n${scripts.credits} "$@"\n`))
+})

@@ -1,0 +1,203 @@
+// The operator's commands as processes, beside a running service and without one.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  assertNothingRuns,
+  type Cleaner,
+  callerOf,
+  copyDataDir,
+  type Environment,
+  newDataDir,
+  postgresProcesses,
+  processIdFile,
+  type RunningService,
+  runCommand,
+  startService,
+} from '../../../harness/processes.ts'
+
+type Issued = { keyId: string; customerId: string; apiKey: string }
+
+const wholeFile = { after }
+/** Used by commands alone, never by a service. */
+const stopped = newDataDir(wholeFile)
+const dataDir = newDataDir(wholeFile)
+let service: RunningService
+before(async () => {
+  service = await startService(wholeFile, dataDir)
+})
+
+async function succeed(t: Cleaner, args: string[], directory = dataDir, settings: Environment = {}): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(t, directory, args, settings)
+  assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  return stdout
+}
+
+async function issue(t: Cleaner, customer: string, directory = dataDir): Promise<Issued> {
+  return JSON.parse(await succeed(t, ['keys', 'issue', '--customer', customer, '--json'], directory))
+}
+
+async function list(t: Cleaner, directory = dataDir): Promise<Record<string, string>[]> {
+  return JSON.parse(await succeed(t, ['keys', 'list', '--json'], directory))
+}
+
+function codeOf({ apiKey }: Issued): Promise<string> {
+  return callerOf(service.publicUrl, apiKey).code()
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+test('keys issue --json gives exactly keyId, customerId and apiKey, and the key works at once', async (t) => {
+  const issued = await issue(t, 'Acme Corporation')
+  assert.deepEqual(Object.keys(issued), ['keyId', 'customerId', 'apiKey'])
+  assert.match(issued.keyId, /^key_[0-9A-Za-z]+$/)
+  assert.match(issued.customerId, uuidPattern)
+  assert.match(issued.apiKey, /^cpk_[0-9A-Za-z]{43}$/)
+  const { body } = await callerOf(service.publicUrl, issued.apiKey).call('credits')
+  assert.deepEqual(body.data, { credits: 0, customerId: issued.customerId })
+})
+
+test('keys issue without --json says the same to people', async (t) => {
+  const lines = (await succeed(t, ['keys', 'issue', '--customer', 'people'])).trim().split('\n')
+  const names = lines.map((line) => line.split(/: +/)[0])
+  assert.deepEqual(names, ['keyId', 'customerId', 'apiKey'])
+})
+
+test('the same name twice is one customer with two keys, and their credits are the customer’s', async (t) => {
+  const first = await issue(t, 'twice')
+  const second = await issue(t, ' twice ')
+  assert.equal(second.customerId, first.customerId)
+  assert.notEqual(second.keyId, first.keyId)
+  const caller = callerOf(service.publicUrl, first.apiKey)
+  const { orderId } = (await caller.purchase('BASIC')).body.data
+  assert.equal((await caller.confirm(orderId, 1_000)).status, 200)
+  assert.equal(await callerOf(service.publicUrl, second.apiKey).credits(), 1)
+})
+
+test('keys issue takes the UUID of a known customer, or of one to be made', async (t) => {
+  const { customerId } = await issue(t, 'by uuid')
+  assert.equal((await issue(t, customerId.toUpperCase())).customerId, customerId)
+  const chosen = crypto.randomUUID()
+  const issued = await issue(t, chosen)
+  assert.equal(issued.customerId, chosen)
+  assert.equal(await codeOf(issued), 'SUCCESS')
+})
+
+test('keys list shows every key with its last four characters, newest first, and no secret', async (t) => {
+  const issued = await issue(t, 'listed')
+  const rows = await list(t)
+  const { createdAt = '', ...newest } = rows[0] ?? {}
+  assert.deepEqual(newest, {
+    keyId: issued.keyId,
+    customerId: issued.customerId,
+    customerName: 'listed',
+    lastFour: issued.apiKey.slice(-4),
+    status: 'ACTIVE',
+    secretVersion: 1,
+  })
+  assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const table = await succeed(t, ['keys', 'list'], dataDir, { TZ: 'UTC' })
+  const [head = '', first = ''] = table.split('\n')
+  assert.deepEqual(head.split(/ {2,}/), [
+    'keyId',
+    'customerId',
+    'customerName',
+    'lastFour',
+    'status',
+    'secretVersion',
+    'createdAt',
+  ])
+  assert.deepEqual(first.split(/ {2,}/), [...Object.values(newest).map(String), createdAt.replace(/\.\d+Z/, 'Z')])
+  for (const text of [table, JSON.stringify(rows)]) assert.doesNotMatch(text, /cpk_|hash|pepper/i)
+})
+
+test('5.4: keys suspend gives AUTH003 in the running service within a second, keys activate takes it back', async (t) => {
+  const issued = await issue(t, 'suspended')
+  const other = await issue(t, 'suspended')
+  assert.equal(await codeOf(issued), 'SUCCESS')
+  for (const [verb, status, code] of [
+    ['suspend', 'SUSPENDED', 'AUTH003'],
+    ['suspend', 'SUSPENDED', 'AUTH003'],
+    ['activate', 'ACTIVE', 'SUCCESS'],
+  ] as const) {
+    const said = await succeed(t, ['keys', verb, issued.keyId, '--json'])
+    assert.deepEqual(JSON.parse(said), { keyId: issued.keyId, status })
+    // Keeps the key in the service's memory for as long as it may stay there.
+    await codeOf(issued)
+    await sleep(1_000)
+    assert.equal(await codeOf(issued), code)
+    assert.equal(await codeOf(other), 'SUCCESS')
+  }
+})
+
+test('an unknown key id is refused with one line and exit code 1', async (t) => {
+  for (const verb of ['suspend', 'activate']) {
+    const { code, stdout, stderr } = await runCommand(t, dataDir, ['keys', verb, 'key_unknown'])
+    assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: 'There is no key key_unknown.\n' })
+  }
+})
+
+const notCommands: { args: string[]; says: RegExp }[] = [
+  { args: [], says: /^Usage: credits <command>/ },
+  { args: ['keys'], says: /^Usage: credits keys <verb> .*\n\n {2}credits keys issue --customer NAME\|UUID /s },
+  {
+    args: ['keys', 'burn'],
+    says: /^There is no command "keys burn"\. With keys there are: issue, suspend, .*\n\nMore: credits help keys\n$/,
+  },
+  { args: ['keys', 'issue'], says: /^keys issue: --customer NAME\|UUID is needed/ },
+  { args: ['keys', 'issue', '--customer'], says: /^keys issue: --customer NAME\|UUID: the value is missing\n/ },
+  { args: ['keys', 'issue', '--customer', ' '], says: /^keys issue: --customer NAME\|UUID is needed/ },
+  { args: ['keys', 'issue', '--customer', 'Acme', 'Corporation'], says: /^keys issue: / },
+  { args: ['keys', 'suspend'], says: /^keys suspend: exactly one KEYID is needed/ },
+  { args: ['keys', 'list', 'Acme'], says: /^keys list: / },
+]
+for (const { args, says } of notCommands) {
+  test(`"${args.join(' ')}" is not a command: exit code 2, how to call it, and nothing happens`, async (t) => {
+    const { code, stdout, stderr } = await runCommand(t, newDataDir(t), args, { PORT: 'not even read' })
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, says)
+    assert.doesNotMatch(stderr, /^\s+at /m)
+  })
+}
+
+test('a fault in the settings is one line and exit code 1', async (t) => {
+  const { code, stdout, stderr } = await runCommand(t, dataDir, ['keys', 'list'], { LOG_LEVEL: 'loud' })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^LOG_LEVEL: expected one of .*\n$/)
+})
+
+test('five commands at once beside a running service all do their work, and leave it running', async (t) => {
+  const issued = await Promise.all(Array.from({ length: 5 }, () => issue(t, 'at once')))
+  assert.equal(new Set(issued.map(({ customerId }) => customerId)).size, 1)
+  assert.equal(new Set(issued.map(({ apiKey }) => apiKey)).size, 5)
+  for (const each of issued) assert.equal(await codeOf(each), 'SUCCESS')
+  assert.equal(processIdFile(dataDir), `${service.pid}`)
+})
+
+test('without a service a command starts the embedded PostgreSQL, on the first call too, and stops it again', async (t) => {
+  const issued = await issue(t, 'early', stopped)
+  assertNothingRuns(stopped)
+  const [row, ...others] = await list(t, stopped)
+  assert.deepEqual([row?.keyId, others], [issued.keyId, []])
+  assertNothingRuns(stopped)
+})
+
+test('five commands at once without a service all do their work, and nothing is left running', async (t) => {
+  await issue(t, 'first', stopped)
+  const directory = copyDataDir(t, stopped)
+  const before = await list(t, directory)
+  const issued = await Promise.all(Array.from({ length: 5 }, (_, index) => issue(t, `at once ${index}`, directory)))
+  assert.deepEqual(postgresProcesses(directory), [])
+  const ids = (await list(t, directory)).map(({ keyId }) => keyId)
+  assert.equal(ids.length, before.length + 5)
+  for (const { keyId } of issued) assert.ok(ids.includes(keyId))
+})
+
+test('a command and a service that start at once both do their work', async (t) => {
+  await issue(t, 'first', stopped)
+  const directory = copyDataDir(t, stopped)
+  const [issued, running] = await Promise.all([issue(t, 'beside', directory), startService(t, directory)])
+  assert.equal(await callerOf(running.publicUrl, issued.apiKey).code(), 'SUCCESS')
+  await running.stop()
+  assertNothingRuns(directory)
+})

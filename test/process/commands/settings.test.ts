@@ -1,0 +1,250 @@
+// What the environment can get wrong, and what the service makes of it: one line for people per fault, exit code 1,
+// nothing left running. And the settings that change how a service comes up.
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import {
+  assertNothingRuns,
+  type Cleaner,
+  callerOf,
+  databaseUrl,
+  defer,
+  demoKeyIn,
+  type Ended,
+  type Environment,
+  newDataDir,
+  newDirectory,
+  processIdFile,
+  type RunningService,
+  runCommand,
+  runService,
+  startService,
+  takePort,
+} from '../../../harness/processes.ts'
+import { createTestDatabase, type TestDatabase, testServer } from '../../support/database/database.ts'
+import { clientOf, codeOf } from '../../support/service/clients.ts'
+
+const wholeFile = { after }
+
+function assertRefusedWith({ code, stdout, stderr }: Ended, lines: (string | RegExp)[]): void {
+  assert.equal(code, 1, stdout + stderr)
+  assert.equal(stdout, '')
+  const said = stderr.trimEnd().split('\n')
+  assert.equal(said.length, lines.length, stderr)
+  for (const line of lines) {
+    const found = said.some((text) => (typeof line === 'string' ? text.startsWith(line) : line.test(text)))
+    assert.ok(found, `${line} is not in:\n${stderr}`)
+  }
+  assert.doesNotMatch(stderr, /^\s+at |node:internal|\.ts:\d/m)
+}
+
+async function newDatabase(t: Cleaner): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  defer(t, () => database.drop())
+  return database
+}
+
+const badSettings: { name: string; settings: Environment; lines: string[] }[] = [
+  {
+    name: 'faults of every kind are told all at once',
+    settings: {
+      PORT: 'http',
+      INTERNAL_PORT: '65536',
+      SANDBOX_PORT: '-1',
+      DATABASE_URL: 'mysql://user:hunter2hunter2@localhost/credits',
+      KEY_PEPPER: 'too short',
+      GATEWAY: 'stripe',
+      SANDBOX_STRICT: 'yes',
+      SUCCESS_URL: '/success',
+      FAIL_URL: 'ftp://shop.example/fail',
+      LOG_LEVEL: 'loud',
+      BODY_LIMIT_BYTES: '0',
+      OPERATION_LEASE_MS: '1000',
+    },
+    lines: [
+      'PORT: expected a whole number from 0 to 65535, got "http"',
+      'INTERNAL_PORT: expected a whole number from 0 to 65535, got "65536"',
+      'SANDBOX_PORT: expected a whole number from 0 to 65535, got "-1"',
+      'DATABASE_URL: expected postgres://user:password@host:port/database',
+      'KEY_PEPPER: expected a secret of at least 16 characters',
+      'GATEWAY: expected one of sandbox, toss, got "stripe"',
+      'SANDBOX_STRICT: expected one of 0, 1, got "yes"',
+      'SUCCESS_URL: expected an absolute URL',
+      'FAIL_URL: expected an absolute URL',
+      'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
+      'BODY_LIMIT_BYTES: expected a whole number from 256',
+      'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 35000',
+    ],
+  },
+  {
+    name: 'NODE_ENV=production does not guess the gateway',
+    settings: { NODE_ENV: 'production' },
+    lines: ['GATEWAY is not set: toss (or sandbox'],
+  },
+  {
+    name: 'GATEWAY=toss names everything it needs',
+    settings: { GATEWAY: 'toss' },
+    lines: [
+      'TOSS_CLIENT_KEY is not set',
+      'TOSS_SECRET_KEY is not set',
+      'KEY_PEPPER is not set',
+      'SUCCESS_URL is not set',
+      'FAIL_URL is not set',
+    ],
+  },
+]
+for (const { name, settings, lines } of badSettings) {
+  test(`${name}: one line each, exit code 1, no DATA_DIR`, async (t) => {
+    const dataDir = newDataDir(t)
+    const ended = await runService(t, dataDir, settings)
+    assertRefusedWith(ended, lines)
+    assert.doesNotMatch(ended.stderr, /hunter2|too short/)
+    assert.equal(fs.existsSync(dataDir), false)
+  })
+}
+
+test('a taken port is told with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
+  const dataDir = newDataDir(t)
+  const taken = await takePort(t)
+  for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
+    const ended = await runService(t, dataDir, { [setting]: taken })
+    assertRefusedWith(ended, [`Port ${taken} on 127.0.0.1 is taken: stop what uses it, or set ${setting} to another.`])
+    assert.ok(fs.existsSync(join(dataDir, 'postgres')))
+    assertNothingRuns(dataDir)
+  }
+})
+
+const badHosts = [
+  { setting: 'HOST', value: '203.0.113.1' },
+  { setting: 'INTERNAL_HOST', value: 'nowhere.invalid' },
+]
+for (const { setting, value } of badHosts) {
+  test(`${setting}=${value}: one line with the name of the setting`, async (t) => {
+    const { connection } = await newDatabase(t)
+    const ended = await runService(t, newDataDir(t), { [setting]: value, DATABASE_URL: databaseUrl(connection) })
+    assertRefusedWith(ended, [new RegExp(`${value}.*\\b${setting}\\b`)])
+  })
+}
+
+const unreachable = [
+  {
+    name: 'nobody listens',
+    url: 'postgres://credits:hunter2@127.0.0.1:1/credits',
+    line: /127\.0\.0\.1:1 .*ECONNREFUSED/,
+  },
+  { name: 'no such host', url: 'postgres://credits:hunter2@nowhere.invalid/credits', line: /nowhere\.invalid cannot/ },
+  { name: 'wrong password', url: '', line: /password authentication failed/ },
+]
+for (const { name, url, line } of unreachable) {
+  test(`DATABASE_URL, ${name}: one line without the password, exit code 1, nothing left`, async (t) => {
+    const dataDir = newDataDir(t)
+    const DATABASE_URL = url || databaseUrl({ ...testServer(), password: 'hunter2' })
+    const ended = await runService(t, dataDir, { DATABASE_URL })
+    assertRefusedWith(ended, [/^The database .* cannot be reached: /])
+    assert.match(ended.stderr, line)
+    assert.doesNotMatch(ended.stderr, /hunter2/)
+    assertNothingRuns(dataDir)
+  })
+}
+
+let sharedDatabase: TestDatabase | undefined
+let sharedService: RunningService | undefined
+const sharedDataDir = newDataDir(wholeFile)
+
+/** One service with a DATABASE_URL for two tests. */
+async function startShared() {
+  sharedDatabase ??= await newDatabase(wholeFile)
+  const DATABASE_URL = databaseUrl(sharedDatabase.connection)
+  sharedService ??= await startService(wholeFile, sharedDataDir, { DATABASE_URL })
+  return { dataDir: sharedDataDir, database: sharedDatabase, service: sharedService, DATABASE_URL }
+}
+
+test('DATABASE_URL works without an embedded server', async () => {
+  const { dataDir, service, database } = await startShared()
+  const { connection } = database
+  const orderId = await clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '').buy('STANDARD')
+  const orders = await database.query('select order_id as id, status from orders')
+  assert.deepEqual(orders, [{ id: orderId, status: 'CONFIRMED' }])
+  assert.match(service.said.stdout, new RegExp(`database +PostgreSQL, ${connection.database} at the local socket`))
+  assert.equal(service.said.stdout.includes(connection.password), false)
+  const left = ['key-pepper', 'sandbox', 'sandbox.url', 'service.pid', 'storefront', 'webhook-token']
+  assert.deepEqual(fs.readdirSync(dataDir).sort(), left)
+})
+
+test('DATABASE_URL: a start that fails beside a running service leaves its pid file alone', async (t) => {
+  const { dataDir, service, DATABASE_URL } = await startShared()
+  assert.equal(processIdFile(dataDir), `${service.pid}`)
+  const { port } = new URL(service.publicUrl)
+  assertRefusedWith(await runService(t, dataDir, { DATABASE_URL, PORT: port }), ['The sandbox data in '])
+  assert.equal(processIdFile(dataDir), `${service.pid}`)
+  await service.stop()
+  assert.equal(processIdFile(dataDir), null)
+})
+
+test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes only payment keys of the sandbox, and shows no key', async (t) => {
+  const { connection, query } = await newDatabase(t)
+  const settings = {
+    NODE_ENV: 'production',
+    GATEWAY: 'sandbox',
+    DATABASE_URL: databaseUrl(connection),
+    KEY_PEPPER: 'a pepper for this test alone',
+    INTERNAL_HOST: '0.0.0.0',
+  }
+  const dataDir = newDataDir(t)
+  const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
+  const service = await startService(t, dataDir, settings)
+  assert.equal(new URL(service.sandboxUrl).hostname, '127.0.0.1')
+  const caller = callerOf(service.publicUrl, JSON.parse(issued.stdout).apiKey)
+  const { orderId, amount } = (await caller.purchase('BASIC')).body.data
+  assert.equal((await caller.confirm(orderId, amount)).body.code, 'VAL003')
+  const ready = await fetch(`http://127.0.0.1:${new URL(service.internalUrl).port}/readyz`)
+  assert.match(await ready.text(), /"money":"no money moves: the sandbox as the gateway"/)
+  await service.stop()
+  const entries = service.said.stdout
+    .trim()
+    .split('\n')
+    .map((entry) => JSON.parse(entry) as Record<string, unknown>)
+  const warnings = entries.filter(({ level }) => level === 40).map(({ msg }) => msg)
+  assert.ok(warnings.includes('production with the sandbox as the gateway: no money moves'), warnings.join('\n'))
+  const started = entries.find(({ msg }) => msg === 'ready')
+  assert.deepEqual([started?.pid, started?.publicUrl], [service.pid, service.publicUrl])
+  assert.doesNotMatch(service.said.stdout + service.said.stderr, /cpk_/)
+  assert.equal((await query('select key_id from api_keys')).length, 1, 'no key that nobody has seen')
+})
+
+test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the old', async (t) => {
+  const dataDir = newDataDir(t)
+  const { connection } = await newDatabase(t)
+  const DATABASE_URL = databaseUrl(connection)
+  const [old, other] = ['the pepper of last year', 'the pepper of this year']
+  const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'peppered', '--json'], {
+    DATABASE_URL,
+    KEY_PEPPER: old,
+  })
+  const { apiKey } = JSON.parse(issued.stdout)
+  for (const [KEY_PEPPER, code] of [
+    [other, 'AUTH001'],
+    [`2:${other},1:${old}`, 'SUCCESS'],
+  ]) {
+    const service = await startService(t, dataDir, { DATABASE_URL, KEY_PEPPER })
+    assert.equal(await codeOf(clientOf(service.publicUrl, apiKey).getCreditBalance()), code, KEY_PEPPER)
+    await service.stop()
+  }
+  assert.equal(fs.existsSync(join(dataDir, 'key-pepper')), false)
+})
+
+const noDirectories = [
+  { name: 'below a file, with the embedded PostgreSQL', path: 'file/below', embedded: true },
+  { name: 'that is a file, with the embedded PostgreSQL', path: 'file', embedded: true },
+  { name: 'below a file, with DATABASE_URL', path: 'file/below', embedded: false },
+]
+for (const { name, path, embedded } of noDirectories) {
+  test(`a DATA_DIR ${name}: one line with its path and the name of the setting`, async (t) => {
+    const directory = newDirectory(t)
+    fs.writeFileSync(join(directory, 'file'), '')
+    const settings = embedded ? {} : { DATABASE_URL: databaseUrl((await newDatabase(t)).connection) }
+    const ended = await runService(t, join(directory, path), settings)
+    assertRefusedWith(ended, [new RegExp(`${join(directory, path)}\\b.*\\bDATA_DIR\\b`)])
+  })
+}

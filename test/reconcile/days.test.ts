@@ -1,0 +1,271 @@
+// Every Korean day is reconciled once, by whichever instance comes first; one that was left unfinished is taken over, one
+// that was missed is made up for, and days before the first customer are nobody's.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { bookCommands } from '../../src/commands/book-commands.ts'
+import { newOperationId } from '../../src/core/ids.ts'
+import { closeDay } from '../../src/payments/books/close-day.ts'
+import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
+import { type Reconciliation, reconcileDay } from '../../src/payments/books/reconcile.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import { createOverrides, openContexts, openKinds } from '../support/service/recovery.ts'
+import { assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+  await service.newCustomer()
+})
+after(() => service.close())
+beforeEach(() => {
+  overrides.listMovements = async () => ({ kind: 'page', movements: [], next: null })
+})
+afterEach(async () => {
+  clear()
+  await service.database.query('truncate gateway_movements, reconciliations')
+})
+
+const stopping = new AbortController().signal
+const reconcileNext = (context: PaymentContext = service.payments) => reconcileDay(context, stopping)
+
+/** The first customer came so many days ago, at noon in Korea. */
+async function firstCustomerCame(daysAgo: number): Promise<void> {
+  await service.database.query(
+    `update customers set created_at =
+       (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - $1 * interval '1 day'
+         + interval '12 hours') at time zone 'Asia/Seoul'`,
+    [daysAgo],
+  )
+}
+
+/** The beginnings of the Korean days so many days ago. */
+async function koreanDays(...daysAgo: number[]): Promise<string[]> {
+  const rows = await service.database.query<{ day: Date }>(
+    `select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
+       at time zone 'Asia/Seoul' as day from unnest($1::int[]) with ordinality as d (n, place) order by place`,
+    [daysAgo],
+  )
+  return rows.map(({ day }) => day.toISOString())
+}
+
+type RunRow = { day: string; finished: boolean }
+
+async function runs(): Promise<RunRow[]> {
+  const rows = await service.database.query<{ day: Date; finished: boolean }>(
+    `select from_time as day, finished_at is not null as finished from reconciliations where cause = 'DAILY' order by 1`,
+  )
+  return rows.map(({ day, finished }) => ({ day: day.toISOString(), finished }))
+}
+
+const finished = (day: string): RunRow => ({ day, finished: true })
+
+test('the days since the first customer are due, oldest first, each once; today is not', async () => {
+  await firstCustomerCame(3)
+  const days = await koreanDays(3, 2, 1)
+  for (const day of days) {
+    const result = await reconcileNext()
+    assert.equal(result?.from, day)
+    assert.equal(Date.parse(result.to), Date.parse(day) + 86_399_000)
+    assert.match(day, /T15:00:00\.000Z$/)
+  }
+  assert.equal(await reconcileNext(), null)
+  assert.deepEqual(await runs(), days.map(finished))
+})
+
+/** How version 0.7.0 claims a day. It may run beside this one. */
+const claimDayOf07 = `
+  insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
+  select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + interval '2 minutes'
+  from (
+    select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
+             at time zone 'Asia/Seoul' as day
+    from generate_series(7, 1, -1) as n
+  ) as days
+  where day + interval '1 day' > (select min(created_at) from customers)
+    and not exists (select from reconciliations done
+                    where done.cause = 'DAILY' and done.from_time = day
+                      and (done.finished_at is not null or done.lease_until > now()))
+  order by day
+  limit 1
+  on conflict (from_time, to_time) where cause = 'DAILY'
+  do update set holder_id = excluded.holder_id, lease_until = excluded.lease_until
+  where r.finished_at is null and r.lease_until <= now()
+  returning r.from_time as day`
+
+test('version 0.7.0 beside this one: neither reconciles a day that the other has done or is at, and each takes over what the other left', async () => {
+  await firstCustomerCame(3)
+  const [first = '', second = '', third = ''] = await koreanDays(3, 2, 1)
+  const claimAs07 = async () =>
+    (await service.database.query<{ day: Date }>(claimDayOf07, [newOperationId()]))[0]?.day.toISOString()
+  const leaseIsOver = () =>
+    service.database.query('update reconciliations set lease_until = now() where finished_at is null')
+  assert.equal((await reconcileNext())?.from, first)
+  assert.equal(await claimAs07(), second)
+  assert.equal((await claimDailyRun(service.payments.database, newOperationId(), 60_000))?.from.toISOString(), third)
+  assert.equal(await claimAs07(), undefined)
+  await leaseIsOver()
+  assert.equal((await reconcileNext())?.from, second)
+  assert.equal(await claimAs07(), third)
+  assert.equal(await reconcileNext(), null)
+  await leaseIsOver()
+  assert.equal((await reconcileNext())?.from, third)
+  assert.deepEqual(await runs(), [first, second, third].map(finished))
+})
+
+test('the last second of a day belongs to it whole: an operation and a movement of its last moments are compared, once', async () => {
+  await firstCustomerCame(2)
+  const days = await koreanDays(2, 1)
+  const [, midnight = ''] = days
+  const ago = (ms: number) => new Date(Date.parse(midnight) - ms)
+  const customer = await service.newCustomer()
+  // One that was captured and that we know nothing of, and one that we have approved and that was never captured.
+  const captured = await customer.paidOrder()
+  await service.sandbox.capture(captured.paymentKey, captured.orderId, captured.amount)
+  const { paymentKey, orderId, amount } = captured
+  const movedAt = ago(300)
+  const moved = { transactionKey: 'tx_last', paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
+  overrides.listMovements = async ({ from, to }) => {
+    // To the second.
+    const isAsked = movedAt >= from && movedAt.getTime() < Math.floor(to.getTime() / 1_000) * 1_000 + 1_000
+    return { kind: 'page', movements: isAsked ? [moved] : [], next: null }
+  }
+  const approved = await customer.paidOrder()
+  overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
+  assertSuccess(await approved.confirm(), 200)
+  await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [
+    approved.orderId,
+    ago(1),
+  ])
+  overrides.look = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
+  const results = [await reconcileNext(), await reconcileNext()]
+  assert.deepEqual(
+    results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
+    days.map((day, place) => [
+      day,
+      new Date(Date.parse(day) + 86_399_000).toISOString(),
+      ...(place === 0 ? [1, approved.amount] : [0, 0]),
+    ]),
+  )
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.deepEqual(await openKinds(service, approved.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
+})
+
+for (const [what, to] of [
+  ['a day', (last: string) => last],
+  ['its last second', (last: string) => `${last}T23:59:59+09:00`],
+] as const) {
+  test(`the command compares up to the end of ${what}, whole`, async () => {
+    const asked: Date[] = []
+    overrides.listMovements = async (query) => {
+      asked.push(query.to)
+      return { kind: 'page', movements: [], next: null }
+    }
+    const command = bookCommands.find(({ name }) => name === 'reconcile')
+    const [from, last] = ['2026-01-30', '2026-01-31']
+    const call = { payments: async () => service.payments, values: { from, to: to(last) }, onProgress: () => undefined }
+    assert.ok(command?.run)
+    const result = (await command.run(call as never)) as Reconciliation
+    assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
+    assert.equal(asked.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
+  })
+}
+
+test('a day that was missed is made up for within a week, not later', async () => {
+  await firstCustomerCame(30)
+  const days = await koreanDays(7, 6, 5, 4, 3, 2, 1)
+  for (const day of days) assert.equal((await reconcileNext())?.from, day)
+  assert.equal(await reconcileNext(), null)
+})
+
+test('with the first customer of today, or without any, nothing is due', async () => {
+  await firstCustomerCame(0)
+  assert.equal(await reconcileNext(), null)
+  const empty = await startTestService()
+  assert.equal(await reconcileNext(empty.payments), null)
+  await empty.close()
+})
+
+test('six instances at once reconcile each day once', async () => {
+  await firstCustomerCame(5)
+  const others = await openContexts(service, 6)
+  try {
+    const days = await Promise.all(
+      others.contexts.map(async (context) => {
+        const done: string[] = []
+        for (let day = await reconcileNext(context); day; day = await reconcileNext(context)) done.push(day.from)
+        return done
+      }),
+    )
+    assert.deepEqual(days.flat().sort(), await koreanDays(5, 4, 3, 2, 1))
+  } finally {
+    await others.close()
+  }
+  assert.deepEqual(await runs(), (await koreanDays(5, 4, 3, 2, 1)).map(finished))
+})
+
+test('a day that somebody works on is left to them; after its lease it is taken over, and they are told to stop', async () => {
+  await firstCustomerCame(2)
+  const [first = '', second = ''] = await koreanDays(2, 1)
+  const { database } = service.payments
+  const slow = (await claimDailyRun(database, newOperationId(), 60_000)) ?? assert.fail('nothing to claim')
+  assert.equal(slow.from.toISOString(), first)
+  assert.equal((await reconcileNext())?.from, second)
+  assert.equal(await reconcileNext(), null)
+  assert.equal(await renewRun(database, slow, 60_000), true)
+  await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
+  assert.equal((await reconcileNext())?.from, first)
+  assert.equal(await renewRun(database, slow, 60_000), false)
+  assert.deepEqual(await runs(), [first, second].map(finished))
+})
+
+test('whoever lost the run to another process stops without a conclusion of its own', async () => {
+  await firstCustomerCame(1)
+  overrides.listMovements = async () => {
+    await service.database.query('update reconciliations set holder_id = gen_random_uuid()')
+    return { kind: 'page', movements: [], next: null }
+  }
+  await assert.rejects(reconcileNext(), { message: 'another process has taken the run over' })
+  assert.deepEqual(
+    (await runs()).map((run) => run.finished),
+    [false],
+  )
+})
+
+test('a process that is told to stop leaves the day for the next', async () => {
+  await firstCustomerCame(1)
+  await assert.rejects(reconcileDay(service.payments, AbortSignal.abort()), { name: 'AbortError' })
+  assert.deepEqual(
+    (await runs()).map((run) => run.finished),
+    [false],
+  )
+})
+
+test('R8: a day on which the gateway did not tell about a payment is not done: it is reconciled again', async () => {
+  await firstCustomerCame(2)
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const [day = ''] = await koreanDays(2)
+  const movedAt = new Date(Date.parse(day) + 3_600_000)
+  const captured = { transactionKey: 'tx', paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
+  overrides.listMovements = async ({ from }) => {
+    const movements = from.toISOString() === day ? [captured] : []
+    return { kind: 'page', movements, next: null }
+  }
+  overrides.look = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
+  await assert.rejects(reconcileNext())
+  assert.equal(await customer.status(orderId), 'PENDING')
+  assert.deepEqual(await runs(), [{ day, finished: false }])
+  delete overrides.look
+  await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
+  const result = await reconcileNext()
+  assert.deepEqual([result?.from, result?.reviewed.repaired, result?.captured], [day, 1, amount])
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('closing the day reconciles all that is due', async () => {
+  await firstCustomerCame(3)
+  assert.deepEqual(await closeDay(service.payments, stopping), { more: false })
+  assert.deepEqual(await runs(), (await koreanDays(3, 2, 1)).map(finished))
+})

@@ -1,0 +1,368 @@
+// What a run takes for evidence: the list that the gateway gives in this run, matched by order, payment key and amount, and
+// our own operations with their own amounts. A row that was put into the copy of the list, a payment key of another
+// customer and a payment that was listed twice prove nothing.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { addDays, dayMs, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
+import { type Statement, statement } from '../../src/db/database.ts'
+import type { Detail, Movement, Payment } from '../../src/gateway/gateway.ts'
+import { isDoubtful, type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { movements } from '../support/service/orders.ts'
+import { createOverrides, discrepanciesOf, openKinds } from '../support/service/recovery.ts'
+import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+let customer: TestCustomer
+// No discrepancy can be removed: each test has books of its own.
+beforeEach(async () => {
+  service = await startTestService({ wrapGateway })
+  customer = await service.newCustomer()
+})
+afterEach(async () => {
+  clear()
+  // The books are audited at the end.
+  await service.database.query(
+    `update payment_operations set payment_key = 'pay_' || operation_id where payment_key is not null`,
+  )
+  await service.database.query(`update payment_operations set opened_at = '2020-01-01'`)
+  await service.close()
+})
+
+const day = addDays(koreanDayOf(new Date()), -3)
+const begins = startOfKoreanDay(day) as Date
+const at = (seconds: number) => new Date(begins.getTime() + seconds * 1_000)
+const noon = at(12 * 3_600)
+const run = (context = service.payments) => reconcile(context, { from: begins, to: at(dayMs / 1_000) })
+
+/** CONFIRMED with us by a gateway that says yes and has captured nothing. */
+async function forgedGrant(paymentKey: string, openedAt = noon) {
+  const { orderId, amount } = await customer.paidOrder()
+  overrides.confirm = async () => ({ kind: 'approved', transactionKey: 'tx_forged' })
+  assertSuccess(await customer.confirm(orderId, paymentKey, amount), 200)
+  delete overrides.confirm
+  await openedThen(orderId, openedAt)
+  return { orderId, paymentKey, amount }
+}
+
+async function confirmedThen(openedAt = noon) {
+  const order = await customer.confirmedOrder()
+  await openedThen(order.orderId, openedAt)
+  return order
+}
+
+async function openedThen(orderId: string, openedAt: Date): Promise<void> {
+  await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [orderId, openedAt])
+}
+
+type Paid = { orderId: string; paymentKey: string; amount: number }
+
+const captureOf = ({ orderId, paymentKey, amount }: Paid, members: Partial<Movement> = {}): Movement => ({
+  transactionKey: `tx_${orderId}`,
+  paymentKey,
+  orderId,
+  direction: 'CAPTURE',
+  amount,
+  movedAt: noon,
+  ...members,
+})
+
+/** What the gateway lists of the day. */
+function lists(...listed: Movement[]): void {
+  overrides.listMovements = async () => ({ kind: 'page', movements: listed, next: null })
+}
+
+const plantStatement = statement(
+  'test.plantMovement',
+  `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+  values ($1, $2, $3, $4, $5, $6)`,
+)
+
+/** By the role that serves. */
+async function plant({ transactionKey, paymentKey, orderId, direction, amount, movedAt }: Movement): Promise<void> {
+  const values = [transactionKey, paymentKey, orderId, direction, amount, movedAt]
+  await service.payments.database.run(plantStatement, values)
+}
+
+const sums = ({ captured, bookedCaptured, outsideCaptured, missingCaptured }: Reconciliation) => ({
+  captured,
+  bookedCaptured,
+  outsideCaptured,
+  missingCaptured,
+})
+
+test('the payment key of another customer proves nothing: the grant is found, and missing from the sums', async () => {
+  const real = await confirmedThen()
+  lists(captureOf(real))
+  assert.deepEqual(sums(await run()), {
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
+  })
+  customer = await service.newCustomer()
+  const forged = await forgedGrant(real.paymentKey)
+  const result = await run()
+  assert.deepEqual(sums(result), {
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 20_000,
+  })
+  assert.deepEqual([result.reviewed.disagrees, isDoubtful(result)], [1, true])
+  assert.deepEqual(await openKinds(service, forged.orderId), ['PAYMENT_DIFFERS'])
+  assert.deepEqual(await openKinds(service, real.orderId), [])
+})
+
+/** The order's amount and the gateway's, by what is open about the order. */
+async function amountsFound(orderId: string): Promise<unknown[]> {
+  const found = await discrepanciesOf(service, orderId)
+  return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as Detail).amount])
+}
+
+test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits stay as they are', async () => {
+  const order = await confirmedThen()
+  lists(captureOf(order, { amount: 19_000 }))
+  const { orderId, paymentKey } = order
+  const seen = { kind: 'payment', paymentKey, orderId, amount: 19_000, currency: 'KRW', money: 'kept' } as const
+  overrides.look = async (): Promise<Payment> => ({ ...seen, status: 'DONE', balance: 19_000, transactionKey: null })
+  const result = await run()
+  assert.deepEqual(sums(result), {
+    captured: 19_000,
+    bookedCaptured: 0,
+    outsideCaptured: 0,
+    missingCaptured: 20_000,
+  })
+  assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+  assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
+})
+
+test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has both amounts, and no credits are given', async () => {
+  const { orderId } = await customer.paidOrder()
+  const paymentKey = await service.sandbox.pay(orderId, 19_000)
+  await service.sandbox.capture(paymentKey, orderId, 19_000)
+  lists(captureOf({ orderId, paymentKey, amount: 19_000 }))
+  assert.equal((await run()).reviewed.disagrees, 1)
+  assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
+  assert.deepEqual(await movements(service, customer.customerId), [])
+  assert.deepEqual([await customer.status(orderId), await customer.credits()], ['PENDING', 0])
+})
+
+test('a payment over midnight: its operation is confirmed on the day it was opened, and booked on the day it moved', async () => {
+  const midnight = at(dayMs / 1_000)
+  const order = await confirmedThen(new Date(midnight.getTime() - 100))
+  const moved = captureOf(order, { movedAt: new Date(midnight.getTime() + 1_000) })
+  overrides.listMovements = async ({ to }) => ({
+    kind: 'page',
+    movements: to > midnight ? [moved] : [],
+    next: null,
+  })
+  const first = await run()
+  assert.deepEqual(sums(first), { captured: 0, bookedCaptured: 0, outsideCaptured: 20_000, missingCaptured: 0 })
+  assert.deepEqual([first.reviewed.agrees, isDoubtful(first)], [1, false])
+  const second = await reconcile(service.payments, { from: midnight, to: new Date(midnight.getTime() + dayMs) })
+  assert.deepEqual(sums(second), {
+    captured: 20_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
+  })
+  assert.equal(second.reviewed.agrees, 0)
+})
+
+test('an operation accounts for one movement: of two captures that are listed for one payment one is not booked', async () => {
+  const order = await confirmedThen()
+  lists(captureOf(order), captureOf(order, { transactionKey: 'tx_again', movedAt: at(13 * 3_600) }))
+  const result = await run()
+  assert.deepEqual(sums(result), {
+    captured: 40_000,
+    bookedCaptured: 20_000,
+    outsideCaptured: 0,
+    missingCaptured: 0,
+  })
+  assert.equal(result.reviewed.agrees, 1)
+})
+
+test('a movement that was put into our copy of the list hides no grant, is not counted, and is reported until it is gone', async () => {
+  const real = await confirmedThen()
+  const forged = await forgedGrant('pay_forged')
+  await plant(captureOf(forged, { transactionKey: 'tx_planted' }))
+  lists(captureOf(real))
+  for (const turn of [1, 2]) {
+    const result = await run()
+    assert.deepEqual(
+      sums(result),
+      { captured: 20_000, bookedCaptured: 20_000, outsideCaptured: 0, missingCaptured: 20_000 },
+      `run ${turn}`,
+    )
+    assert.deepEqual([result.movements, result.notListed, result.listedDifferently], [1, 1, 0])
+    assert.equal(isDoubtful(result), true)
+    assert.deepEqual(await openKinds(service, forged.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
+    const [planted] = await discrepanciesOf(service, 'tx_planted')
+    assert.deepEqual([planted?.kind, planted?.resolution], ['MOVEMENT_NOT_LISTED', null])
+    assert.ok(planted)
+    assert.equal((planted.detail.stored as Movement).amount, 20_000)
+  }
+  await service.database.query(`delete from gateway_movements where transaction_key = 'tx_planted'`)
+  assert.equal((await run()).notListed, 0)
+  assert.deepEqual(await openKinds(service, 'tx_planted'), [])
+})
+
+const alterations: [what: string, members: Partial<Movement>][] = [
+  ['amount', { amount: 1_000 }],
+  ['order', { orderId: 'shop-2-0001' }],
+  ['direction', { direction: 'CANCEL' }],
+  ['payment key', { paymentKey: 'pay_other' }],
+  ['time', { movedAt: at(13 * 3_600) }],
+  ['day', { movedAt: new Date(begins.getTime() - dayMs) }],
+]
+for (const [what, members] of alterations) {
+  test(`a movement that our copy has with another ${what} is reported, and the gateway's word counts`, async () => {
+    const order = await confirmedThen()
+    const listed = captureOf(order)
+    await plant({ ...listed, ...members })
+    lists(listed)
+    const result = await run()
+    assert.deepEqual([result.movements, result.captured, result.cancelled], [1, 20_000, 0])
+    assert.deepEqual([result.notListed, result.listedDifferently, isDoubtful(result)], [0, 1, true])
+    // The order itself is right: the gateway confirms it when it is asked.
+    assert.deepEqual([result.reviewed.disagrees, result.missingCaptured], [0, 0])
+    const [found] = await discrepanciesOf(service, listed.transactionKey)
+    assert.ok(found)
+    const { stored, gateway } = found.detail as { stored: Movement; gateway: Movement }
+    const contentsOf = ({ paymentKey, orderId, direction, amount, movedAt }: Movement) => ({
+      paymentKey,
+      orderId,
+      direction,
+      amount,
+      movedAt: new Date(movedAt).getTime(),
+    })
+    assert.deepEqual([found?.kind, contentsOf(gateway)], ['MOVEMENT_DIFFERS', contentsOf(listed)])
+    assert.deepEqual(contentsOf(stored), contentsOf({ ...listed, ...members }))
+    await service.database.query('truncate gateway_movements')
+    assert.equal((await run()).listedDifferently, 0)
+    assert.deepEqual(await openKinds(service, listed.transactionKey), [])
+  })
+}
+
+/** Something happens right before a statement runs for the first time. */
+function contextWhere(name: string, happens: () => Promise<void>) {
+  const { database } = service.payments
+  let hasHappened = false
+  return {
+    ...service.payments,
+    database: {
+      async run<Row extends object>(asked: Statement, values?: unknown[]): Promise<Row[]> {
+        if (asked.name === name && !hasHappened) {
+          hasHappened = true
+          await happens()
+        }
+        return database.run<Row>(asked, values)
+      },
+    },
+  }
+}
+
+for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOperations']) {
+  test(`a movement that is put into our copy before ${name} ends the run without a result`, async () => {
+    const forged = await forgedGrant('pay_forged')
+    lists()
+    const planted = captureOf(forged, { transactionKey: 'tx_planted' })
+    const context = contextWhere(name, () => plant(planted))
+    await assert.rejects(run(context), {
+      message: 'Movements that the gateway does not list were added during the run: it has to be made again.',
+    })
+    assert.deepEqual(await openKinds(service, 'tx_planted'), ['MOVEMENT_NOT_LISTED'])
+    assert.deepEqual(
+      [(await run()).missingCaptured, await openKinds(service, forged.orderId)],
+      [20_000, ['NOT_CAPTURED_AT_GATEWAY']],
+    )
+  })
+}
+
+test('a movement that another run has added meanwhile, because the gateway lists it now, is no reason to stop', async () => {
+  const order = await confirmedThen()
+  lists()
+  const context = contextWhere('payments.compareGatewayMovements', async () => {
+    lists(captureOf(order))
+    await plant(captureOf(order))
+  })
+  const result = await run(context)
+  assert.deepEqual([result.notListed, result.bookedCaptured], [0, 20_000])
+})
+
+test('a copy of which the gateway lists next to nothing ends the run: it may be the list of another account', async () => {
+  await service.database.query(
+    `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+     select 'tx_' || n, 'pay_' || n, 'shop-2-' || n, 'CAPTURE', 1, $1 from generate_series(1, 1001) as n`,
+    [noon],
+  )
+  lists()
+  await assert.rejects(run(), /^Error: The gateway does not list more than 1000 movements .* Nothing concluded\.$/)
+  const [row] = await service.database.query('select count(*) as count from discrepancies')
+  assert.deepEqual(row, { count: 0 })
+})
+
+test('operations of one hour without a movement are all looked at, however many pages they fill', async () => {
+  const count = 1_001
+  const { orderId, paymentKey } = await forgedGrant('pay_many')
+  const [operation] = await service.database.query<Record<string, unknown>>(
+    'select * from payment_operations where order_id = $1',
+    [orderId],
+  )
+  const [order] = await service.database.query<Record<string, unknown>>('select * from orders where order_id = $1', [
+    orderId,
+  ])
+  await service.database.queryUnguarded(
+    `insert into orders
+     select (copy.row).*
+     from (
+       select jsonb_populate_record(null::orders, $1::jsonb || jsonb_build_object(
+                'order_id', $2 || n, 'idempotency_key', null)) as row
+       from generate_series(2, $3::int) n
+       offset 0
+     ) copy`,
+    [JSON.stringify(order), `${orderId}_`, count],
+  )
+  await service.database.queryUnguarded(
+    `insert into payment_operations
+     select (copy.row).*
+     from (
+       select jsonb_populate_record(null::payment_operations, $1::jsonb || jsonb_build_object(
+                'order_id', $2 || n, 'payment_key', $3 || '_' || n, 'operation_id', gen_random_uuid())) as row
+       from generate_series(2, $4::int) n
+       offset 0
+     ) copy`,
+    [JSON.stringify(operation), `${orderId}_`, paymentKey, count],
+  )
+  lists()
+  const seen = { kind: 'payment', amount: 20_000, currency: 'KRW', money: 'kept', status: 'DONE' } as const
+  overrides.look = async (asked): Promise<Payment> => ({
+    ...seen,
+    paymentKey: asked,
+    orderId: asked.replace(paymentKey, orderId),
+    balance: 20_000,
+    transactionKey: null,
+  })
+  const result = await run()
+  await service.database.query(`delete from payment_operations where order_id like $1`, [`${orderId}\\_%`])
+  await service.database.query(`delete from orders where order_id like $1`, [`${orderId}\\_%`])
+  assert.deepEqual([result.reviewed.agrees, result.outsideCaptured], [count, count * 20_000])
+})
+
+test('a thousand open discrepancies about nothing of ours do not keep an order from being looked at again', async () => {
+  const order = await confirmedThen()
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail, found_at)
+     select 'pay_' || n, 'UNKNOWN_ORDER', '{}', now() - interval '1 day' from generate_series(1, 1000) as n`,
+  )
+  await service.database.query(
+    `insert into discrepancies (customer_id, order_id, subject, kind, detail)
+     values ($1, $2, $2, 'PAYMENT_DIFFERS', '{}')`,
+    [customer.customerId, order.orderId],
+  )
+  lists(captureOf(order))
+  await run()
+  assert.deepEqual(await openKinds(service, order.orderId), [])
+})

@@ -1,0 +1,135 @@
+// The gateway's list as it comes: in pages, with overlaps, with thousands of rows in one second, or not at all. Without it
+// nothing is concluded (rows R7 and R8 of the failure catalogue).
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { Movement, MovementQuery } from '../../src/gateway/gateway.ts'
+import { reconcile, reconcileDay } from '../../src/payments/books/reconcile.ts'
+import { createOverrides, openKinds, operationStates } from '../support/service/recovery.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+})
+after(() => service.close())
+afterEach(async () => {
+  clear()
+  await service.database.query('truncate gateway_movements, reconciliations')
+})
+
+const from = new Date('2026-01-31T00:00:00+09:00')
+const to = new Date('2026-02-01T00:00:00+09:00')
+const lastSecond = new Date('2026-01-31T23:59:59+09:00')
+const pageSize = 1_000
+
+function movement(number: number, movedAt: Date, members: Partial<Movement> = {}): Movement {
+  const name = `${number}`.padStart(5, '0')
+  return {
+    transactionKey: `tx_${name}`,
+    paymentKey: `pay_${name}`,
+    orderId: `shop-2-${name}`,
+    direction: 'CAPTURE',
+    amount: number,
+    movedAt,
+    ...members,
+  }
+}
+
+/** A gateway with these movements, in pages, that remembers what it was asked. */
+function list(movements: Movement[], overlap = 0): MovementQuery[] {
+  const asked: MovementQuery[] = []
+  overrides.listMovements = async (query) => {
+    asked.push(query)
+    const span = movements.filter(({ movedAt }) => movedAt >= query.from && movedAt <= query.to)
+    const after = query.after === null ? 0 : span.findIndex(({ transactionKey }) => transactionKey === query.after) + 1
+    const page = span.slice(Math.max(0, after - overlap), after + pageSize)
+    const next = after + pageSize < span.length ? (page.at(-1)?.transactionKey ?? null) : null
+    return { kind: 'page', movements: page, next }
+  }
+  return asked
+}
+
+const sum = (count: number) => (count * (count + 1)) / 2
+
+async function runs(): Promise<unknown[]> {
+  return service.database.query(
+    'select cause, finished_at is not null as finished from reconciliations order by started_at',
+  )
+}
+
+for (const [what, movedAt, overlap] of [
+  ['a second apart', (number: number) => new Date(from.getTime() + number * 1_000), 0],
+  ['all in one second', () => new Date(from.getTime() + 60_000), 0],
+  ['with pages that overlap', (number: number) => new Date(from.getTime() + number * 20_000), 7],
+] as const) {
+  test(`R7: 2,500 movements ${what}, in three pages: each is counted once`, async () => {
+    const movements = Array.from({ length: 2_500 }, (_, index) => movement(index + 1, movedAt(index + 1)))
+    const asked = list(movements, overlap)
+    const result = await reconcile(service.payments, { from, to })
+    assert.deepEqual([result.movements, result.captured, result.foreign], [2_500, sum(2_500), 2_500])
+    assert.deepEqual(
+      asked.map(({ after }) => after),
+      [null, 'tx_01000', 'tx_02000'],
+    )
+    const [row] = await service.database.query('select count(*) as count from gateway_movements')
+    assert.deepEqual(row, { count: 2_500 })
+    assert.deepEqual(await runs(), [{ cause: 'COMMAND', finished: true }])
+  })
+}
+
+test('R7: a span of several days is asked for day by day, without a gap and without a second twice', async () => {
+  const asked = list([movement(1, to), movement(2, lastSecond)])
+  const result = await reconcile(service.payments, { from, to: new Date('2026-02-02T12:00:00+09:00') })
+  assert.deepEqual(
+    asked.map((query) => [query.from.toISOString(), query.to.toISOString()]),
+    [
+      ['2026-01-30T15:00:00.000Z', '2026-01-31T14:59:59.999Z'],
+      ['2026-01-31T15:00:00.000Z', '2026-02-01T14:59:59.999Z'],
+      ['2026-02-01T15:00:00.000Z', '2026-02-02T02:59:59.999Z'],
+    ],
+  )
+  assert.deepEqual([result.movements, result.captured], [2, 3])
+})
+
+test('R7: movements outside of the span are not this run’s, even when they were read before', async () => {
+  list([movement(1, from), movement(2, lastSecond), movement(4, to)])
+  const whole = await reconcile(service.payments, { from, to: new Date(to.getTime() + 1_000) })
+  assert.deepEqual([whole.movements, whole.captured], [3, 7])
+  const day = await reconcile(service.payments, { from, to })
+  assert.deepEqual([day.movements, day.captured], [2, 3])
+})
+
+test('a page that the gateway gives at the second time of asking is as good', async () => {
+  list([movement(1, from)])
+  const { listMovements } = overrides
+  let failures = 0
+  overrides.listMovements = (query) => {
+    failures += 1
+    return failures === 1 ? Promise.resolve({ kind: 'unknown', code: 'ECONNRESET' }) : listMovements?.(query)
+  }
+  assert.equal((await reconcile(service.payments, { from, to })).movements, 1)
+})
+
+test('R8: a gateway that does not list its transactions: it throws, nothing is concluded, the run is not finished', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const confirmed = await customer.confirmedOrder()
+  await service.database.query(`update customers set created_at = now() - interval '36 hours'`)
+  overrides.listMovements = async () => ({ kind: 'unknown', code: 'ECONNREFUSED' })
+  const looks = service.calls.look
+  const message = 'The gateway does not list its transactions (ECONNREFUSED): nothing concluded.'
+  const span = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
+  // Both at once: it is asked five times over 15 seconds.
+  await Promise.all([
+    assert.rejects(reconcile(service.payments, span), { message }),
+    assert.rejects(reconcileDay(service.payments, new AbortController().signal), { message }),
+  ])
+  assert.equal(service.calls.look, looks)
+  assert.deepEqual(await operationStates(service, orderId), [])
+  assert.deepEqual([await customer.status(orderId), await customer.status(confirmed.orderId)], ['PENDING', 'CONFIRMED'])
+  assert.deepEqual([...(await openKinds(service, orderId)), ...(await openKinds(service, confirmed.orderId))], [])
+  const left = (await runs()) as { cause: string; finished: boolean }[]
+  assert.deepEqual(left.map(({ cause, finished }) => `${cause} ${finished}`).sort(), ['COMMAND false', 'DAILY false'])
+})

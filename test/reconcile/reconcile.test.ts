@@ -1,0 +1,288 @@
+// 2.10 of the failure catalogue: the gateway's list of movements against our books, both ways. What is certain is
+// repaired, what is not is for a person, and the totals are right to the won.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { newOperationId, newOrderId } from '../../src/core/ids.ts'
+import type { Payment } from '../../src/gateway/gateway.ts'
+import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { movements, orderInState, spend } from '../support/service/orders.ts'
+import {
+  createOverrides,
+  discrepanciesOf,
+  openContexts,
+  openKinds,
+  operationStates,
+  settleAll,
+} from '../support/service/recovery.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+})
+after(() => service.close())
+afterEach(async () => {
+  clear()
+  await service.sandbox.clearFaults()
+  await service.sandbox.behave({ cancelRowSign: 'positive' })
+  await settleAll(service)
+})
+
+const hourMs = 3_600_000
+const run = (context = service.payments) => {
+  const now = Date.now()
+  return reconcile(context, { from: new Date(now - hourMs), to: new Date(now + hourMs) })
+}
+
+/** How much one run found more of everything than another: the tests of this file share one gateway. */
+function growth(before: Reconciliation, after: Reconciliation) {
+  const names = ['movements', 'captured', 'cancelled', 'bookedCaptured', 'bookedCancelled', 'foreign'] as const
+  return Object.fromEntries(names.map((name) => [name, after[name] - before[name]]))
+}
+
+const quiet = { repaired: 0, 'under way': 0, unknown: 0 }
+
+test('R1: captured for a PENDING order that no operation of ours knows of: CONFIRMED, with one grant', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const { reviewed } = await run()
+  assert.equal(reviewed.repaired, 1)
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+  assert.deepEqual(await discrepanciesOf(service, orderId), [])
+})
+
+test('R1: captured for a PENDING order with another amount: a discrepancy, and no grant', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.paidOrder()
+  const paymentKey = await service.sandbox.pay(orderId, 15_000)
+  await service.sandbox.capture(paymentKey, orderId, 15_000)
+  for (const turn of [1, 2]) {
+    const { reviewed } = await run()
+    assert.ok(reviewed.disagrees >= 1, `run ${turn}`)
+    assert.deepEqual(await openKinds(service, orderId), ['PAYMENT_DIFFERS'])
+  }
+  assert.equal(await customer.status(orderId), 'PENDING')
+  assert.deepEqual(await movements(service, customer.customerId), [])
+  await service.sandbox.cancel(paymentKey)
+  await run()
+  assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+for (const how of ['refused', 'expired']) {
+  test(`R2: captured for an order that is FAILED, ${how}: the money is returned and the discrepancy resolved`, async () => {
+    const customer = await service.newCustomer()
+    const order = await orderInState(service, customer, how === 'refused' ? 'FAILED' : 'PENDING')
+    if (how === 'expired') assert.equal((await expireOrders(service.payments.database, 0)).expired >= 1, true)
+    const paymentKey = await service.sandbox.pay(order.orderId, order.amount)
+    await service.sandbox.capture(paymentKey, order.orderId, order.amount)
+    assert.equal((await run()).reviewed.repaired, 1)
+    assert.equal(await customer.status(order.orderId), 'FAILED')
+    assert.deepEqual(await movements(service, customer.customerId), [])
+    const payments = await service.sandbox.paymentsOf(order.orderId)
+    assert.equal(payments.find((each) => each.paymentKey === paymentKey)?.status, 'CANCELED')
+    assert.equal((await operationStates(service, order.orderId)).at(-1), 'RETURN APPROVED')
+    const found = await discrepanciesOf(service, order.orderId)
+    assert.deepEqual(
+      found.map(({ kind, resolution }) => [kind, resolution]),
+      [['CAPTURED_FOR_FAILED_ORDER', 'the gateway and our books agree']],
+    )
+    assert.equal((await run()).reviewed.repaired, 0)
+  })
+}
+
+test('R2: money of a FAILED order that the gateway does not give back stays open over every later run', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, amount } = await orderInState(service, customer, 'FAILED')
+  const paymentKey = await service.sandbox.pay(orderId, amount)
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
+  for (const turn of [1, 2]) {
+    assert.ok((await run()).reviewed.disagrees >= 1, `run ${turn}`)
+    assert.deepEqual(await openKinds(service, orderId), ['CAPTURED_FOR_FAILED_ORDER'])
+  }
+  clear()
+  await run()
+  assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+test('R3, W11: cancelled in the dashboard, and no webhook ever came: REFUNDED, with what is left taken back', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await spend(service, customer.customerId, 20)
+  await service.sandbox.cancel(paymentKey)
+  assert.equal((await run()).reviewed.repaired, 1)
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -20', 'REFUND -1'])
+})
+
+test('X10: cancelled in part: a discrepancy over every run, and still CONFIRMED', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey, 500)
+  for (const turn of [1, 2]) {
+    assert.ok((await run()).reviewed.disagrees >= 1, `run ${turn}`)
+    const found = await discrepanciesOf(service, orderId)
+    assert.deepEqual(
+      found.map(({ kind, resolution }) => [kind, resolution]),
+      [['PARTLY_CANCELLED_AT_GATEWAY', null]],
+    )
+  }
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.equal(await customer.credits(), 21)
+  await service.sandbox.cancel(paymentKey)
+  await run()
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+})
+
+const strange: [what: string, kind: string, look: Partial<Payment> | null][] = [
+  ['no such payment', 'NOT_CAPTURED_AT_GATEWAY', null],
+  ['a payment that was never captured', 'NOT_CAPTURED_AT_GATEWAY', { money: 'none', status: 'ABORTED', balance: 0 }],
+  ['another amount', 'PAYMENT_DIFFERS', { amount: 1_000, balance: 1_000 }],
+]
+for (const [what, kind, members] of strange) {
+  test(`R4: CONFIRMED, and the gateway has ${what}: ${kind}, and no credits are taken back`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey, amount } = await customer.confirmedOrder()
+    const { listMovements } = service.payments.gateway
+    overrides.look = (asked) => {
+      if (asked !== paymentKey) return undefined
+      const seen = { kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money: 'kept' } as const
+      const rest = { status: 'DONE', balance: amount, transactionKey: null }
+      return Promise.resolve(members ? { ...seen, ...rest, ...members } : { kind: 'absent' })
+    }
+    overrides.listMovements = async (query) => {
+      delete overrides.listMovements
+      const page = await listMovements(query)
+      if (page.kind !== 'page') return page
+      return { ...page, movements: page.movements.filter((each) => each.paymentKey !== paymentKey) }
+    }
+    const { reviewed } = await run()
+    assert.ok(reviewed.disagrees >= 1)
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+    assert.equal(await customer.credits(), 21)
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+    assert.deepEqual(await openKinds(service, orderId), [kind])
+    clear()
+    await run()
+    assert.deepEqual(await openKinds(service, orderId), [])
+  })
+}
+
+test('R5: what somebody works on is left alone, and counted as under way', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  const claim = { customerId: customer.customerId, operationId: newOperationId(), orderId, paymentKey, amount }
+  await service.payments.batches.claimConfirm({ ...claim, leaseMs: 60_000 })
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  assert.equal((await run()).reviewed['under way'], 1)
+  assert.equal(await customer.status(orderId), 'PENDING')
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM OPEN'])
+})
+
+test('R6: once more, or twice at once, has no second effect, and what is open is open once', async () => {
+  const customer = await service.newCustomer()
+  const [captured, partly, failed] = [
+    await customer.paidOrder(),
+    await customer.confirmedOrder(),
+    await orderInState(service, customer, 'FAILED'),
+  ]
+  await service.sandbox.capture(captured.paymentKey, captured.orderId, captured.amount)
+  await service.sandbox.cancel(partly.paymentKey, 1_000)
+  const second = await service.sandbox.pay(failed.orderId, failed.amount)
+  await service.sandbox.capture(second, failed.orderId, failed.amount)
+  const others = await openContexts(service, 2)
+  try {
+    await Promise.all(others.contexts.map((context) => run(context)))
+  } finally {
+    await others.close()
+  }
+  const state = async () => [
+    await movements(service, customer.customerId),
+    await discrepanciesOf(service, partly.orderId).then((found) => found.map(({ kind }) => kind)),
+    await discrepanciesOf(service, failed.orderId).then((found) => found.map(({ resolution }) => resolution !== null)),
+    await operationStates(service, failed.orderId),
+  ]
+  const entries = ['GRANT 21', 'GRANT 21']
+  const expected = [entries, ['PARTLY_CANCELLED_AT_GATEWAY'], [true], ['CONFIRM REJECTED', 'RETURN APPROVED']]
+  assert.deepEqual(await state(), expected)
+  const { reviewed } = await run()
+  assert.deepEqual({ ...reviewed, agrees: 0, disagrees: 0 }, { agrees: 0, disagrees: 0, ...quiet })
+  assert.deepEqual(await state(), expected)
+})
+
+test('money for an order id like ours that does not exist is UNKNOWN_ORDER, once; foreign ids are only counted', async () => {
+  const before = await run()
+  const ours = newOrderId()
+  const [unknown, foreign] = [await service.sandbox.pay(ours, 7_000), await service.sandbox.pay('shop-2-0001', 9_000)]
+  await service.sandbox.capture(unknown, ours, 7_000)
+  await service.sandbox.capture(foreign, 'shop-2-0001', 9_000)
+  for (const turn of [1, 2]) {
+    const after = await run()
+    assert.deepEqual(
+      growth(before, after),
+      {
+        movements: 2,
+        captured: 16_000,
+        cancelled: 0,
+        bookedCaptured: 0,
+        bookedCancelled: 0,
+        foreign: 2,
+      },
+      `run ${turn}`,
+    )
+    const found = await discrepanciesOf(service, unknown)
+    assert.deepEqual(
+      found.map(({ kind, detail }) => [kind, detail.orderId, detail.amount]),
+      [['UNKNOWN_ORDER', ours, 7_000]],
+    )
+    assert.deepEqual(await discrepanciesOf(service, foreign), [])
+  }
+})
+
+for (const cancelRowSign of ['positive', 'negative']) {
+  test(`the totals are right to the won when the rows of cancels are ${cancelRowSign}`, async () => {
+    await service.sandbox.behave({ cancelRowSign })
+    const before = await run()
+    const customer = await service.newCustomer()
+    await orderInState(service, customer, 'CONFIRMED', 'BASIC')
+    await orderInState(service, customer, 'CANCELLED', 'STANDARD')
+    await orderInState(service, customer, 'REFUNDED', 'PRO')
+    await orderInState(service, customer, 'FAILED', 'PRO')
+    const partly = await orderInState(service, customer, 'CONFIRMED', 'PRO')
+    await service.sandbox.cancel(partly.paymentKey, 1)
+    const after = await run()
+    assert.deepEqual(growth(before, after), {
+      movements: 7,
+      captured: 221_000,
+      cancelled: 120_001,
+      foreign: 0,
+      bookedCaptured: 221_000,
+      bookedCancelled: 120_000,
+    })
+    assert.equal(after.reviewed.disagrees, before.reviewed.disagrees + 1)
+  })
+}
+
+test('what was cancelled in parts is booked by none of its rows: it is looked at, and agrees', async () => {
+  const before = await run()
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  for (const amount of [8_000, 12_000]) await service.sandbox.cancel(paymentKey, amount)
+  await run()
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+  const after = await run()
+  assert.deepEqual(growth(before, after), {
+    movements: 3,
+    captured: 20_000,
+    cancelled: 20_000,
+    foreign: 0,
+    bookedCaptured: 20_000,
+    bookedCancelled: 0,
+  })
+  assert.equal(after.reviewed.agrees, before.reviewed.agrees + 2)
+  assert.deepEqual(await openKinds(service, orderId), [])
+})

@@ -1,0 +1,132 @@
+// A refund against everything that can happen at the same moment: other refunds, a cancel, spends, the worker, a webhook.
+// One transition leaves CONFIRMED, the gateway is asked once, and what is spent and what is taken back add up.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { processNotifications } from '../../src/payments/recovery/notifications.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { closeAll } from '../support/closing.ts'
+import { movements, spend } from '../support/service/orders.ts'
+import { openContexts, operationStates, settleAll } from '../support/service/recovery.ts'
+import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
+
+let service: TestService
+let others: Awaited<ReturnType<typeof openContexts>>
+before(async () => {
+  service = await startTestService({ settings: { operationWaitMs: 8_000 } })
+  others = await openContexts(service, 4)
+})
+after(() => closeAll(others, service))
+
+const reason = 'the platform says so'
+const contextAt = (turn: number) => others.contexts[turn % others.contexts.length] ?? assert.fail('no context')
+
+async function cancelsAtGateway(orderId: string): Promise<number> {
+  const [payment] = await service.sandbox.paymentsOf(orderId)
+  return payment?.cancels?.length ?? 0
+}
+
+/** What entries of that kind took, all together. */
+async function taken(customer: TestCustomer, kind: string): Promise<number> {
+  const deltas = (await movements(service, customer.customerId)).map((each) => each.split(' '))
+  return deltas.filter(([each]) => each === kind).reduce((sum, [, delta]) => sum - Number(delta), 0)
+}
+
+test('F1: 16 refunds at once, at four processes, are one call to the gateway and give all the same answer', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    await spend(service, customer.customerId, 8)
+    const sent = service.calls.cancel
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, turn) => refund(contextAt(turn), { orderId, reason })),
+    )
+    const expected = { orderId, status: 'REFUNDED', creditsTakenBack: 13, shortfall: 8 }
+    for (const answer of answers) assert.deepEqual(answer, expected)
+    assert.equal(service.calls.cancel, sent + 1)
+    assert.equal(await cancelsAtGateway(orderId), 1)
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -8', 'REFUND -13'])
+  }
+})
+
+test('X11: of a refund and a cancel at once exactly one closes the order, the other is told so', async () => {
+  const ends: Record<string, number> = { CANCELLED: 0, REFUNDED: 0 }
+  for (let round = 0; round < 20; round += 1) {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey } = await customer.confirmedOrder()
+    const sent = service.calls.cancel
+    const refunding = () =>
+      refund(contextAt(round), { orderId, reason }).then(
+        () => true,
+        (error) => error.code,
+      )
+    const cancelling = () => customer.cancel(paymentKey)
+    const [refunded, cancelled] =
+      round % 2
+        ? await Promise.all([refunding(), cancelling()])
+        : (await Promise.all([cancelling(), refunding()])).toReversed()
+    await settleAll(service)
+    const status = await customer.status(orderId)
+    ends[status] = (ends[status] ?? 0) + 1
+    const { code } = (cancelled as Awaited<ReturnType<typeof cancelling>>).body
+    assert.deepEqual(
+      [status, refunded, code],
+      status === 'REFUNDED'
+        ? ['REFUNDED', true, 'PAYMENT_CANCEL_FAILED']
+        : ['CANCELLED', 'PAYMENT_CANCEL_FAILED', 'SUCCESS'],
+    )
+    assert.equal(service.calls.cancel, sent + 1)
+    assert.equal(await cancelsAtGateway(orderId), 1)
+    const last = status === 'REFUNDED' ? 'REFUND -21' : 'ROLLBACK -21'
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', last])
+  }
+  assert.equal(Object.keys(ends).length, 2, JSON.stringify(ends))
+})
+
+test('F2: a refund among 40 spends at once: what was spent, taken back and short adds up, and nothing is below zero', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    const { customerId } = customer
+    const spends = Array.from({ length: 40 }, async (_, turn) => {
+      if (turn % 4 === round % 4) await new Promise(setImmediate)
+      const { credits } = contextAt(turn)
+      return credits.spend({ customerId, credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' })
+    })
+    const [answer, ...spent] = await Promise.all([refund(contextAt(round), { orderId, reason }), ...spends])
+    const total = spent.reduce((sum, each) => sum + each.spent, 0)
+    assert.deepEqual(
+      [total, answer.creditsTakenBack],
+      [await taken(customer, 'SPEND'), await taken(customer, 'REFUND')],
+    )
+    assert.equal(total + answer.creditsTakenBack, 21)
+    assert.equal(answer.shortfall, total)
+    assert.equal(await customer.credits(), 0)
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+  }
+})
+
+test('F1: a refund by the operator, by a webhook and by a review at once is one refund', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey } = await customer.confirmedOrder()
+    await service.sandbox.cancel(paymentKey)
+    await service.database.query(
+      `insert into webhook_notifications (transmission_id, order_id, payment_key, event_type, status)
+       select gen_random_uuid(), $1, $2, 'PAYMENT_STATUS_CHANGED', 'CANCELED' from generate_series(1, 3)`,
+      [orderId, paymentKey],
+    )
+    const key = { customerId: customer.customerId, orderId }
+    const [answer] = await Promise.all([
+      refund(contextAt(0), { orderId, reason }),
+      review(contextAt(1), key),
+      review(contextAt(2), key, paymentKey),
+      processNotifications(contextAt(3)),
+    ])
+    assert.deepEqual(answer, { orderId, status: 'REFUNDED', creditsTakenBack: 21, shortfall: 0 })
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+    const states = await operationStates(service, orderId)
+    assert.deepEqual(states, ['CONFIRM APPROVED', 'REFUND APPROVED'])
+    assert.equal(await cancelsAtGateway(orderId), 1)
+  }
+})

@@ -1,0 +1,75 @@
+// What an operator is told before a refund is what the refund then does, and asking changes nothing.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { refund } from '../../src/payments/refund.ts'
+import { quoteRefund } from '../../src/payments/refund-quote.ts'
+import { spend } from '../support/service/orders.ts'
+import { operationStates } from '../support/service/recovery.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.close())
+
+for (const { what, spent } of [
+  { what: 'nothing', spent: 0 },
+  { what: 'some', spent: 15 },
+  { what: 'all', spent: 21 },
+]) {
+  test(`with ${what} of the credits spent, a quote is what is then taken back and given back`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    if (spent > 0) await spend(service, customer.customerId, spent)
+    const calls = { ...service.calls }
+    const quote = await quoteRefund(service.payments, orderId)
+    assert.deepEqual(quote, {
+      orderId,
+      customerId: customer.customerId,
+      packageType: 'STANDARD',
+      paid: 20_000,
+      backToTheCard: 20_000,
+      gatewayCode: null,
+      creditsOfTheOrder: 21,
+      creditsTakenBack: 21 - spent,
+      shortfall: spent,
+    })
+    assert.deepEqual({ ...service.calls }, { ...calls, look: calls.look + 1 })
+    assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
+    assert.equal(await customer.credits(), 21 - spent)
+    const { creditsTakenBack, shortfall } = await refund(service.payments, { orderId, reason: 'as it was quoted' })
+    assert.deepEqual([creditsTakenBack, shortfall], [21 - spent, spent])
+    const [payment] = await service.sandbox.paymentsOf(orderId)
+    assert.equal(payment?.balanceAmount, 0)
+  })
+}
+
+test('where the gateway says nothing, the quote says that', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 10 }])
+  const quote = await quoteRefund(service.payments, orderId)
+  await service.sandbox.clearFaults()
+  assert.equal(quote?.backToTheCard, null)
+  assert.match(`${quote?.gatewayCode}`, /^[A-Z][A-Z0-9_]+$/)
+  assert.equal(quote?.creditsTakenBack, 21)
+})
+
+for (const kind of ['other-amount-after', 'other-order-after'] as const) {
+  test(`where the gateway tells of something else (${kind}), the quote does not repeat it`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    await service.sandbox.setFaults([{ on: 'lookup', kind, times: 1 }])
+    const quote = await quoteRefund(service.payments, orderId)
+    await service.sandbox.clearFaults()
+    assert.deepEqual([quote?.backToTheCard, quote?.gatewayCode], [null, 'PAYMENT_DIFFERS'])
+  })
+}
+
+test('there is no quote for an order that is not CONFIRMED, and none for no order', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = (await customer.purchase()).body.data
+  assert.equal(await quoteRefund(service.payments, orderId), undefined)
+  assert.equal(await quoteRefund(service.payments, 'ord_none'), undefined)
+})

@@ -1,0 +1,222 @@
+// Row 32 of the decisions and 2.6 of the failure catalogue: the platform refunds an order. The money goes back once, what
+// is left of the credits is taken back, what was spent is recorded, and nothing ever goes below zero.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { refund } from '../../src/payments/refund.ts'
+import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
+import {
+  contextOver,
+  createOverrides,
+  discrepanciesOf,
+  lastOperation,
+  losingAnswerOf,
+  makeDue,
+  operationStates,
+  operationsOf,
+  settleAll,
+} from '../support/service/recovery.ts'
+import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+before(async () => {
+  service = await startTestService({ wrapGateway })
+})
+after(() => service.close())
+afterEach(async () => {
+  clear()
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+})
+
+const reason = 'the platform says so'
+const refundOf = (orderId: string, context = service.payments) => refund(context, { orderId, reason })
+const answerFor = (orderId: string, shortfall: number, credits = 21) => ({
+  orderId,
+  status: 'REFUNDED',
+  creditsTakenBack: credits - shortfall,
+  shortfall,
+})
+
+async function storedShortfall(orderId: string): Promise<unknown> {
+  const [row] = await service.database.query(
+    'select refund_shortfall as s, refund_entry as e from orders where order_id = $1',
+    [orderId],
+  )
+  return row
+}
+
+for (const { what, spent, entries } of [
+  { what: 'all of the credits left', spent: 0, entries: ['GRANT 21', 'REFUND -21'] },
+  { what: 'part of them left', spent: 15, entries: ['GRANT 21', 'SPEND -15', 'REFUND -6'] },
+  { what: 'none of them left', spent: 21, entries: ['GRANT 21', 'SPEND -21'] },
+]) {
+  test(`F2: a refund with ${what} takes back ${21 - spent} and records a shortfall of ${spent}`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey } = await customer.confirmedOrder()
+    if (spent > 0) assert.equal(await spend(service, customer.customerId, spent), true)
+    const sent = service.calls.cancel
+    assert.deepEqual(await refundOf(orderId), answerFor(orderId, spent))
+    assert.equal(service.calls.cancel, sent + 1)
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+    assert.equal(await customer.credits(), 0)
+    assert.deepEqual(await movements(service, customer.customerId), entries)
+    // One more is the entry that set the credits aside.
+    const entryNumber = entries.at(-1)?.startsWith('REFUND') ? entries.length + 1 : null
+    assert.deepEqual(await storedShortfall(orderId), { s: spent, e: entryNumber })
+    const [payment] = await service.sandbox.paymentsOf(orderId)
+    assert.deepEqual([payment?.status, payment?.balanceAmount], ['CANCELED', 0])
+    const [, operation] = await operationsOf(service, orderId)
+    assert.deepEqual([operation?.kind, operation?.paymentKey, operation?.reason], ['REFUND', paymentKey, reason])
+  })
+}
+
+test('3: confirmedAt stays set on a refunded order', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  await refundOf(orderId)
+  const { data } = (await customer.as<Record<string, unknown>>(`/${orderId}`)).body
+  assert.equal(data.status, 'REFUNDED')
+  assert.equal(typeof data.confirmedAt, 'string')
+})
+
+test('F2: credits of other orders are not taken back beyond what this one granted', async () => {
+  const customer = await service.newCustomer()
+  const [kept, order] = [await customer.confirmedOrder('PRO'), await customer.confirmedOrder('STANDARD')]
+  assert.deepEqual(await refundOf(order.orderId), answerFor(order.orderId, 0))
+  assert.equal(await customer.credits(), 110)
+  assert.equal(await customer.status(kept.orderId), 'CONFIRMED')
+})
+
+test('F3: credits that a running cancel has set aside are not taken by a refund of another order', async () => {
+  const customer = await service.newCustomer()
+  const [first, second] = [await customer.confirmedOrder('STANDARD'), await customer.confirmedOrder('STANDARD')]
+  assert.equal(await spend(service, customer.customerId, 11), true)
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(first.paymentKey), 'SVC001')
+  assert.equal(await customer.credits(), 10)
+  assert.deepEqual(await refundOf(second.orderId), answerFor(second.orderId, 11))
+  assert.equal(await customer.credits(), 0)
+  assertSuccess(await customer.cancel(first.paymentKey), 200)
+  assert.deepEqual(await movements(service, customer.customerId), [
+    'GRANT 21',
+    'GRANT 21',
+    'SPEND -11',
+    'REFUND -10',
+    'ROLLBACK -21',
+  ])
+})
+
+test('F1: a refund that has happened gives the same answer again, and does nothing', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  await spend(service, customer.customerId, 4)
+  const answer = await refundOf(orderId)
+  const calls = totalCalls(service)
+  assert.deepEqual(await refundOf(orderId), answer)
+  assert.deepEqual(await refund(service.payments, { orderId, reason: 'another reason' }), answer)
+  assert.equal(totalCalls(service), calls)
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -4', 'REFUND -17'])
+})
+
+test('X4: a refund that the gateway refuses gives the credits back: the order stays CONFIRMED and can be cancelled', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
+  await assert.rejects(refundOf(orderId), {
+    code: 'PAYMENT_CANCEL_FAILED',
+    message: 'Not refunded: the gateway refused it.',
+  })
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+  assert.equal(await customer.credits(), 21)
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'REFUND REJECTED'])
+  clear()
+  assertSuccess(await customer.cancel(paymentKey), 200)
+})
+
+for (const kind of ['reset-before', 'reset-after']) {
+  test(`F7: ${kind} on the refund is SVC001 with the credits set aside; the worker finishes it`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    await spend(service, customer.customerId, 1)
+    await service.sandbox.setFaults([{ on: 'cancel', kind, times: 1 }])
+    await assert.rejects(refundOf(orderId), { code: 'SVC001' })
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+    assert.equal(await customer.credits(), 0)
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -1'])
+    await makeDue(service)
+    assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -1', 'REFUND -20'])
+    assert.deepEqual(await refundOf(orderId), answerFor(orderId, 1))
+  })
+}
+
+test('F7: the operator’s next try settles an unknown refund at once, with the answer of a refund', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-after', times: 1 }])
+  await assert.rejects(refundOf(orderId), { code: 'SVC001' })
+  assert.deepEqual(await refundOf(orderId), answerFor(orderId, 0))
+  assert.equal((await lastOperation(service, orderId)).attempts, 0)
+})
+
+for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
+  test(`a refund whose ${name} was committed and lost on the wire ends as if it had not been`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await customer.confirmedOrder()
+    const connections = losingAnswerOf(service.database.pool, name)
+    assert.deepEqual(await refundOf(orderId, contextOver(service.payments, connections)), answerFor(orderId, 0))
+    assert.equal(connections.lost(), true)
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+  })
+}
+
+for (const status of ['PENDING', 'FAILED', 'CANCELLED'] as const) {
+  test(`F5: an order that is ${status} is not refunded, and nothing changes`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId } = await orderInState(service, customer, status)
+    const [calls, entries] = [totalCalls(service), await movements(service, customer.customerId)]
+    const message = `Not refunded: the order is ${status}, not CONFIRMED.`
+    await assert.rejects(refundOf(orderId), { code: 'PAYMENT_CANCEL_FAILED', message })
+    assert.equal(totalCalls(service), calls)
+    assert.equal(await customer.status(orderId), status)
+    assert.deepEqual(await movements(service, customer.customerId), entries)
+  })
+}
+
+test('F5: an order that does not exist is NOT000', async () => {
+  await assert.rejects(refundOf('ord_unknown'), { code: 'NOT000', message: 'There is no order ord_unknown.' })
+})
+
+test('an order with an unknown confirm is settled first: captured is refunded, uncaptured is not captured for it', async () => {
+  const customer = await service.newCustomer()
+  for (const [kind, status] of [
+    ['reset-after', 'REFUNDED'],
+    ['reset-before', 'FAILED'],
+  ] as const) {
+    const order = await customer.paidOrder()
+    await service.sandbox.setFaults([{ on: 'confirm', kind, times: 1 }])
+    assertRefused(await order.confirm(), 'SVC001')
+    await service.database.query(
+      `update payment_operations set sent_at = now() - interval '1 hour' where state = 'OPEN'`,
+    )
+    const sent = service.calls.confirm
+    if (status === 'REFUNDED') assert.deepEqual(await refundOf(order.orderId), answerFor(order.orderId, 0))
+    else await assert.rejects(refundOf(order.orderId), { message: 'Not refunded: the order is FAILED, not CONFIRMED.' })
+    assert.equal(service.calls.confirm, sent)
+    assert.equal(await customer.status(order.orderId), status)
+  }
+})
+
+test('F8: a payment that was cancelled at the gateway before our refund is refunded by it, without a discrepancy', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey)
+  assert.deepEqual(await refundOf(orderId), answerFor(orderId, 0))
+  assert.deepEqual(await discrepanciesOf(service, orderId), [])
+  const [payment] = await service.sandbox.paymentsOf(orderId)
+  assert.equal(payment?.cancels?.length, 1)
+})

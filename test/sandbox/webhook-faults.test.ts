@@ -1,0 +1,202 @@
+// The sandbox's webhooks when something is wrong with them: sent twice, never, late, out of order, by hand, to nobody; and
+// that no answer waits for any of it.
+import assert from 'node:assert/strict'
+import { afterEach, describe, test } from 'node:test'
+import { until } from '../../harness/until.ts'
+import { assertRefused, call, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { startReceiver } from '../support/gateway/webhook-receiver.ts'
+
+const receiver = await startReceiver()
+const { url } = await start({ webhookUrl: receiver.url })
+const toss = shop(url)
+
+async function deliveryOf(paymentKey: string, address = url): Promise<(Json & { attempts: Json[] }) | undefined> {
+  const { webhooks } = (await call(`${address}/sandbox/webhooks`, 'GET')).body
+  return (webhooks as (Json & { attempts: Json[] })[]).find((delivery) => delivery.paymentKey === paymentKey)
+}
+const settled = (paymentKey: string, address = url) =>
+  until('the delivery has ended', async () => (await deliveryOf(paymentKey, address))?.state !== 'pending')
+
+const resend = (body: unknown, address = url) => call(`${address}/sandbox/webhooks/resend`, 'POST', body)
+
+afterEach(() => {
+  receiver.answerWith(200)
+  return call(`${url}/sandbox/faults`, 'DELETE')
+})
+
+describe('faults', () => {
+  test('duplicate: the same transmission comes twice', async () => {
+    await toss.faults({ on: 'webhook', kind: 'duplicate', times: 1 })
+    const { paymentKey } = await toss.paid()
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 2), ['DONE', 'DONE'])
+    const [one, two] = receiver.of(paymentKey)
+    assert.deepEqual(one?.body, two?.body)
+    const id = 'tosspayments-webhook-transmission-id'
+    assert.equal(one?.headers[id], two?.headers[id])
+    await settled(paymentKey)
+    assert.partialDeepStrictEqual(await deliveryOf(paymentKey), { state: 'delivered', fault: 'duplicate' })
+    const next = await toss.paid()
+    assert.equal((await receiver.statusesOf(next.paymentKey, 1)).length, 1)
+  })
+
+  test('drop: never sent at all, whatever time passes, unless by hand', async () => {
+    await toss.faults({ on: 'webhook', kind: 'drop', times: 1 })
+    const dropped = await toss.paid()
+    await toss.advance(5 * 24 * 3600_000)
+    const next = await toss.paid()
+    await receiver.statusesOf(next.paymentKey, 1)
+    assert.deepEqual(receiver.of(dropped.paymentKey), [])
+    assert.partialDeepStrictEqual(await deliveryOf(dropped.paymentKey), { state: 'dropped', attempts: [] })
+    assert.equal((await resend({ paymentKey: dropped.paymentKey })).status, 202)
+    assert.deepEqual(await receiver.statusesOf(dropped.paymentKey, 1), ['DONE'])
+  })
+
+  test("delay: sent when its time has come on the sandbox's clock", async () => {
+    await toss.faults({ on: 'webhook', kind: 'delay', times: 2, delayMs: 3600_000 })
+    const delayed = await toss.paid()
+    await toss.faults()
+    const next = await toss.paid()
+    await receiver.statusesOf(next.paymentKey, 1)
+    assert.deepEqual(receiver.of(delayed.paymentKey), [])
+    await toss.advance(3600_000)
+    assert.deepEqual(await receiver.statusesOf(delayed.paymentKey, 1), ['DONE'])
+
+    await toss.faults({ on: 'webhook', kind: 'delay', times: 1, delayMs: 100 })
+    const { paymentKey } = await toss.paid()
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
+  })
+
+  test('reorder: held back until the next one was sent', async () => {
+    await toss.faults({ on: 'webhook', kind: 'reorder', times: 1 })
+    const { paymentKey } = await toss.paid()
+    await toss.cancel(paymentKey, { cancelReason: 'overtakes' })
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 2), ['CANCELED', 'DONE'])
+  })
+
+  test('reorder: what was overtaken does not wait out its second', async () => {
+    // The machine may be busy, so it has five tries; without the overtaking none could be this quick.
+    for (let tries = 0; tries < 5; tries += 1) {
+      await toss.faults({ on: 'webhook', kind: 'reorder', times: 1 })
+      const startedAt = performance.now()
+      const { paymentKey } = await toss.paid()
+      await toss.cancel(paymentKey, { cancelReason: 'overtakes' })
+      await receiver.statusesOf(paymentKey, 2)
+      if (performance.now() - startedAt < 900) return
+    }
+    assert.fail('never sent before the second was over')
+  })
+
+  test('reorder: sent anyway after a second when nothing follows', async () => {
+    await toss.faults({ on: 'webhook', kind: 'reorder', times: 1 })
+    const { paymentKey } = await toss.paid()
+    assert.deepEqual(receiver.of(paymentKey), [])
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
+  })
+
+  test('a kind that is not for webhooks is 400, and so are theirs for requests', async () => {
+    const wrong = await toss.faults({ on: 'webhook', kind: 'reset-before', times: 1 })
+    assertRefused(wrong, 400, 'INVALID_REQUEST')
+    assert.match(String(wrong.body.message), /^Fault 0: kind: expected one of duplicate, drop, delay, reorder/)
+    assertRefused(await toss.faults({ on: 'confirm', kind: 'drop', times: 1 }), 400, 'INVALID_REQUEST')
+    assertRefused(await toss.faults({ on: 'webhook', kind: 'delay', times: 1 }), 400, 'INVALID_REQUEST')
+  })
+})
+
+describe('the manual resend', () => {
+  test('sends the last notification of the payment once more', async () => {
+    const { paymentKey } = await toss.paid()
+    await settled(paymentKey)
+    const reply = await resend({ paymentKey })
+    assert.equal(reply.status, 202)
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 2), ['DONE', 'DONE'])
+    assert.equal(receiver.of(paymentKey)[1]?.headers['tosspayments-webhook-transmission-id'], reply.body.transmissionId)
+  })
+
+  test('ends the retries when it arrives', async () => {
+    receiver.answerWith(500)
+    const { paymentKey } = await toss.paid()
+    await receiver.statusesOf(paymentKey, 1)
+    receiver.answerWith(200)
+    await until('the attempt is noted', async () => (await deliveryOf(paymentKey))?.attempts.length === 1)
+    await resend({ paymentKey })
+    await settled(paymentKey)
+    assert.equal((await deliveryOf(paymentKey))?.state, 'delivered')
+    await toss.advance(60_000)
+    assert.equal(receiver.of(paymentKey).length, 2)
+  })
+
+  test('of what cannot be sent is refused', async () => {
+    assertRefused(await resend({ paymentKey: 'nobody_knows_it' }), 404, 'NOT_FOUND_PAYMENT')
+    assertRefused(await resend({}), 400, 'INVALID_REQUEST')
+    const reply = await resend({ paymentKey: (await toss.checkout()).paymentKey })
+    assertRefused(reply, 400, 'INVALID_REQUEST')
+    assert.match(String(reply.body.message), /IN_PROGRESS is not notified/)
+  })
+})
+
+describe('the URL', () => {
+  const register = (address: string, body: unknown) => call(`${address}/sandbox/webhook`, 'PUT', body)
+
+  test('can be given and taken away at run time; without one nothing is notified', async () => {
+    const own = await start({ name: 'register' })
+    const there = shop(own.url)
+    const before = await there.paid()
+    assertRefused(await resend({ paymentKey: before.paymentKey }, own.url), 400, 'INVALID_REQUEST')
+    assert.deepEqual((await register(own.url, { url: receiver.url })).body, { url: receiver.url })
+    assert.deepEqual((await call(`${own.url}/sandbox/webhook`, 'GET')).body, { url: receiver.url })
+    const during = await there.paid()
+    assert.deepEqual(await receiver.statusesOf(during.paymentKey, 1), ['DONE'])
+    assert.deepEqual(receiver.of(before.paymentKey), [])
+    assert.equal((await resend({ paymentKey: before.paymentKey }, own.url)).status, 202)
+    assert.deepEqual(await receiver.statusesOf(before.paymentKey, 1), ['DONE'])
+    assert.equal((await register(own.url, { url: null })).status, 200)
+    const afterwards = await there.paid()
+    assert.equal(await deliveryOf(afterwards.paymentKey, own.url), undefined)
+  })
+
+  test('what was announced waits while there is none', async () => {
+    const own = await start({ name: 'waiting', webhookUrl: receiver.url })
+    const there = shop(own.url)
+    await there.faults({ on: 'webhook', kind: 'delay', times: 1, delayMs: 60_000 })
+    const { paymentKey } = await there.paid()
+    await register(own.url, { url: null })
+    await there.advance(60_000)
+    await register(own.url, { url: receiver.url })
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
+  })
+
+  test('leads to this machine only', async () => {
+    const strangers = [
+      'http://example.com/hook',
+      'https://127.0.0.1.example.com/',
+      'http://10.0.0.1/',
+      'http://0.0.0.0/',
+    ]
+    for (const stranger of strangers) {
+      const reply = await register(url, { url: stranger })
+      assertRefused(reply, 400, 'INVALID_REQUEST')
+      assert.match(String(reply.body.message), /^The webhook URL leads to .*: a sandbox delivers to this machine only/)
+      await assert.rejects(start({ name: 'stranger', webhookUrl: stranger }), /delivers to this machine only/)
+    }
+    for (const nonsense of ['', 'hook', 'ftp://127.0.0.1/', 42, undefined]) {
+      assertRefused(await register(url, { url: nonsense }), 400, 'INVALID_REQUEST')
+    }
+    assert.deepEqual((await call(`${url}/sandbox/webhook`, 'GET')).body, { url: receiver.url })
+    const local = await start({ name: 'local' })
+    for (const own of ['http://localhost:1/x', 'https://[::1]:1/', 'http://127.8.9.1/']) {
+      assert.equal((await register(local.url, { url: own })).status, 200)
+    }
+  })
+})
+
+test('no answer waits for a webhook: 100 payments are confirmed while the receiver is silent', async () => {
+  receiver.answerWith(() => undefined)
+  const own = await start({ name: 'silent', webhookUrl: receiver.url })
+  const there = shop(own.url)
+  const paid = await Promise.all(Array.from({ length: 100 }, () => there.paid()))
+  const states = await Promise.all(paid.map(({ paymentKey }) => there.statusOf(paymentKey)))
+  assert.ok(states.every((status) => status === 'DONE'))
+  const startedAt = performance.now()
+  await own.close()
+  assert.ok(performance.now() - startedAt < 2000, 'the receiver keeps nobody from stopping')
+})

@@ -1,0 +1,419 @@
+// Books that break one rule of the audit about accounts, entries, holds and events each.
+
+import type { Books } from '../database/books.ts'
+import {
+  account,
+  addEntry,
+  type BrokenRule,
+  byKind,
+  entryOfOperation,
+  eventOfEntry,
+  eventTells,
+  guardsDown,
+  holdOf,
+  namesEntry,
+  rewritten,
+  withoutOperation,
+} from './damage.ts'
+import { rewriteHashes, rewriteLedgers } from './rewrite-ledgers.ts'
+
+const [, entryOfOperationRule = ''] = /^I-11 (.*)$/.exec(entryOfOperation) ?? []
+const [, byKindRule = ''] = /^I-20 (.*)$/.exec(byKind) ?? []
+
+const aside = 'what is held is what open operations and active holds have set aside'
+const leftOfIt = 'what is held is what the last entry of the ledger left of it'
+const lastHash = 'the account knows the hash of its last entry'
+const lastNumber = 'the account knows the number of its last entry'
+const balances = 'each balance is the one before it plus the credits of the entry'
+const heldChain = 'what is held after an entry is what was held before it and what the entry sets aside or gives back'
+const covered = 'what was held was covered by the balance at any time'
+const hashed = 'no entry has been changed: its hash is that of the entry and of the hash before it'
+const entryOfHold = 'an entry of a hold is the one that the hold names'
+const begins = 'a hold begins with the entry that sets its credits aside for its service'
+const ends = 'a hold ends by one later entry, of the kind that its state says, and an active one has not ended'
+
+const queueReaches = 'an endpoint that wants the last event of a customer has a queue that reaches it'
+
+/** An endpoint that has been there for longer than the books, with a queue for each customer. */
+const oldEndpoint = (lastEvent: string, types = '{}') => `
+  insert into event_endpoints (endpoint_id, url, types, secrets, created_at)
+  values ('end_old', 'https://consumer.example', '${types}', '[{}]', now() - interval '2 days');
+  insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+  select customer_id, 'end_old', 1, ${lastEvent} from accounts where last_event > 1`
+
+const brokenAccounts: BrokenRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every account belongs to a customer',
+    when: 'the row of a customer was deleted',
+    damage: ({ customer }) => `delete from customers where customer_id = '${customer}'`,
+    also: ['J-2 no record of the journal has been removed'],
+  },
+  {
+    invariant: 'I-17',
+    rule: queueReaches,
+    when: 'the queue of a customer was deleted',
+    damage: ({ customer }) =>
+      `${oldEndpoint('last_event')}; delete from event_queues where customer_id = '${customer}'`,
+  },
+  {
+    invariant: 'I-17',
+    rule: queueReaches,
+    when: 'the end of a queue was set back',
+    damage: () => oldEndpoint('last_event - 1'),
+  },
+  {
+    invariant: 'I-1',
+    rule: 'the balance is what the last entry of the ledger left',
+    when: 'a balance was raised by hand',
+    damage: account('balance = balance + 1'),
+  },
+  {
+    invariant: 'I-2',
+    rule: 'nothing is negative, what is held is covered, and JSON can tell the balance exactly',
+    when: 'more is held than there is',
+    damage: (books) =>
+      `alter table accounts drop constraint accounts_held_is_covered; ${account('held = balance + 1')(books)}`,
+    also: [`I-11 ${aside}`, `I-11 ${leftOfIt}`, guardsDown],
+  },
+  {
+    invariant: 'I-3',
+    rule: lastNumber,
+    when: 'the account has another number',
+    damage: account('last_entry = last_entry + 1'),
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the account has not forgotten the time of its last entry',
+    when: 'the account says that nothing has moved yet',
+    damage: account(`moved_at = '-infinity'`),
+  },
+  {
+    invariant: 'I-15',
+    rule: lastHash,
+    when: 'the account has another hash',
+    damage: account(`last_hash = sha256('')`),
+  },
+  {
+    invariant: 'I-15',
+    rule: lastHash,
+    when: 'the last entry was removed',
+    damage: ({ customer }) => `delete from ledger_entries e using accounts a where a.customer_id = '${customer}'
+      and e.customer_id = a.customer_id and e.entry_number = a.last_entry`,
+    also: [`I-3 ${lastNumber}`, `I-11 ${leftOfIt}`],
+  },
+  {
+    invariant: 'I-11',
+    rule: aside,
+    when: 'something is held for nobody',
+    damage: account('held = held + 1'),
+    also: [`I-11 ${leftOfIt}`],
+  },
+  {
+    invariant: 'I-11',
+    rule: aside,
+    when: 'an open cancel is gone and left what it held',
+    damage: withoutOperation('cancelling', 'CANCEL'),
+    also: [entryOfOperation],
+  },
+  {
+    invariant: 'I-11',
+    rule: aside,
+    when: 'an active hold is gone and left what it held',
+    damage: ({ held }) => `delete from holds where hold_id = '${held}'`,
+    also: [`I-11 ${entryOfHold}`],
+  },
+  {
+    invariant: 'I-11',
+    rule: leftOfIt,
+    when: 'a hold was made larger by hand, and the account with it',
+    damage: (books) => `${holdOf('held', 'credits = credits + 1')(books)}; ${account('held = held + 1')(books)}`,
+    also: [`I-11 ${begins}`],
+  },
+  {
+    invariant: 'I-17',
+    rule: 'the account knows the number of its last event',
+    when: 'the account has another number',
+    damage: account('last_event = last_event + 1'),
+  },
+  ...[
+    ['an endpoint waits for an event that does not exist', '1, last_event + 1'],
+    ['an endpoint is past the end of its queue', 'last_event + 1, last_event - 1'],
+  ].map(([when = '', places]) => ({
+    invariant: 'I-17',
+    rule: 'no queue of events is past its end, and no end past the last event',
+    when,
+    damage: ({ customer }: { customer: string }) => `
+      alter table event_queues drop constraint event_queues_next_is_within;
+      insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+      select customer_id, 'an endpoint', ${places} from accounts where customer_id = '${customer}'`,
+    also: [guardsDown],
+  })),
+]
+
+const brokenEntries: BrokenRule[] = [
+  {
+    invariant: 'I-1',
+    rule: 'every ledger belongs to an account',
+    when: 'an account was deleted',
+    damage: ({ customer }) => `delete from accounts where customer_id = '${customer}'`,
+    also: ['I-1 every order belongs to an account'],
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the entries of a customer are numbered from one without a gap',
+    when: 'an entry was deleted',
+    damage: () => `delete from ledger_entries where reference = 'second'`,
+  },
+  {
+    invariant: 'I-3',
+    rule: balances,
+    when: 'a balance in the middle was changed, and the hashes with it',
+    damage: () =>
+      `update ledger_entries set balance_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'what was held in the middle was changed, and the hashes with it',
+    damage: () => `update ledger_entries set held_after = held_after + 1 where reference = 'second'; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'the first entry begins with something held',
+    damage: ({ customer }) => `update ledger_entries set held_after = 1
+      where customer_id = '${customer}' and entry_number = 1; ${rewriteHashes}`,
+    also: rewritten,
+  },
+  {
+    invariant: 'I-3',
+    rule: heldChain,
+    when: 'an entry does not know what is held, after one that did',
+    damage: () => `update ledger_entries set (held_delta, held_after, service_id) = (null, null, null)
+      where reference = 'second'; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-3',
+    rule: 'the time of an entry is not before that of the one before it',
+    when: 'it is',
+    damage: () => `update ledger_entries set created_at = created_at - interval '1 hour' where reference = 'second';
+      ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-15',
+    rule: hashed,
+    when: 'a reference was changed',
+    damage: () => `update ledger_entries set reference = 'other' where reference = 'second'`,
+  },
+  {
+    invariant: 'I-15',
+    rule: hashed,
+    when: 'a spend was laid at the door of a service',
+    damage: () => `update ledger_entries set service_id = 'svc_other' where reference = 'second'`,
+  },
+  {
+    invariant: 'I-2',
+    rule: 'no balance has ever been negative',
+    when: 'a balance in the middle is',
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_never_negative;
+      alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+      update ledger_entries set balance_after = -1 where reference = 'second'; ${rewriteHashes}`,
+    also: [`I-2 ${covered}`, `I-3 ${balances}`, guardsDown],
+  },
+  {
+    invariant: 'I-2',
+    rule: covered,
+    when: 'it was not in the middle',
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+      update ledger_entries set held_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
+    also: [`I-3 ${heldChain}`, guardsDown],
+  },
+  {
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'a spend added credits',
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
+      update ledger_entries set delta = -delta where reference = 'second'; ${rewriteLedgers}`,
+    also: [...rewritten, guardsDown],
+  },
+  {
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'nobody has captured what was captured',
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_cause;
+      update ledger_entries set service_id = null where kind = 'CAPTURE'; ${rewriteHashes}`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-20',
+    rule: byKindRule,
+    when: 'a rollback does not say what had set the credits aside',
+    damage: () => `update ledger_entries set hold_id = null where kind = 'ROLLBACK'; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-15',
+    rule: 'an entry names a hold or a service only where its hash covers them',
+    when: 'an entry that looks old names a service',
+    damage: ({ customer }) => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+      update ledger_entries
+      set (held_delta, held_after, service_id) = (null, null, case kind when 'SPEND' then 'svc_other' end)
+      where customer_id = '${customer}' and entry_number <= 2; ${rewriteHashes}`,
+    also: [eventOfEntry, guardsDown],
+  },
+  {
+    invariant: 'I-8',
+    rule: namesEntry.slice('I-8 '.length),
+    when: 'credits were granted for an order that is not there',
+    damage: (books) => addEntry(books, { kind: 'GRANT', delta: 21, order: 'ord_of_nobody' }),
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no reference is used twice',
+    when: 'one is',
+    damage: (books) =>
+      `drop index ledger_entries_once_per_reference; ${addEntry(books, { kind: 'SPEND', delta: -1, reference: 'first' })}`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-11',
+    rule: entryOfHold,
+    when: 'a hold that was released is gone',
+    damage: ({ released }) => `delete from holds where hold_id = '${released}'`,
+  },
+  {
+    invariant: 'I-11',
+    rule: entryOfOperationRule,
+    when: 'no operation had set aside what a cancel gave back',
+    damage: ({ kept }) => `update ledger_entries set hold_id = '${crypto.randomUUID()}'
+      where order_id = '${kept}' and hold_id is not null; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is set aside is set aside once and ends once',
+    when: 'an open cancel has set its credits aside twice',
+    damage: (books) => `drop index ledger_entries_held_once_and_ended_once;
+      ${addEntry(books, {
+        kind: 'HOLD',
+        delta: 0,
+        heldDelta: 21,
+        order: books.cancelling,
+        holdId: `(select operation_id from payment_operations
+                  where order_id = '${books.cancelling}' and kind = 'CANCEL')`,
+      })}`,
+    also: [`I-11 ${aside}`, guardsDown],
+  },
+]
+
+const brokenHolds: BrokenRule[] = [
+  {
+    invariant: 'I-11',
+    rule: 'no hold lasts longer than a hold may',
+    when: 'its end was put off by a year',
+    damage: holdOf('held', `expires_at = expires_at + interval '1 year'`),
+  },
+  {
+    invariant: 'I-11',
+    rule: begins,
+    when: 'it is given to another service',
+    damage: holdOf('held', `service_id = 'svc_other'`),
+  },
+  {
+    invariant: 'I-11',
+    rule: ends,
+    when: 'one that expired says that it was released',
+    damage: holdOf('overdue', `state = 'RELEASED'`),
+  },
+  {
+    invariant: 'I-11',
+    rule: ends,
+    when: 'more was captured than the entry says',
+    damage: holdOf('captured', 'captured = captured + 1'),
+  },
+  {
+    invariant: 'I-11',
+    rule: 'what is captured is part of what was held',
+    when: 'something was captured of a hold that was released',
+    damage: (books) =>
+      `alter table holds drop constraint holds_captured_within; ${holdOf('released', 'captured = 1')(books)}`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-13',
+    rule: 'no hold is left active when its time is over',
+    when: 'one is',
+    damage: holdOf('held', `expires_at = now() - interval '11 minutes'`),
+  },
+]
+
+const eventsInTime = 'I-17 the time of an event is not before that of the one before it'
+const eventOfOrder = 'I-17 an event about an order has the package, the amount and the credits of the order'
+const ruleOf = (name: string) => ({ invariant: 'I-17', rule: name.slice('I-17 '.length) })
+const eventAbout = (order: keyof Books, type: string, set: string) => (books: Books) =>
+  `update events set ${set} where data ->> 'orderId' = '${books[order]}' and type = 'order.${type}'`
+const data = (member: object) => `data = data::jsonb || '${JSON.stringify(member)}'`
+
+const brokenEvents: BrokenRule[] = [
+  {
+    ...ruleOf(eventOfOrder),
+    when: 'it tells another amount',
+    damage: eventAbout('failed', 'failed', data({ amount: 1 })),
+  },
+  {
+    ...ruleOf(eventOfOrder),
+    when: 'it tells other credits',
+    damage: eventAbout('kept', 'confirmed', data({ credits: 1 })),
+  },
+  {
+    ...ruleOf(eventOfEntry),
+    when: 'it tells another balance',
+    damage: eventAbout('cancelled', 'cancelled', data({ balance: 1_000 })),
+  },
+  {
+    ...ruleOf(eventOfEntry),
+    when: 'two events have changed places',
+    damage: ({ confirmed, kept }) => `update events v set data = o.data from events o
+      where v.type = 'order.confirmed' and o.type = v.type
+        and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
+  },
+  {
+    ...ruleOf(eventsInTime),
+    when: 'two events have changed places with their times',
+    damage: ({ confirmed, kept }) => `update events v set (data, created_at) = (o.data, o.created_at) from events o
+      where v.type = 'order.confirmed' and o.type = v.type
+        and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
+  },
+  {
+    ...ruleOf('I-17 an order has one event for each state'),
+    when: 'an event was written over another',
+    damage: ({ failed, returned }) => `update events v set data = o.data from events o
+      where v.data ->> 'orderId' = '${returned}' and o.data ->> 'orderId' = '${failed}'`,
+  },
+  ...[{ credits: 1_000 }, { threshold: 'none' }].map((member) => ({
+    ...ruleOf('I-17 an event about few credits has fewer than its threshold'),
+    when: `it has ${JSON.stringify(member)}`,
+    damage: () => `update events set ${data(member)} where type = 'credits.low'`,
+  })),
+  {
+    invariant: 'I-17',
+    rule: 'the events of a customer are numbered from one without a gap',
+    when: 'an event was deleted',
+    damage: ({ customer }) => `delete from events where customer_id = '${customer}' and event_number = 2`,
+  },
+  {
+    invariant: 'I-17',
+    rule: eventTells.slice('I-17 '.length),
+    when: 'an order that was confirmed is told to fail',
+    damage: ({ kept }) => `update events set type = 'order.failed', data = data::jsonb || '{"status": "FAILED"}'
+      where data ->> 'orderId' = '${kept}'`,
+  },
+  {
+    invariant: 'I-17',
+    rule: eventTells.slice('I-17 '.length),
+    when: 'it tells one customer about another',
+    damage: ({ spender, kept }) => `update events set data = data::jsonb || '{"customerId": "${spender}"}'
+      where data ->> 'orderId' = '${kept}'`,
+  },
+]
+
+export const brokenCredits = [...brokenAccounts, ...brokenEntries, ...brokenHolds, ...brokenEvents]

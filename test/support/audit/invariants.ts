@@ -1,0 +1,52 @@
+// The books are right: checked after every test file that moves money, by the service's own audit. What the audit follows
+// along the chain of entries is added up here once more, the long way.
+import assert from 'node:assert/strict'
+import { cardNumbersIn } from '../../../harness/card-numbers.ts'
+import { createDatabase } from '../../../src/db/database.ts'
+import { audit } from '../../../src/payments/audit/audit.ts'
+import { silentLog, type TestDatabase } from '../database/database.ts'
+
+const wrongSums = `
+  select a.customer_id, a.balance, sum(e.delta), a.held, sum(e.held_delta) as held_sum
+  from accounts a left join ledger_entries e using (customer_id)
+  group by a.customer_id
+  having a.balance <> coalesce(sum(e.delta), 0) or a.held <> coalesce(sum(e.held_delta), 0)`
+
+export async function assertInvariants(database: TestDatabase): Promise<void> {
+  const { violations } = await audit(createDatabase(database.pool, silentLog))
+  assert.deepEqual({ violations, sums: await database.query(wrongSums) }, { violations: [], sums: [] })
+}
+
+/** None enters, so none is in any table, whatever the tests have sent. */
+export async function assertNoCardNumbers(database: TestDatabase): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  )
+  for (const { name } of tables) {
+    // What could be one, for the rest of the look to judge.
+    const rows = await database.query<{ text: string }>(
+      `select each::text as text from ${name} each where each::text ~ '[0-9]{13}|[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}'`,
+    )
+    const found = rows.flatMap(({ text }) => cardNumbersIn(text))
+    assert.deepEqual(found, [], `${name} holds what looks like the number of a card`)
+  }
+}
+
+export type GatewayPayment = {
+  paymentKey: string
+  orderId: string
+  status: string
+  totalAmount: number
+  balanceAmount: number
+  cancels: unknown[] | null
+}
+
+/** To the won: what the gateway has taken and not given back is what our confirmed orders cost. */
+export async function assertGatewayAgrees(database: TestDatabase, payments: GatewayPayment[]): Promise<void> {
+  const rows = await database.query<{ orderId: string; amount: number }>(
+    `select order_id as "orderId", amount from orders where status = 'CONFIRMED' order by order_id`,
+  )
+  const kept = payments.filter((payment) => payment.status === 'DONE' && payment.balanceAmount > 0)
+  const ours = rows.map((row) => `${row.orderId} ${row.amount}`)
+  assert.deepEqual(kept.map((payment) => `${payment.orderId} ${payment.balanceAmount}`).sort(), ours.sort())
+}

@@ -1,0 +1,255 @@
+// Books that break one rule of the audit about orders and operations each.
+import {
+  addEntry,
+  answered,
+  type BrokenRule,
+  byKind,
+  entryOfOperation,
+  eventOfEntry,
+  eventTells,
+  guardsDown,
+  namesEntry,
+  operationOf,
+  orderOf,
+  rewritten,
+  withoutOperation,
+} from './damage.ts'
+import { rewriteLedgers } from './rewrite-ledgers.ts'
+
+const allowed = 'the operations of an order are those its state allows'
+const returns = 'a return belongs to a FAILED order, and no payment is returned twice'
+const refusedOrExpired = 'a FAILED order has a confirm that was refused or expired'
+const answeredRule = answered.slice('I-22 '.length)
+const confirmedOnce = 'a CONFIRMED order has one grant of its credits, and nothing was taken back'
+const granted = `I-4 ${confirmedOnce}`
+const grantTime = 'I-10 confirmed_at is the time of the grant'
+
+export const brokenOrders: BrokenRule[] = [
+  {
+    invariant: 'I-4',
+    rule: confirmedOnce,
+    when: 'the order names the grant of another',
+    damage: ({ confirmed, kept }) => `update orders set grant_entry = (select grant_entry from orders
+      where order_id = '${kept}') where order_id = '${confirmed}'`,
+    also: [namesEntry, eventOfEntry],
+  },
+  {
+    invariant: 'I-4',
+    rule: confirmedOnce,
+    when: 'more was granted than the order sells',
+    damage: ({ confirmed }) => `update ledger_entries set delta = delta + 1 where order_id = '${confirmed}';
+      ${rewriteLedgers}`,
+    also: rewritten,
+  },
+  {
+    invariant: 'I-5',
+    rule: 'a PENDING or FAILED order has moved no credits',
+    when: 'one was granted credits',
+    damage: (books) => addEntry(books, { kind: 'GRANT', delta: 21, order: books.pending }),
+    also: [namesEntry, grantTime],
+  },
+  {
+    invariant: 'I-6',
+    rule: 'a CANCELLED order has its grant and one rollback of as much',
+    when: 'less was taken back than granted',
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
+      update ledger_entries set delta = delta + 1 where kind = 'ROLLBACK'; ${rewriteLedgers}`,
+    also: [byKind, ...rewritten, guardsDown],
+  },
+  {
+    invariant: 'I-7',
+    rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
+    when: 'less was taken back than the order says',
+    damage: ({ refunded }) => `alter table ledger_entries drop constraint ledger_entries_sign;
+      update ledger_entries set delta = delta + 1 where kind = 'REFUND' and order_id = '${refunded}'; ${rewriteLedgers}`,
+    also: [byKind, ...rewritten, guardsDown],
+  },
+  {
+    invariant: 'I-7',
+    rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
+    when: 'all was spent and the order says otherwise',
+    damage: (books) => `alter table orders drop constraint orders_refunded_means_accounted_for;
+      ${orderOf('whollySpent', 'refund_shortfall = 20')(books)}`,
+    also: [
+      'I-12 a cancel holds the credits of its order, and a refund what the order says was left of them',
+      guardsDown,
+    ],
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no order is credited twice',
+    when: 'one is',
+    damage: (books) =>
+      `drop index ledger_entries_once_per_order; ${addEntry(books, { kind: 'GRANT', delta: 21, order: books.confirmed })}`,
+    also: [granted, namesEntry, guardsDown],
+  },
+  {
+    invariant: 'I-9',
+    rule: 'amount and credits are those of the catalogue',
+    when: 'an order is cheaper',
+    damage: orderOf('pending', 'amount = amount - 1'),
+  },
+  {
+    invariant: 'I-10',
+    rule: 'confirmed_at is set when and only when the order was confirmed, and not before it was created',
+    when: 'it is before',
+    damage: orderOf('confirmed', `created_at = confirmed_at + interval '1 hour'`),
+  },
+  {
+    invariant: 'I-10',
+    rule: 'confirmed_at is the time of the grant',
+    when: 'it is another',
+    damage: orderOf('confirmed', `confirmed_at = confirmed_at + interval '1 second'`),
+  },
+  {
+    invariant: 'I-12',
+    rule: allowed,
+    when: 'an order with an open confirm is FAILED',
+    damage: orderOf('confirming', `status = 'FAILED'`),
+    also: [`I-12 ${refusedOrExpired}`],
+  },
+  {
+    invariant: 'I-12',
+    rule: allowed,
+    when: 'an expired order is PENDING again',
+    damage: orderOf('expired', `status = 'PENDING'`),
+    also: [eventTells],
+  },
+  {
+    invariant: 'I-12',
+    rule: allowed,
+    when: 'nobody confirmed a CONFIRMED order',
+    damage: withoutOperation('confirmed', 'CONFIRM'),
+    also: [answered],
+  },
+  {
+    invariant: 'I-12',
+    rule: allowed,
+    when: 'nobody cancelled a CANCELLED order',
+    damage: withoutOperation('cancelled', 'CANCEL'),
+    also: [entryOfOperation],
+  },
+  {
+    invariant: 'I-12',
+    rule: allowed,
+    when: 'nobody refunded a REFUNDED order',
+    damage: withoutOperation('partlySpent', 'REFUND'),
+    also: [entryOfOperation],
+  },
+  {
+    invariant: 'I-12',
+    rule: returns,
+    when: 'money of a CONFIRMED order was returned as that of a FAILED one',
+    damage: ({ returned, confirmed }) =>
+      `update payment_operations set order_id = '${confirmed}' where order_id = '${returned}' and kind = 'RETURN'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: returns,
+    when: 'the money of one payment was returned twice',
+    damage: ({ returnedTwice }) => `drop index payment_operations_one_success;
+      update payment_operations set payment_key = 'paid_twice' where order_id = '${returnedTwice}' and kind = 'RETURN'`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'the refused confirm is gone',
+    damage: withoutOperation('failed', 'CONFIRM'),
+  },
+  {
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'an expiry is gone',
+    damage: withoutOperation('expired', 'CONFIRM'),
+  },
+  {
+    invariant: 'I-12',
+    rule: refusedOrExpired,
+    when: 'a PENDING order was made FAILED by hand',
+    damage: orderOf('pending', `status = 'FAILED'`),
+  },
+  {
+    invariant: 'I-1',
+    rule: 'every order belongs to an account',
+    when: 'the account of a customer who has bought nothing is gone',
+    damage: ({ visitor }) => `delete from accounts where customer_id = '${visitor}'`,
+  },
+  {
+    invariant: 'I-14',
+    rule: 'no idempotency key is on two orders of a customer',
+    when: 'one is',
+    damage: ({ customer }) => `drop index orders_once_per_idempotency_key;
+      update orders set idempotency_key = 'twice' where customer_id = '${customer}'`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-22',
+    rule: answeredRule,
+    when: 'it is more',
+    damage: operationOf('confirmed', 'CONFIRM', 'total_credits = 1000'),
+  },
+  {
+    invariant: 'I-22',
+    rule: answeredRule,
+    when: 'it is less',
+    damage: operationOf('kept', 'CONFIRM', 'total_credits = total_credits - 1'),
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no payment key is on two orders of a customer',
+    when: 'one is',
+    damage: ({ confirmed, confirming }) => `drop index payment_operations_payment_key;
+      update payment_operations set payment_key = 'paid_twice' where order_id in ('${confirmed}', '${confirming}')`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-8',
+    rule: 'no payment key is approved for two customers',
+    when: 'one is',
+    damage: ({ confirmed, stuckRefund }) => `update payment_operations set payment_key = 'paid_of_another'
+      where order_id in ('${confirmed}', '${stuckRefund}')`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'an operation is about an order and its whole amount',
+    when: 'it is about less',
+    damage: operationOf('confirmed', 'CONFIRM', 'amount = amount - 1'),
+  },
+  {
+    invariant: 'I-12',
+    rule: 'an operation is about an order and its whole amount',
+    when: 'the order is gone',
+    damage: ({ confirming }) => `delete from orders where order_id = '${confirming}'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a refused operation left its order in a state that it could be in',
+    when: 'the order of a refused confirm is PENDING',
+    damage: orderOf('failed', `status = 'PENDING'`),
+    also: [eventTells],
+  },
+  {
+    invariant: 'I-12',
+    rule: 'money goes back by the payment key it was captured with',
+    when: 'by another',
+    damage: operationOf('cancelled', 'CANCEL', `payment_key = 'paid_other'`),
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a cancel holds the credits of its order, and a refund what the order says was left of them',
+    when: 'a cancel held less',
+    damage: operationOf('cancelled', 'CANCEL', 'credits_held = 1'),
+    also: [entryOfOperation],
+  },
+  {
+    invariant: 'I-13',
+    rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
+    when: 'an open confirm has been left alone',
+    damage: operationOf(
+      'confirming',
+      'CONFIRM',
+      `opened_at = now() - interval '11 minutes', (settle_at, lease_until) = row(now() - interval '6 minutes', now() - interval '7 minutes')`,
+    ),
+  },
+]

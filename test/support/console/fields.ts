@@ -1,0 +1,221 @@
+// Every field that an answer of the console may have, written down once more: a field that is added to an answer has to be added
+// here by a person who has asked who reads it. The harnesses of the console's tests hold every answer against it, so that what
+// the schemas leave open (details, what an action was about) is closed, too.
+import assert from 'node:assert/strict'
+import type { EndpointName, exports as files } from '../../../src/console/endpoints.ts'
+
+/** Names by where they stand: `orders[].` before the names of each order. */
+type Fields = Record<string, string>
+
+const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
+const sums =
+  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent conversion'
+const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
+const account = 'balance held available'
+const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
+const runResult =
+  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently'
+const reviewed = 'agrees|repaired|disagrees|under way|unknown'
+const run = 'reconciliationId cause from to startedAt finishedAt state'
+const discrepancy = 'discrepancyId kind subject customerId orderId foundAt lastSeenAt resolvedAt resolution'
+
+/** What was found about a discrepancy. */
+function discrepancyDetail(place: string): Fields {
+  return {
+    [place]:
+      'operationId operationKind attempts gatewayCode paymentKey orderId orderStatus orderAmount direction amount movedAt',
+    [`${place}gateway.`]:
+      'orderId status amount balance totalAmount balanceAmount currency paymentKey direction movedAt',
+    [`${place}stored.`]: 'orderId paymentKey direction amount movedAt',
+  }
+}
+
+/** What happened, by the kinds of src/console/orders/contract.ts. */
+function storyDetail(place: string): Fields {
+  const names = [
+    'packageType amount credits',
+    'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts',
+    'entryNumber delta heldDelta balanceAfter',
+    'eventNumber eventId type eventType status receivedAt processedAt outcome',
+    'discrepancyId lastSeenAt resolution actionId actor command endedAt',
+  ]
+  return {
+    [place]: names.join(' '),
+    [`${place}deliveries[].`]: 'endpointId host endpointStatus state error attempts nextTryAt',
+    ...discrepancyDetail(`${place}detail.`),
+  }
+}
+
+const fields: Record<EndpointName, Fields> = {
+  signIn: session,
+  session,
+  signOut: {},
+  changePassword: session,
+
+  home: {
+    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications',
+    'today.': `from to ${sums}`,
+    'month.': `from to ${sums}`,
+    'days[].': `day creditsOutstanding ${sums}`,
+    'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
+    'operations.': 'count',
+    'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
+    'discrepancies.': 'count',
+    'discrepancies.oldest[].': 'discrepancyId kind subject customerId orderId foundAt ageSeconds',
+    'audit.': auditSummary,
+    'events.': 'undelivered dead oldestSeconds',
+    'gateway.': 'state since heldBack',
+  },
+  search: { 'results[].': 'kind id orderId customerId customerName status' },
+
+  orders: { '': 'nextCursor', 'orders[].': orderRow },
+  order: {
+    'order.': `${orderRow} paymentKey refundShortfall`,
+    'story[].': 'at kind',
+    ...storyDetail('story[].detail.'),
+    'open.': 'kind openedAt attempts gatewayCode nextAttemptAt',
+    'openDiscrepancies[].': 'discrepancyId kind foundAt',
+    ...discrepancyDetail('openDiscrepancies[].detail.'),
+    'actions[].': 'action allowed why code',
+  },
+  settleOrder: { '': 'result status' },
+  refundQuote: {
+    '': 'orderId customerId packageType paid backToTheCard gatewayCode creditsOfTheOrder creditsTakenBack shortfall',
+  },
+  refundOrder: { '': 'orderId status creditsTakenBack shortfall' },
+  resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
+
+  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held' },
+  createCustomer: { '': 'customerId' },
+  createCustomerWithKey: { '': 'customerId keyId apiKey' },
+  customer: {
+    '': `customerId name createdAt ${account}`,
+    'keys[].': 'keyId lastFour status createdAt suspendedAt',
+    'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits',
+  },
+  statement: {
+    '': 'customerId nextCursor',
+    'balance.': account,
+    'opening.': account,
+    'closing.': account,
+    'setAside[].': 'by holdId credits reference orderId service expiresAt',
+    'entries[].':
+      'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
+  },
+  holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
+  setLowCredits: { '': 'customerId lowCredits' },
+  issueKey: { '': 'customerId keyId apiKey' },
+  suspendKey: { '': 'keyId status' },
+  activateKey: { '': 'keyId status' },
+  rotateKey: { '': 'customerId keyId apiKey suspendedKeyId' },
+
+  days: {
+    'days[].': 'day state movements difference reconciliationId comparedAt',
+    'days[].gateway.': 'captured cancelled net',
+    'days[].books.': 'captured cancelled net',
+  },
+  runs: { '': 'nextCursor', 'runs[].': run, 'runs[].result.': runResult, 'runs[].result.reviewed.': reviewed },
+  run: { '': run, 'result.': runResult, 'result.reviewed.': reviewed },
+  reconcile: { '': 'reconciliationId' },
+  newKeyCancels: {
+    '': 'nextCursor',
+    'cancels[].': 'operationId openedAt state orderId customerId customerName amount keyId lastFour keyAgeSeconds',
+  },
+  audits: { '': 'nextCursor', 'audits[].': auditSummary },
+  audit: {
+    '': auditSummary,
+    'checked.':
+      'accounts entries holds orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
+    'findings[].': 'invariant rule count',
+    'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
+  },
+  discrepancies: {
+    '': 'nextCursor',
+    'discrepancies[].': discrepancy,
+    ...discrepancyDetail('discrepancies[].detail.'),
+  },
+  discrepancy: {
+    'discrepancy.': `${discrepancy} customerName`,
+    ...discrepancyDetail('discrepancy.detail.'),
+    'order.': 'orderId status amount credits',
+    'history[].': 'at kind',
+    ...storyDetail('history[].detail.'),
+    'others[].': 'discrepancyId kind foundAt resolvedAt',
+    'actions[].': 'action allowed code',
+  },
+  resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
+
+  trail: {
+    '': 'nextCursor',
+    'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
+    'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId',
+  },
+  operators: {
+    'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',
+  },
+}
+
+/** Of the files. */
+export const columnsOf: Record<keyof typeof files, string> = {
+  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
+  payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
+  discrepancies: 'discrepancyId,kind,subject,customerId,orderId,foundAt,lastSeenAt,resolvedAt,resolution,detail',
+  statement:
+    'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
+}
+
+export const namedEndpoints = Object.keys(fields)
+
+function pathsOf(endpoint: EndpointName): Set<string> {
+  const places = Object.entries(fields[endpoint] ?? {})
+  // One list has a name of two words.
+  const namesOf = (names: string) => names.split(names.includes('|') ? '|' : ' ')
+  return new Set(places.flatMap(([place, names]) => namesOf(names).map((name) => `${place}${name}`)))
+}
+
+type Schema = {
+  anyOf?: Schema[]
+  type?: string
+  items?: Schema
+  properties?: Record<string, Schema>
+  patternProperties?: object
+  additionalProperties?: object
+}
+
+/** As the paths above; a record of any names ends with a star. */
+function schemaPaths(schema: Schema, path = ''): string[] {
+  if (schema.anyOf) return schema.anyOf.filter(({ type }) => type !== 'null').flatMap((each) => schemaPaths(each, path))
+  if (schema.items) return schemaPaths(schema.items, `${path}[]`)
+  if (schema.patternProperties ?? schema.additionalProperties) return [`${path}.*`]
+  if (!schema.properties) return path === '' ? [] : [path]
+  const dot = path === '' ? '' : '.'
+  return Object.entries(schema.properties).flatMap(([name, each]) => schemaPaths(each, `${path}${dot}${name}`))
+}
+
+/** What a schema has and the list does not, or the other way round. */
+export function fieldDifferences(endpoint: EndpointName, schema: object): string[] {
+  const ofSchema = new Set(schemaPaths(schema as Schema))
+  const open = [...ofSchema].filter((path) => path.endsWith('.*')).map((path) => path.slice(0, -1))
+  const listed = pathsOf(endpoint)
+  const isOpen = (path: string) => open.some((place) => path.startsWith(place))
+  return [
+    ...[...ofSchema].filter((path) => !path.endsWith('.*') && !listed.has(path)).map((path) => `${path} is not listed`),
+    ...[...listed].filter((path) => !isOpen(path) && !ofSchema.has(path)).map((path) => `${path} is not in the schema`),
+  ]
+}
+
+function pathsIn(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => pathsIn(each, `${path}[]`))
+  if (typeof value !== 'object' || value === null) return path === '' ? [] : [path]
+  const dot = path === '' ? '' : '.'
+  return Object.entries(value).flatMap(([name, each]) => pathsIn(each, `${path}${dot}${name}`))
+}
+
+/** An answer has no field that is not listed. */
+export function assertListedFields(endpoint: EndpointName, data: unknown): void {
+  const listed = pathsOf(endpoint)
+  // Null stands where there could be an object.
+  const isListed = (path: string) => listed.has(path) || [...listed].some((each) => each.startsWith(`${path}.`))
+  const unlisted = [...new Set(pathsIn(data))].filter((path) => !isListed(path))
+  assert.deepEqual(unlisted, [], `fields of ${endpoint} that test/support/console/fields.ts does not list`)
+}

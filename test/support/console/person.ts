@@ -1,0 +1,140 @@
+// A person in front of the console, in a real Chromium: finds things by what they are called and how they are used, not by
+// how the page is made. Whatever the page throws or writes to the browser's console fails the test.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { cookieName } from './console.ts'
+import type { ConsoleWorld } from './world.ts'
+
+export type Person = Awaited<ReturnType<typeof newPerson>>
+
+type Options = { token?: string; locale?: 'en-US' | 'ko-KR'; isRefused?: boolean }
+
+/** What Chromium writes about an answer that is not a success. Whoever is not signed in any more is asked to sign in. */
+const ordinary = /^Failed to load resource: the server responded with a status of 401/
+const refusal = /^Failed to load resource: the server responded with a status of 403/
+
+export async function newPerson(browser: Browser, { url }: ConsoleWorld, options: Options = {}) {
+  const { token, locale = 'en-US', isRefused = false } = options
+  // Nothing moves: what is looked at stands still, and nobody waits for a dialog to fade in.
+  const context = await browser.newContext({ locale, viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
+  if (token) await giveSession(context, url, token)
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    const isGrave = ['error', 'warning'].includes(message.type())
+    const isExpected = ordinary.test(message.text()) || (isRefused && refusal.test(message.text()))
+    if (isGrave && !isExpected) problems.push(message.text())
+  })
+  return {
+    ...peopleDo(page),
+    page,
+    context,
+    problems,
+    open: (path: string) => page.goto(`${url}${path}`),
+    /** As a link on the page does it. */
+    go: (path: string) => page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`),
+    async leave(): Promise<void> {
+      await context.close()
+      assert.deepEqual(problems, [], 'what the page complained about')
+    },
+  }
+}
+
+async function giveSession(context: BrowserContext, url: string, value: string): Promise<void> {
+  const { hostname: domain } = new URL(url)
+  await context.addCookies([
+    { name: cookieName, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' as const },
+  ])
+}
+
+function peopleDo(page: Page) {
+  const dialog = () => page.getByRole('dialog')
+  return {
+    dialog,
+    press: (name: string | RegExp, within: Page | Locator = page) =>
+      within.getByRole('button', { name, exact: typeof name === 'string' }).click(),
+    follow: (name: string | RegExp, within: Page | Locator = page) =>
+      within.getByRole('link', { name, exact: typeof name === 'string' }).click(),
+    write: (label: string | RegExp, text: string, within: Page | Locator = page) =>
+      within.getByRole('textbox', { name: label }).fill(text),
+    /** Why, and on: the dialog has closed when it is done. */
+    async giveReason(reason: string, action: string): Promise<void> {
+      const asking = dialog().filter({ has: page.getByLabel('Reason') })
+      await asking.getByLabel('Reason').fill(reason)
+      await asking.getByRole('button', { name: action, exact: true }).click()
+      await asking.waitFor({ state: 'detached' })
+    },
+    async search(text: string): Promise<void> {
+      await page.getByRole('searchbox', { name: 'Search' }).fill(text)
+      await page.keyboard.press('Enter')
+    },
+    async sees(text: string | RegExp, within: Page | Locator = page): Promise<void> {
+      await within.getByText(text).first().waitFor()
+    },
+    async signIn(name: string, password: string): Promise<void> {
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    },
+    row: (text: string | RegExp) => page.getByRole('row').filter({ hasText: text }),
+  }
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What keeps somebody from using the page: each rule that is broken in a serious way, and where. */
+export async function barriersOn(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource)
+  const options = { resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) }
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id} at ${nodes.length}, first ${nodes[0]?.target.join(' ')}: ${nodes[0]?.failureSummary}`,
+    )
+}
+
+/** Pixels by which the page is wider than the window. A chart takes a few frames to follow a window that was changed. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    function look(frames) {
+      const { scrollWidth, clientWidth } = document.documentElement
+      if (scrollWidth <= clientWidth || frames === 0) resolve(scrollWidth - clientWidth)
+      else requestAnimationFrame(() => look(frames - 1))
+    }
+    look(60)
+  })`)
+}
+
+/** As the machine of the reader has it; the page follows. */
+export async function turn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+  await page.evaluate('Promise.all(document.getAnimations().map((each) => each.finished)).then(() => null)')
+}
+
+/** The page has what it asked for: nothing is on its way any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  const waiting = page.locator('[aria-busy=true], .mantine-Loader-root, .mantine-Skeleton-root')
+  await waiting.first().waitFor({ state: 'detached' })
+}
+
+/** By the keyboard, forwards. */
+export async function tabTo(page: Page, target: Locator, mostStops = 40): Promise<void> {
+  for (let stop = 0; stop < mostStops; stop += 1) {
+    await page.keyboard.press('Tab')
+    if (await isFocused(target)) return
+  }
+  assert.fail(`the keyboard does not get there: ${target}`)
+}
+
+export async function isFocused(target: Locator): Promise<boolean> {
+  type Element = { ownerDocument: { activeElement: unknown } }
+  return target.first().evaluate((element: Element) => element.ownerDocument.activeElement === element)
+}

@@ -1,0 +1,273 @@
+// What the role that serves has the rights to write, and the schema refuses all the same: statements on books of the
+// service's own making, and the constraint or trigger that refuses each.
+import type { Books } from '../database/books.ts'
+
+export type RoleCase = [what: string, refusedBy: string, sql: (books: Books) => string]
+
+type Forged = { kind: string; delta?: number; heldDelta?: number; order?: string; reference?: string; holdId?: string }
+
+const quoted = (text: string | undefined) => (text === undefined ? 'null' : `'${text}'`)
+
+/** An entry with the right hash, and the account moved on to it: what else is wrong is what the case is about. */
+const forge = (
+  { customer }: Books,
+  { kind, delta = 0, heldDelta = 0, order, reference, holdId }: Forged,
+  { moves = true, balance = 'balance' } = {},
+) => `
+  with before as (
+    select *, last_entry + 1 as entry_number, ${balance} + ${delta} as balance_after, held + ${heldDelta} as held_after
+    from accounts where customer_id = '${customer}'
+  ),
+  entry as (
+    insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at,
+                                held_delta, held_after, hold_id, service_id, entry_hash)
+    select customer_id, entry_number, '${kind}', ${delta}, balance_after, ${quoted(order)}, ${quoted(reference)}, now(),
+           ${heldDelta}, held_after, ${quoted(holdId)}, ${order ? 'null' : `'svc_test'`},
+           ledger_entry_hash(last_hash, customer_id, entry_number, '${kind}', ${delta}, balance_after, ${quoted(order)},
+                             ${quoted(reference)}, now(), ${heldDelta}, held_after, ${quoted(holdId)},
+                             ${order ? 'null' : `'svc_test'`})
+    from before
+    returning *
+  )
+  update accounts a
+  set balance = e.balance_after, held = e.held_after, last_entry = e.entry_number, last_hash = e.entry_hash
+  from entry e where a.customer_id = e.customer_id and ${moves}`
+
+const newAccount = (members: string, values: string) => `
+  with customer as (insert into customers (customer_id) values (gen_random_uuid()) returning customer_id)
+  insert into accounts (customer_id, ${members}) select customer_id, ${values} from customer`
+
+const order = ({ customer }: Books, members: Record<string, string>) => {
+  const row = {
+    customer_id: `'${customer}'`,
+    order_id: `'ord_forged'`,
+    package_type: `'BASIC'`,
+    payment_method: `'CARD'`,
+    amount: '1000',
+    credits: '1',
+    ...members,
+  }
+  return `insert into orders (${Object.keys(row).join(', ')}) values (${Object.values(row).join(', ')})`
+}
+
+const operation = ({ customer }: Books, members: Record<string, string>) => {
+  const row = {
+    customer_id: `'${customer}'`,
+    operation_id: 'gen_random_uuid()',
+    kind: `'CONFIRM'`,
+    payment_key: `'pay_forged'`,
+    holder_id: 'gen_random_uuid()',
+    lease_until: 'now()',
+    ...members,
+  }
+  return `insert into payment_operations (${Object.keys(row).join(', ')}) values (${Object.values(row).join(', ')})`
+}
+
+const ofCustomer = ({ customer }: Books) => `where customer_id = '${customer}'`
+const ofOrder = (orderId: string, kind: string) => `where order_id = '${orderId}' and kind = '${kind}'`
+const setOrder = (orderId: string, set: string) => `update orders set ${set} where order_id = '${orderId}'`
+const setOperation = (orderId: string, kind: string, set: string) =>
+  `update payment_operations set ${set} ${ofOrder(orderId, kind)}`
+const approved = `state = 'APPROVED', closed_at = now(), closed_by = gen_random_uuid()`
+
+export const queuedEndpoint = 'ep_of_the_queue'
+/** Beside the books, by the owner: an endpoint with a queue that has all events of the customer before it. */
+export const addQueue = (books: Books) => `
+  insert into event_endpoints (endpoint_id, url, types, secrets)
+  values ('${queuedEndpoint}', 'http://127.0.0.1:1', '{}', '[{}]');
+  insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+  select customer_id, '${queuedEndpoint}', 1, last_event from accounts ${ofCustomer(books)}`
+
+export const roleCases: RoleCase[] = [
+  [
+    'an account that begins with credits',
+    'accounts_begin_empty',
+    () => newAccount('balance, last_entry, last_hash', `5, 1, sha256('')`),
+  ],
+  [
+    'credits without an entry',
+    'accounts_are_at_their_last_entry',
+    (books) =>
+      `update accounts set balance = balance + 1000, last_entry = last_entry + 1, last_hash = sha256('') ${ofCustomer(books)}`,
+  ],
+  [
+    'another hash than that of the last entry',
+    'accounts_are_at_their_last_entry',
+    (books) => `update accounts set last_hash = sha256('') ${ofCustomer(books)}`,
+  ],
+  [
+    'an account that goes back to the entry before',
+    'accounts_are_at_their_last_entry',
+    (books) => `update accounts set last_entry = last_entry - 1 ${ofCustomer(books)}`,
+  ],
+  [
+    'a grant for an order that does not exist',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'GRANT', delta: 1000, order: 'ord_missing' }),
+  ],
+  [
+    'a grant for an order that was not confirmed by it',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'GRANT', delta: 21, order: books.pending }),
+  ],
+  [
+    'an entry that its account does not have',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'SPEND', delta: -1, reference: 'forged' }, { moves: false }),
+  ],
+  [
+    'an entry that does not continue the sum of the one before it',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'SPEND', delta: -1, reference: 'forged' }, { balance: '1000 + balance' }),
+  ],
+  [
+    'credits held by no hold',
+    'ledger_entries_have_a_cause',
+    (books) =>
+      forge(books, { kind: 'HOLD', heldDelta: 1, reference: 'forged', holdId: '00000000-0000-4000-8000-000000000099' }),
+  ],
+  [
+    'credits of a hold that is not ended by it',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'RELEASE', heldDelta: -2, holdId: books.held }),
+  ],
+  [
+    'credits held for an order by no operation of it',
+    'ledger_entries_have_a_cause',
+    (books) =>
+      forge(books, {
+        kind: 'HOLD',
+        heldDelta: 1,
+        order: books.confirmed,
+        holdId: '00000000-0000-4000-8000-000000000099',
+      }),
+  ],
+  [
+    'an order that is born CONFIRMED',
+    'orders_begin_pending',
+    (books) => order(books, { status: `'CONFIRMED'`, grant_entry: '1', confirmed_at: 'now()' }),
+  ],
+  [
+    'a package at a price of its own',
+    'orders_sold_by_the_catalogue',
+    (books) => order(books, { amount: '1', credits: '500' }),
+  ],
+  [
+    'the price of another package',
+    'orders_sold_by_the_catalogue',
+    (books) => order(books, { package_type: `'PRO'`, amount: '1000' }),
+  ],
+  ['another grant of an order', 'orders_keep_what_was_done', ({ confirmed }) => setOrder(confirmed, 'grant_entry = 2')],
+  [
+    'another time of a confirmed order',
+    'orders_keep_what_was_done',
+    ({ confirmed }) => setOrder(confirmed, `confirmed_at = now() + interval '1 day'`),
+  ],
+  [
+    'another shortfall of a refunded order',
+    'orders_keep_what_was_done',
+    ({ partlySpent }) => setOrder(partlySpent, 'refund_shortfall = refund_shortfall - 1'),
+  ],
+  ['FAILED without an operation', 'orders_follow_an_outcome', ({ pending }) => setOrder(pending, `status = 'FAILED'`)],
+  [
+    'FAILED while the confirm is open',
+    'orders_follow_an_outcome',
+    ({ confirming }) => setOrder(confirming, `status = 'FAILED'`),
+  ],
+  [
+    'CONFIRMED by the grant of another order',
+    'orders_follow_an_outcome',
+    ({ pending }) => setOrder(pending, `status = 'CONFIRMED', grant_entry = 1, confirmed_at = now()`),
+  ],
+  [
+    'CANCELLED by the rollback of another order',
+    'orders_follow_an_outcome',
+    ({ confirmed, cancelled }) =>
+      setOrder(
+        confirmed,
+        `status = 'CANCELLED', rollback_entry = (select rollback_entry from orders where order_id = '${cancelled}')`,
+      ),
+  ],
+  [
+    'REFUNDED without a refund',
+    'orders_follow_an_outcome',
+    ({ confirmed }) => setOrder(confirmed, `status = 'REFUNDED', refund_shortfall = credits`),
+  ],
+  [
+    'a confirm that is born APPROVED',
+    'payment_operations_begin_open',
+    (books) =>
+      operation(books, {
+        order_id: `'${books.pending}'`,
+        amount: '1',
+        state: `'APPROVED'`,
+        closed_at: 'now()',
+        closed_by: 'gen_random_uuid()',
+      }),
+  ],
+  [
+    'an APPROVED confirm of an order that stays PENDING',
+    'payment_operations_approved_with_order',
+    ({ confirming }) => setOperation(confirming, 'CONFIRM', approved),
+  ],
+  [
+    'an APPROVED cancel of an order that stays CONFIRMED',
+    'payment_operations_approved_with_order',
+    ({ cancelling }) => setOperation(cancelling, 'CANCEL', approved),
+  ],
+  [
+    'a closed cancel that is open again',
+    'payment_operations_stay_closed',
+    ({ cancelled }) => setOperation(cancelled, 'CANCEL', `state = 'OPEN', closed_at = null, closed_by = null`),
+  ],
+  [
+    'a refused confirm that is approved after all',
+    'payment_operations_stay_closed',
+    ({ failed }) => setOperation(failed, 'CONFIRM', `state = 'APPROVED'`),
+  ],
+  [
+    'another transaction of a closed operation',
+    'payment_operations_stay_closed',
+    ({ confirmed }) => setOperation(confirmed, 'CONFIRM', `transaction_key = 'T2'`),
+  ],
+  [
+    'a cancel that is answered twice',
+    'payment_operations_stay_closed',
+    ({ cancelled }) => setOperation(cancelled, 'CANCEL', 'answered_by = gen_random_uuid()'),
+  ],
+  [
+    'a hold that is born ended',
+    'holds_begin_active',
+    ({ customer }) =>
+      `insert into holds (customer_id, hold_id, credits, service_id, state, expires_at, opening_entry, closing_entry)
+      values ('${customer}', gen_random_uuid(), 1, 'svc_test', 'RELEASED', now(), 1, 1)`,
+  ],
+  [
+    'a captured hold that is active again',
+    'holds_stay_ended',
+    ({ captured }) =>
+      `update holds set state = 'ACTIVE', captured = null, closing_entry = null where hold_id = '${captured}'`,
+  ],
+  [
+    'a queue that skips its events',
+    'event_queues_go_forward',
+    () => `update event_queues set next_event = last_event + 1`,
+  ],
+  ['a queue that forgets its last event', 'event_queues_go_forward', () => `update event_queues set last_event = 1`],
+  [
+    'a queue that goes past its end',
+    'event_queues_next_is_within',
+    () => `update event_queues set holder_id = gen_random_uuid();
+      update event_queues set next_event = last_event + 2`,
+  ],
+  [
+    'a queue that ends with an event that does not exist',
+    'event_queues_end_with_an_event',
+    () => `update event_queues set last_event = last_event + 1`,
+  ],
+  [
+    'the end of a queue whose endpoint is not removed',
+    'event_queues_deleted_with_endpoint',
+    () => 'delete from event_queues',
+  ],
+]

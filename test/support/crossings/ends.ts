@@ -1,0 +1,51 @@
+// Where the scenarios of the fault table end, and what their calls cross on the way: the words that several of them use.
+import type { Gateway } from '../../../src/gateway/gateway.ts'
+import type { Books, Ends, Subject } from './scenario.ts'
+
+export const pending = { order: 'PENDING', movements: [], payment: 'IN_PROGRESS' } satisfies Books
+
+export const confirmed = {
+  answer: 'SUCCESS',
+  order: 'CONFIRMED',
+  movements: ['GRANT 21'],
+  payment: 'DONE',
+} satisfies Ends
+
+export const failed = { answer: 'VAL003', order: 'FAILED', movements: [], payment: 'ABORTED' } satisfies Ends
+
+export const cancelled = {
+  answer: 'SUCCESS',
+  order: 'CANCELLED',
+  movements: ['GRANT 21', 'ROLLBACK -21'],
+  payment: 'CANCELED',
+} satisfies Ends
+
+export const refunded = {
+  answer: 'SUCCESS',
+  order: 'REFUNDED',
+  movements: ['GRANT 21', 'REFUND -21'],
+  payment: 'CANCELED',
+  shortfall: 0,
+} satisfies Ends
+
+/** Section 4.2: the original answer, every time. */
+export const confirmAnswer = ({ orderId }: Subject) => ({ orderId, creditsAdded: 21, totalCredits: 21 })
+
+export const confirmation = ['payments.claimConfirms', 'gateway.confirm', 'payments.finishOperations']
+export const cancellation = ['payments.claimCancels', 'gateway.cancel', 'payments.finishOperations']
+export const foundOut = ['gateway.findConfirm', 'payments.finishOperations']
+export const compared = ['payments.findReviewSubject', 'gateway.look']
+
+export const claimed = ['payments.claimNotifications', 'payments.findOrderKeys', 'payments.findReviewSubject']
+export const closed = ['payments.closeNotifications']
+export const returning = [
+  'payments.saveDiscrepancy',
+  'payments.claimReturn',
+  'gateway.cancel',
+  'payments.finishOperations',
+]
+
+export const refusingCancels = (gateway: Gateway): Gateway => ({
+  ...gateway,
+  cancel: async () => ({ kind: 'rejected', code: 'REFUND_REJECTED' }),
+})

@@ -1,0 +1,139 @@
+// Where the cells of the fault table happen: a database and a gateway for one cell after the other. The worker's jobs take
+// whatever is due, whoever it belongs to, so no two cells share a world at the same time; and what waits for its cell is
+// not due. The clock of a world stands still, and is moved past every lease and pause by hand.
+import type pg from 'pg'
+import { type Connections, createPool } from '../../../src/db/database.ts'
+import { closeAll } from '../closing.ts'
+import { createTestDatabase, silentLog, type TestDatabase } from '../database/database.ts'
+import { openCrossingSandbox } from './sandbox.ts'
+import type { Given, Subject } from './scenario.ts'
+
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+export async function openWorld() {
+  const { connection, ownerConnection, pool: first, ownerPool: owner } = await createTestDatabase()
+  // What crashes here is a process of ours, never the server.
+  const settings = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan', 'jit = off']
+  for (const setting of settings) await owner.query(`alter database ${connection.database} set ${setting}`)
+  await Promise.all([first.end(), owner.end()])
+  // One connection of the service and one of ours: one cell at a time has no use for more, and each would plan every
+  // statement for itself.
+  const pools = [connection, ownerConnection].map((each) =>
+    createPool({ connection: each, maxConnections: 1, log: silentLog }),
+  )
+  const [serving, operating] = (await Promise.all(pools.map((pool) => pool.connect()))) as [
+    pg.PoolClient,
+    pg.PoolClient,
+  ]
+  const names = new Map<string, string>()
+  let last: Promise<unknown> = Promise.resolve()
+  const oneByOne = (client: pg.PoolClient) =>
+    function ask<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
+      const answer = last.then(() => client.query<Row>(query))
+      last = answer.catch(() => undefined)
+      return answer
+    }
+  const operate = oneByOne(operating)
+  const database: Pick<TestDatabase, 'query'> = {
+    async query<Row extends object>(text: string, values: unknown[] = []) {
+      const name = names.get(text) ?? `crossings.${names.size}`
+      names.set(text, name)
+      return (await operate<Row>({ name, text, values })).rows
+    },
+  }
+  const sandbox = openCrossingSandbox()
+  return {
+    database,
+    connections: { query: oneByOne(serving) } satisfies Connections,
+    sandbox,
+    openedAt: new Date(),
+    /** Subjects that wait for their cell. */
+    stock: new Map<Given, Subject[]>(),
+    /** Orders that are left in the middle of their way. */
+    retired: new Set<string>(),
+    async close(): Promise<void> {
+      // The database goes with the server: dropping it now would cost half a second.
+      for (const client of [serving, operating]) client.release()
+      await closeAll(sandbox, ...pools.map((pool) => ({ close: () => pool.end() })))
+    },
+  }
+}
+
+/** Puts off whatever is open: it waits for its cell. */
+export async function putOff({ database }: World, customerIds: string[]): Promise<void> {
+  await database.query(
+    `update payment_operations set lease_until = now(), sent_at = sent_at - interval '1 minute', settle_at = 'infinity'
+     where customer_id = any($1) and state = 'OPEN'`,
+    [customerIds],
+  )
+}
+
+/** Takes what is left of a cell out of the way of those that follow. */
+export async function retire(world: World, { customerId, orderId }: Subject): Promise<void> {
+  world.retired.add(orderId)
+  await putOff(world, [customerId])
+  await world.database.query(
+    `with notification as (
+      update webhook_notifications set process_at = 'infinity' where order_id = $2 and processed_at is null
+    ),
+    movement as (
+      delete from gateway_movements where order_id = $2
+    ),
+    discrepancy as (
+      update discrepancies set resolved_at = now(), resolution = 'the cell is over'
+      where customer_id = $1 and resolved_at is null
+    )
+    update orders set created_at = now() where customer_id = $1 and status = 'PENDING'`,
+    [customerId, orderId],
+  )
+}
+
+/** Past every lease and every pause of a cell. */
+export async function moveClock({ database }: World, { customerId, orderId }: Subject): Promise<void> {
+  await database.query(
+    `with notification as (
+      update webhook_notifications set process_at = now() where order_id = $2 and processed_at is null
+    ),
+    reconciliation as (
+      update reconciliations set lease_until = now() where finished_at is null
+    )
+    update payment_operations
+    set lease_until = now(), settle_at = now(), sent_at = sent_at - interval '1 minute'
+    where customer_id = $1 and state = 'OPEN'`,
+    [customerId, orderId],
+  )
+}
+
+/** What the cells before have left of payments is in no list of the gateway: it was never read, and is older than any span. */
+export async function leaveAlone({ database }: World, { customerId }: Subject): Promise<void> {
+  await database.query('delete from gateway_movements')
+  await database.query(
+    `update payment_operations set opened_at = '2020-01-01' where customer_id <> $1 and opened_at > '2020-01-01'`,
+    [customerId],
+  )
+}
+
+/** There is one day to reconcile, and nobody has: the last one, when the first customer came. */
+export async function makeDayDue({ database }: World): Promise<void> {
+  await database.query('delete from reconciliations')
+  await database.query('update customers set created_at = $1 where created_at > $1', [noonOfLastDay()])
+}
+
+/** Days are Korean, and due half an hour after their end. */
+export function noonOfLastDay(): Date {
+  const dayMs = 86_400_000
+  const offsetMs = 9 * 3_600_000
+  const today = Math.floor((Date.now() - dayMs / 48 + offsetMs) / dayMs) * dayMs - offsetMs
+  return new Date(today - dayMs / 2)
+}
+
+/** What happens in a world at the same time would be mixed up: as many at once as there are worlds. */
+export async function inWorlds<Value>(worlds: World[], tasks: ((world: World) => Promise<Value>)[]): Promise<Value[]> {
+  const results: Value[] = []
+  const queue = tasks.entries()
+  async function work(world: World): Promise<void> {
+    for (const [index, task] of queue) results[index] = await task(world)
+  }
+  await Promise.all(worlds.map(work))
+  return results
+}

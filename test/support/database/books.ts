@@ -1,0 +1,217 @@
+// Books with an order and a hold of every kind that there can be, made by the service's own functions with a gateway that does what
+// the payment key says: for tests that then break something in them.
+
+import assert from 'node:assert/strict'
+import { newHoldId } from '../../../src/core/ids.ts'
+import { createTallies } from '../../../src/core/tallies.ts'
+import { createCredits } from '../../../src/credits/credits.ts'
+import { expireHolds } from '../../../src/credits/expire-holds.ts'
+import type { HoldEnding } from '../../../src/credits/holds.sql.ts'
+import { updateLowCredits } from '../../../src/credits/low-credits.ts'
+import { issueKey } from '../../../src/customers/api-keys.ts'
+import { type Connections, createDatabase } from '../../../src/db/database.ts'
+import type { Gateway, Outcome, Payment } from '../../../src/gateway/gateway.ts'
+import { cancel } from '../../../src/payments/cancel.ts'
+import { confirm } from '../../../src/payments/confirm.ts'
+import { createPaymentContext, type PaymentContext } from '../../../src/payments/context.ts'
+import { type PackageType, packageOf, paymentMethod } from '../../../src/payments/packages.ts'
+import { purchase } from '../../../src/payments/purchase.ts'
+import { expireOrders } from '../../../src/payments/recovery/expire.ts'
+import { review } from '../../../src/payments/recovery/review.ts'
+import { refund } from '../../../src/payments/refund.ts'
+import { testPeppers, testSettings } from '../service/service.ts'
+import { silentLog } from './database.ts'
+
+const approved: Outcome = { kind: 'approved', transactionKey: 'T1' }
+const rejected: Outcome = { kind: 'rejected', code: 'REJECT_CARD_PAYMENT' }
+const unknown: Outcome = { kind: 'unknown', code: 'ECONNRESET' }
+
+/** What becomes of a payment's confirm and of its cancel, by the beginning of its key. */
+const verdicts: Record<string, { confirm: Outcome; cancel: Outcome }> = {
+  paid: { confirm: approved, cancel: approved },
+  refused: { confirm: rejected, cancel: approved },
+  silent: { confirm: unknown, cancel: unknown },
+  kept: { confirm: approved, cancel: rejected },
+  stuck: { confirm: approved, cancel: unknown },
+}
+
+const verdictOf = (paymentKey: string) =>
+  verdicts[paymentKey.split('_')[0] ?? ''] ?? { confirm: unknown, cancel: unknown }
+
+export function obedientGateway(): Gateway {
+  const returned = new Set<string>()
+  const notAsked = () => assert.fail('nobody asks that here')
+  return {
+    confirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
+    async cancel({ paymentKey }) {
+      const outcome = verdictOf(paymentKey).cancel
+      if (outcome.kind === 'approved') returned.add(paymentKey)
+      return outcome
+    },
+    findConfirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
+    findCancel: async ({ paymentKey }) => verdictOf(paymentKey).cancel,
+    async look(paymentKey): Promise<Payment> {
+      const money = returned.has(paymentKey) ? 'returned' : 'kept'
+      const orderId = paymentKey.slice(paymentKey.indexOf('_') + 1)
+      const rest = { amount: packageOf('STANDARD').price, currency: 'KRW', status: 'DONE', balance: 0 }
+      return { kind: 'payment', paymentKey, orderId, money, transactionKey: 'T1', ...rest }
+    },
+    listMovements: notAsked,
+    state: () => ({ state: 'answering', since: null }),
+    close: async () => undefined,
+  }
+}
+
+export function bookkeeper(connections: Connections): PaymentContext {
+  const database = createDatabase(connections, silentLog)
+  const tallies = createTallies()
+  const parts = { gateway: obedientGateway(), credits: createCredits(database, tallies), log: silentLog, tallies }
+  return createPaymentContext({ database, ...parts, settings: testSettings })
+}
+
+export async function newCustomer({ database }: PaymentContext, name: string = crypto.randomUUID()): Promise<string> {
+  return (await issueKey(database, testPeppers, name)).customerId
+}
+
+export async function order(context: PaymentContext, customerId: string, packageType: PackageType = 'STANDARD') {
+  const request = { packageType, paymentMethod, idempotencyKey: crypto.randomUUID() }
+  return (await purchase(context, customerId, request)).orderId
+}
+
+type Fate = keyof typeof verdicts
+
+/** The order after its confirm; one whose outcome is not approved stays PENDING or is FAILED. */
+export async function confirmed(
+  context: PaymentContext,
+  customerId: string,
+  fate: Fate = 'paid',
+  packageType: PackageType = 'STANDARD',
+): Promise<{ orderId: string; paymentKey: string }> {
+  const orderId = await order(context, customerId, packageType)
+  const paymentKey = `${fate}_${orderId}`
+  const answer = confirm(context, customerId, { orderId, paymentKey, amount: packageOf(packageType).price })
+  if (verdictOf(paymentKey).confirm.kind === 'approved') await answer
+  else await assert.rejects(answer)
+  return { orderId, paymentKey }
+}
+
+export function spend(
+  context: PaymentContext,
+  customerId: string,
+  credits: number,
+  reference: string = crypto.randomUUID(),
+) {
+  return context.credits.spend({ customerId, credits, reference, serviceId: 'svc_test' })
+}
+
+export const serviceId = 'svc_of_the_books'
+
+/** The id of the hold. */
+export async function hold(context: PaymentContext, customerId: string, credits: number, expiresInSeconds = 3_600) {
+  const holdId = newHoldId()
+  const opening = { customerId, holdId, credits, reference: `job_${holdId}`, serviceId, expiresInSeconds }
+  assert.equal((await context.credits.openHold(opening)).holdId, holdId)
+  return holdId
+}
+
+export async function endHold(context: PaymentContext, customerId: string, holdId: string, captured: number) {
+  const ending = captured > 0 ? { ending: 'CAPTURE', captured } : { ending: 'RELEASE', captured: null }
+  assert.ok(await context.credits.endHold({ customerId, holdId, serviceId, ...ending } as HoldEnding))
+}
+
+const reason = 'changed my mind'
+
+/** A hold of every kind: two of them are over by the service, one by the clock. */
+async function writeHolds(context: PaymentContext, customer: string) {
+  const held = await hold(context, customer, 2)
+  const captured = await hold(context, customer, 3)
+  await endHold(context, customer, captured, 1)
+  const released = await hold(context, customer, 1)
+  await endHold(context, customer, released, 0)
+  const overdue = await hold(context, customer, 1, 0)
+  assert.equal((await expireHolds(context.database)).expired, 1)
+  return { held, captured, released, overdue }
+}
+
+/** Ids of what a test may want to break; the ledger of `customer` begins with what happened to `confirmed`. */
+export async function writeBooks(context: PaymentContext) {
+  const customer = await newCustomer(context)
+  const expired = await order(context, customer)
+  assert.equal((await expireOrders(context.database, 0)).expired, 1)
+
+  const confirmedOrder = await confirmed(context, customer)
+  for (const [credits, reference] of [
+    [3, 'first'],
+    [4, 'second'],
+    [1, 'third'],
+  ] as const) {
+    await spend(context, customer, credits, reference)
+  }
+  const holds = await writeHolds(context, customer)
+  const cancelled = await confirmed(context, customer)
+  await cancel(context, customer, { paymentKey: cancelled.paymentKey, reason })
+  const refunded = await confirmed(context, customer)
+  await refund(context, { orderId: refunded.orderId, reason })
+  const kept = await confirmed(context, customer, 'kept')
+  await assert.rejects(cancel(context, customer, { paymentKey: kept.paymentKey, reason }))
+  const cancelling = await confirmed(context, customer, 'stuck')
+  await assert.rejects(cancel(context, customer, { paymentKey: cancelling.paymentKey, reason }))
+  const failed = await confirmed(context, customer, 'refused')
+  const returned = await confirmed(context, customer, 'refused')
+  assert.equal(
+    await review(context, { customerId: customer, orderId: returned.orderId }, returned.paymentKey),
+    'repaired',
+  )
+  // Two payments were captured for each of these FAILED orders. The second return of the other one is not known yet.
+  const returnedTwice = await confirmed(context, customer, 'refused')
+  const returning = await confirmed(context, customer, 'refused')
+  for (const [{ orderId }, paymentKey, becomes] of [
+    [returnedTwice, returnedTwice.paymentKey, 'repaired'],
+    [returnedTwice, `paid_${returnedTwice.orderId}`, 'repaired'],
+    [returning, returning.paymentKey, 'repaired'],
+    [returning, `stuck_${returning.orderId}`, 'unknown'],
+  ] as const) {
+    assert.equal(await review(context, { customerId: customer, orderId }, paymentKey), becomes)
+  }
+  const confirming = await confirmed(context, customer, 'silent')
+  const pending = await order(context, customer)
+
+  // Two whose credits were spent before the refund, in part and whole, and one of whom nothing is known.
+  const spender = await newCustomer(context)
+  await updateLowCredits(context.database, spender, 5)
+  const partlySpent = await confirmed(context, spender)
+  await spend(context, spender, 20)
+  await refund(context, { orderId: partlySpent.orderId, reason })
+  const whollySpent = await confirmed(context, spender)
+  await spend(context, spender, 21)
+  await refund(context, { orderId: whollySpent.orderId, reason })
+  const stuckRefund = await confirmed(context, spender, 'stuck', 'PRO')
+  await assert.rejects(refund(context, { orderId: stuckRefund.orderId, reason }))
+  await newCustomer(context, '00000000-0000-0000-0000-000000000000')
+  const visitor = await newCustomer(context)
+  await order(context, visitor)
+
+  return {
+    customer,
+    spender,
+    expired,
+    pending,
+    confirmed: confirmedOrder.orderId,
+    cancelled: cancelled.orderId,
+    refunded: refunded.orderId,
+    kept: kept.orderId,
+    cancelling: cancelling.orderId,
+    failed: failed.orderId,
+    returnedTwice: returnedTwice.orderId,
+    returning: returning.orderId,
+    visitor,
+    returned: returned.orderId,
+    confirming: confirming.orderId,
+    partlySpent: partlySpent.orderId,
+    whollySpent: whollySpent.orderId,
+    stuckRefund: stuckRefund.orderId,
+    ...holds,
+  }
+}
+
+export type Books = Awaited<ReturnType<typeof writeBooks>>

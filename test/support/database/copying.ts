@@ -1,0 +1,49 @@
+// Calls of the commands that copy a whole database, in this process: between databases of the test server, or into a data
+// directory. A test that wants the real command line runs it as a process instead.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
+import type { BareCall, Values } from '../../../src/commands/command.ts'
+import { testPeppers } from '../service/service.ts'
+import { createTestDatabase, type ServerConnection, silentLog } from './database.ts'
+
+export type CallOptions = {
+  to: ServerConnection | undefined
+  dataDir: string
+  values: Values
+  peppers?: ReturnType<BareCall['knownPeppers']>
+  signal?: AbortSignal
+  onProgress?: BareCall['onProgress']
+}
+
+export function bareCall({ to, dataDir, values, ...options }: CallOptions): BareCall {
+  return {
+    positionals: [],
+    values,
+    place: { databaseUrl: to && databaseUrl(to), dataDir, databaseConnections: 4, log: silentLog },
+    pathOf: (typed) => typed,
+    knownPeppers: () => ('peppers' in options ? options.peppers : testPeppers),
+    onProgress: options.onProgress ?? (() => undefined),
+    signal: options.signal ?? new AbortController().signal,
+  }
+}
+
+/** A database with nothing in it, on the test server. */
+export async function emptyDatabase(t: Cleaner) {
+  const database = await createTestDatabase({ template: 'template0' })
+  defer(t, () => database.drop())
+  return database
+}
+
+/** As if so much time had passed since, in which no worker ran: what is open is past its time. */
+export const pastItsTime = (passed: string) => `
+  update holds set expires_at = expires_at - interval '${passed}' where state = 'ACTIVE';
+  update payment_operations set opened_at = opened_at - interval '${passed}', sent_at = sent_at - interval '${passed}',
+    settle_at = settle_at - interval '${passed}', lease_until = lease_until - interval '${passed}' where state = 'OPEN'`
+
+/** The text of a backup changed, in a file that is whole otherwise. */
+export function rewritten(t: Cleaner, file: string, change: (text: string) => string): string {
+  const copy = `${newDirectory(t)}/rewritten.backup`
+  writeFileSync(copy, gzipSync(change(gunzipSync(readFileSync(file)).toString('utf8'))))
+  return copy
+}

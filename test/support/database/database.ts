@@ -1,0 +1,105 @@
+// A database of its own for a test file: a clone of the migrated template, dropped afterwards. The service works in it as the
+// role that serves, as it does in production, so every test shows that its few rights are enough; what a test does by hand
+// it does as the owner.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { createPool } from '../../../src/db/database.ts'
+
+export const serverVariable = 'TEST_POSTGRES_SERVER'
+export const templateName = 'credits_template'
+
+export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
+export type TestServer = { owner: ServerConnection; serving: Pick<ServerConnection, 'user' | 'password'> }
+
+function readServer(): TestServer {
+  const text = process.env[serverVariable]
+  if (!text)
+    throw new Error(
+      'Run the tests with `npm test`: their PostgreSQL is started by test/support/database/global-setup.ts.',
+    )
+  return JSON.parse(text)
+}
+
+/** The server that the global set-up started, as its owner. */
+export function testServer(): ServerConnection {
+  return readServer().owner
+}
+
+export type TestDatabase = {
+  /** Of the role that serves. */
+  connection: ServerConnection
+  pool: pg.Pool
+  /** One statement as an operator would type it, for what no endpoint shows. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** One statement past every trigger and foreign key, for rows that no statement of the service writes. */
+  queryUnguarded(text: string, values?: unknown[]): Promise<void>
+  drop(): Promise<void>
+}
+
+/** With what the owner has: every right. */
+export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection; ownerPool: pg.Pool }
+
+export const silentLog = { warn: () => undefined, error: () => undefined }
+
+async function onServer(...texts: string[]): Promise<void> {
+  const client = new pg.Client(testServer())
+  await client.connect()
+  try {
+    for (const text of texts) await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] {
+  return async (text, values = []) => {
+    const client = await ownerPool.connect()
+    try {
+      await client.query('begin; set local session_replication_role = replica')
+      await client.query(text, values)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+}
+
+/** In a database that is not a clone of the template nobody has been given any right: all of it is the owner's. */
+export async function createTestDatabase({
+  template = templateName,
+  maxConnections = 10,
+} = {}): Promise<OwnTestDatabase> {
+  const { owner, serving } = readServer()
+  const database = `test_${randomBytes(8).toString('hex')}`
+  // What everybody may do in a database is not cloned with it.
+  await onServer(
+    `create database ${database} template ${template}`,
+    `revoke temporary on database ${database} from public`,
+  )
+  const ownerConnection = { ...owner, database }
+  const connection = template === templateName ? { ...ownerConnection, ...serving } : ownerConnection
+  // As requests have them: every statement of the tests runs by the plan it has in production.
+  const open = (each: ServerConnection) =>
+    createPool({ connection: each, maxConnections, plans: 'once', log: silentLog })
+  const [pool, ownerPool] = [open(connection), open(ownerConnection)]
+  // What is done by hand is not taken for a service.
+  ownerPool.options.application_name = 'by hand'
+  return {
+    connection,
+    pool,
+    ownerConnection,
+    ownerPool,
+    async query(text, values = []) {
+      const { rows } = await ownerPool.query(text, values)
+      return rows
+    },
+    queryUnguarded: unguardedBy(ownerPool),
+    async drop() {
+      await Promise.allSettled([pool.end(), ownerPool.end()])
+      await onServer(`drop database ${database} with (force)`)
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// The names of all settings, as src/config.ts reads them: for what is written about them elsewhere.
+import { readFileSync } from 'node:fs'
+import { readConfig } from '../../../src/config.ts'
+
+/** Asked in both modes, with everything at its default and with everything given. */
+export function readSettingNames(): string[] {
+  const names = new Set<string>()
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
+  for (const given of [{}, { NODE_ENV: 'production' }, { GATEWAY: 'toss' }, tracing]) {
+    const environment = new Proxy(given as Record<string, string>, {
+      get(target, name: string) {
+        names.add(name)
+        return target[name]
+      },
+    })
+    try {
+      readConfig(environment)
+    } catch {
+      // What is missing was asked for, and that is all that counts here.
+    }
+  }
+  return [...names].sort()
+}
+
+const hour = 3_600_000
+
+/** Of those that are numbers, as they are written in src/config.ts. */
+export function readNumberDefaults(): Map<string, number> {
+  const text = readFileSync(new URL('../../../src/config.ts', import.meta.url), 'utf8')
+  return new Map(
+    [...text.matchAll(/read\.integer\('(\w+)', ([^,]+),/g)].map(([, name = '', value = '']) => {
+      const factors = value.split(' * ').map((each) => (each === 'hour' ? hour : Number(each.replaceAll('_', ''))))
+      return [name, factors.reduce((product, each) => product * each, 1)]
+    }),
+  )
+}

@@ -1,0 +1,78 @@
+// The API document as a list of what can be answered: every example of every operation. Answers are told apart by
+// operation, status, code, text and rule; figures in a text count as equal.
+import assert from 'node:assert/strict'
+import { apiDocument } from '../../../src/listeners/api-document.ts'
+import type { Answer } from '../service/service.ts'
+
+type Body = { code?: string; message?: string | null; metadata?: { fields?: { rule: string }[] } | null }
+type Content = { example?: Body; examples?: Record<string, { value: Body }> }
+type Parameter = { name: string; in: string; example?: string }
+type Operation = {
+  operationId: string
+  tags: string[]
+  security: Record<string, unknown>[]
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { example: object } } }
+  responses: Record<string, { content: Record<string, Content> }>
+}
+
+export type OperationRequest = { operationId: string; scheme: string; method: string; path: string; body?: object }
+
+const { paths } = apiDocument() as { paths: Record<string, { get?: Operation; post?: Operation }> }
+const operations = Object.entries(paths).flatMap(([path, { get, post }]) => [
+  ...(get ? [{ ...get, path, method: 'GET' }] : []),
+  ...(post ? [{ ...post, path, method: 'POST' }] : []),
+])
+
+/** A request for each operation, made of its examples. */
+export const operationRequests: OperationRequest[] = operations.map((operation) => {
+  const { operationId, method, path, security, parameters = [], requestBody } = operation
+  const example = (name: string) => parameters.find((each) => each.name === name)?.example ?? ''
+  return {
+    operationId,
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
+    scheme: Object.keys(security[0] ?? {})[0] ?? 'open',
+    ...(requestBody && { body: requestBody.content['application/json'].example }),
+  }
+})
+
+function signature(operationId: string, status: number | string, { code = '', message, metadata }: Body): string {
+  const rules = metadata?.fields?.map(({ rule }) => rule).join() ?? ''
+  return `${operationId} ${status} ${code} ${`${message ?? ''} ${rules}`.replaceAll(/\d+/g, '#')}`.trim()
+}
+
+const documentedAnswers: ReadonlySet<string> = new Set(
+  operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.values(content).flatMap(({ example, examples = {} }) =>
+        [...(example ? [example] : []), ...Object.values(examples).map(({ value }) => value)].map((body) =>
+          signature(operationId, status, body),
+        ),
+      ),
+    ),
+  ),
+)
+
+function isDocumented(operationId: string, status: number, code: string): boolean {
+  return [...documentedAnswers].some((each) => `${each} `.startsWith(`${operationId} ${status} ${code} `))
+}
+
+/** Notes what was answered, and says what of the document has not been seen. */
+export function watchAnswers() {
+  const seen = new Set<string>()
+  return {
+    /** The code that the document names, in an answer of that operation. */
+    async expect<Data>(operationId: string, code: string, answering: Promise<Answer<Data>>): Promise<Answer<Data>> {
+      const answer = await answering
+      assert.equal(answer.body.code, code, `${operationId}: ${answer.text}`)
+      assert.ok(isDocumented(operationId, answer.status, code), `${operationId} may not answer ${code}`)
+      seen.add(signature(operationId, answer.status, answer.body as Body))
+      return answer
+    },
+    note(operationId: string, status: number, body: Body): void {
+      seen.add(signature(operationId, status, body))
+    },
+    unseen: () => [...documentedAnswers].filter((answer) => !seen.has(answer)),
+  }
+}

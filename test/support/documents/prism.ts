@@ -1,0 +1,109 @@
+// A validating proxy between the tests and a listener: Prism holds every answer against openapi.json, and an answer that
+// is not documented fails the test that got it. The tests of the API go through it when PRISM=1 is set; those of
+// test/openapi always do.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { repository } from '../../../harness/processes.ts'
+import { until } from '../../../harness/until.ts'
+import { apiDocument } from '../../../src/listeners/api-document.ts'
+import { installTools, toolEnvironment, toolProgram } from './tools.ts'
+
+export type Way = {
+  fetch(path: string, request: RequestInit): Promise<Response>
+  close(): Promise<void>
+}
+
+export type WayName = 'direct' | 'checked'
+
+const usual: WayName = process.env.PRISM === '1' ? 'checked' : 'direct'
+
+export type ListenerName = 'public' | 'internal'
+
+/** How calls come to a listener. */
+export async function openWay(listener: ListenerName, url: string, name: WayName = usual): Promise<Way> {
+  return name === 'checked' ? checkedWay(listener, url) : direct(url)
+}
+
+export function direct(url: string): Way {
+  return { fetch: (path, request) => fetch(`${url}${path}`, request), close: async () => undefined }
+}
+
+type Document = { paths: Record<string, object> }
+
+/** What is no operation of this listener is for it alone to judge. */
+function createIsOperation(listener: ListenerName): (path: string, method: string) => boolean {
+  const operations = Object.entries((apiDocument() as Document).paths)
+    .filter(([path]) => path.startsWith('/public/') === (listener === 'public'))
+    .map(([path, methods]) => ({
+      path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`),
+      methods: Object.keys(methods),
+    }))
+  return (path, method) =>
+    operations.some((each) => each.path.test(path) && each.methods.includes(method.toLowerCase()))
+}
+
+/** Prism reads a JSON body and writes it anew: one that it would change goes to the listener directly. */
+function isKept({ body, headers }: RequestInit): boolean {
+  if (body == null || !new Headers(headers).get('content-type')?.startsWith('application/json')) return true
+  try {
+    return JSON.stringify(JSON.parse(`${body}`)) === body
+  } catch {
+    return false
+  }
+}
+
+async function checkedWay(listener: ListenerName, url: string): Promise<Way> {
+  const proxy = await startPrism(url)
+  const isOperation = createIsOperation(listener)
+  return {
+    close: proxy.close,
+    async fetch(path, request) {
+      if (!isOperation(path, request.method ?? 'GET') || !isKept(request)) return fetch(`${url}${path}`, request)
+      const answer = await fetch(`${proxy.url}${path}`, request)
+      assert.deepEqual(violationsOf(answer), [], `${request.method} ${path}: ${answer.status}`)
+      return answer
+    },
+  }
+}
+
+export type Violation = { location: string[]; message: string }
+
+/** In a header, one for each thing that the document does not say. Of requests, what is wrong with them is the test. */
+export function violationsOf({ headers }: Response): Violation[] {
+  const violations: Violation[] = JSON.parse(headers.get('sl-violations') ?? '[]')
+  return violations.filter(({ location }) => location[0] !== 'request')
+}
+
+export async function startPrism(upstream: string) {
+  await installTools()
+  // Requests that break the document are what many tests are about: the listener judges them.
+  const options = ['--port=0', '--host=127.0.0.1', '--validate-request=false', '--cors=false']
+  const args = [toolProgram('prism'), 'proxy', 'openapi.json', upstream, ...options]
+  const child = spawn(process.execPath, args, {
+    cwd: repository,
+    env: toolEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  }
+  async function close(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+  const address = () => /listening on (http:\S+)/.exec(said)?.[1]
+  try {
+    await until('Prism listens', () => address() !== undefined || child.exitCode !== null, 30_000)
+    assert.ok(address(), said)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { url: address() as string, close }
+}

@@ -1,0 +1,142 @@
+// A database with customers to whom things happen, endpoints that want to know, and deliverers: what the tests of events
+// have in common. Time passes by moving what is stored into the past.
+
+import { createTallies } from '../../../src/core/tallies.ts'
+import { issueKey } from '../../../src/customers/api-keys.ts'
+import { createDatabase, createPool, type Database, statement } from '../../../src/db/database.ts'
+import type { DeliveryContext, DeliverySettings } from '../../../src/events/deliver.ts'
+import { createDeliverer } from '../../../src/events/deliverer.ts'
+import { addEndpoint } from '../../../src/events/endpoints.ts'
+import { createOutbound, type OutboundOptions } from '../../../src/events/outbound.ts'
+import { type EventType, emitEvents } from '../../../src/events/outbox.ts'
+import { createTestDatabase, silentLog } from '../database/database.ts'
+import { testPeppers } from '../service/service.ts'
+import type { Consumer } from './consumer.ts'
+
+const hourMs = 3_600_000
+/** Pauses that no test waits for; who wants to, lets the time pass. */
+export const slowSettings: DeliverySettings = {
+  timeoutMs: 2_000,
+  firstPauseMs: 60_000,
+  longestPauseMs: hourMs,
+  deadAfterMs: 72 * hourMs,
+}
+export const quickSettings: DeliverySettings = { ...slowSettings, firstPauseMs: 5, longestPauseMs: 20 }
+
+const emitStatement = statement(
+  'events.testEmit',
+  `with numbered as (
+    update accounts set last_event = last_event + 1 where customer_id = $1 returning customer_id, last_event
+  ),
+  event as (
+    select customer_id, last_event as event_number, $2::text as type,
+           json_build_object('customerId', customer_id, 'number', last_event) as data, clock_timestamp() as moved_at
+    from numbered
+  ),${emitEvents}
+  select event_number as "eventNumber" from emitted`,
+)
+
+export type QueueRow = {
+  nextEvent: number
+  lastEvent: number
+  attempts: number
+  lastError: string | null
+  dueInMs: number
+  failing: boolean
+  leased: boolean
+}
+
+export type EventWorld = Awaited<ReturnType<typeof createEventWorld>>
+
+export async function createEventWorld() {
+  const testDatabase = await createTestDatabase()
+  const database = createDatabase(testDatabase.pool, silentLog)
+  const parts = new AsyncDisposableStack()
+  parts.defer(() => testDatabase.drop())
+
+  function context(
+    settings: DeliverySettings = slowSettings,
+    {
+      outbound: options = {},
+      ...others
+    }: { outbound?: Partial<OutboundOptions> } & Partial<Omit<DeliveryContext, 'outbound'>> = {},
+  ): DeliveryContext {
+    const outbound = createOutbound({ allowPrivate: true, timeoutMs: settings.timeoutMs, ...options })
+    parts.defer(() => outbound.close())
+    const tallies = createTallies()
+    return { database, outbound, sealing: testPeppers, settings, log: silentLog, tallies, ...others }
+  }
+
+  return {
+    database,
+    pool: testDatabase.pool,
+    query: testDatabase.query,
+    context,
+    /** As another process: with connections of its own. */
+    contextBeside(settings: DeliverySettings): DeliveryContext {
+      const pool = createPool({ connection: testDatabase.connection, maxConnections: 4, log: silentLog })
+      parts.defer(() => pool.end())
+      return context(settings, { database: createDatabase(pool, silentLog) })
+    },
+    async newCustomer(): Promise<string> {
+      return (await issueKey(database, testPeppers, crypto.randomUUID())).customerId
+    },
+    /** One event, and its number. */
+    async emit(customerId: string, type: EventType = 'order.confirmed'): Promise<number> {
+      const [row] = await database.run<{ eventNumber: number }>(emitStatement, [customerId, type])
+      return row?.eventNumber ?? 0
+    },
+    async register(consumer: Consumer, types: EventType[] = []): Promise<string> {
+      const { endpointId, secret } = await addEndpoint(database, testPeppers[0], { url: consumer.url, types })
+      consumer.secrets.push(secret)
+      return endpointId
+    },
+    async queueOf(customerId: string, endpointId: string): Promise<QueueRow | undefined> {
+      const [row] = await testDatabase.query<QueueRow>(
+        `select next_event as "nextEvent", last_event as "lastEvent", attempts, last_error as "lastError",
+           extract(epoch from due_at - now())::float8 * 1000 as "dueInMs", first_failed is not null as failing,
+           lease_until > now() as leased
+         from event_queues where customer_id = $1 and endpoint_id = $2`,
+        [customerId, endpointId],
+      )
+      return row
+    },
+    /** What was failing has failed once an hour meanwhile, unless it was we who were away. */
+    async passHours(hours: number, { weAreAway = false } = {}): Promise<void> {
+      const ago = `$1 * interval '1 hour'`
+      await testDatabase.query(
+        `update event_queues
+         set due_at = due_at - ${ago}, not_before = not_before - ${ago}, first_failed = first_failed - ${ago},
+             lease_until = lease_until - ${ago},
+             attempts = attempts + case when first_failed is not null and not $2 then $1 else 0 end`,
+        [hours, weAreAway],
+      )
+      await testDatabase.query(`update events set created_at = created_at - ${ago}`, [hours])
+    },
+    close: () => parts.disposeAsync(),
+  }
+}
+
+/** All that is due now, to its end, by a process that has just started. */
+export async function deliver(context: DeliveryContext): Promise<void> {
+  await deliveries(context)()
+}
+
+/** One process, which delivers what is due whenever it is called, and remembers what it has seen. */
+export function deliveries(context: DeliveryContext): () => Promise<void> {
+  const deliverer = createDeliverer(context)
+  return async () => {
+    await deliverer.run(new AbortController().signal)
+    await deliverer.finish()
+  }
+}
+
+/** Whether a queue anywhere has something left. */
+export async function isAllDelivered(database: Database): Promise<boolean> {
+  return (await database.run(anyLeftStatement)).length === 0
+}
+
+const anyLeftStatement = statement(
+  'events.testAnyLeft',
+  'select customer_id from event_queues where next_event <= last_event limit 1',
+)

@@ -1,0 +1,143 @@
+// What the tests of the worker have in common: what is open, making it somebody's turn, what was found, and a gateway
+// that can be told to answer otherwise for a while.
+import assert from 'node:assert/strict'
+import { createCredits } from '../../../src/credits/credits.ts'
+import { type Connections, createDatabase, createPool } from '../../../src/db/database.ts'
+import type { Gateway } from '../../../src/gateway/gateway.ts'
+import { createPaymentContext, type PaymentContext } from '../../../src/payments/context.ts'
+import { recover } from '../../../src/payments/recovery/recover.ts'
+import { closeAll } from '../closing.ts'
+import { silentLog } from '../database/database.ts'
+import type { TestService } from './service.ts'
+
+type Books = Pick<TestService, 'database'>
+
+export type OperationRow = {
+  kind: string
+  state: string
+  paymentKey: string | null
+  attempts: number
+  sendNumber: number
+  creditsHeld: number
+  gatewayCode: string | null
+  reason: string | null
+  leased: boolean
+  settleInMs: number
+  answered: boolean
+}
+
+/** Of an order, oldest first. */
+export function operationsOf({ database }: Books, orderId: string): Promise<OperationRow[]> {
+  return database.query<OperationRow>(
+    `select kind, state, payment_key as "paymentKey", attempts, send_number as "sendNumber",
+       credits_held as "creditsHeld", gateway_code as "gatewayCode", reason, lease_until > now() as leased,
+       extract(epoch from settle_at - now())::float8 * 1000 as "settleInMs", answered_by is not null as answered
+     from payment_operations where order_id = $1 order by opened_at`,
+    [orderId],
+  )
+}
+
+export async function lastOperation(books: Books, orderId: string): Promise<OperationRow> {
+  return (await operationsOf(books, orderId)).at(-1) ?? assert.fail(`no operation of ${orderId}`)
+}
+
+/** As `CONFIRM APPROVED`. */
+export async function operationStates(books: Books, orderId: string): Promise<string[]> {
+  return (await operationsOf(books, orderId)).map(({ kind, state }) => `${kind} ${state}`)
+}
+
+/** The clock goes on: every lease is over and it is the turn of whatever is open. */
+export async function makeDue({ database }: Books): Promise<void> {
+  await database.query(
+    `update payment_operations set lease_until = now() - interval '1 s', settle_at = now() - interval '1 s'
+     where state = 'OPEN'`,
+  )
+  await database.query(
+    `update webhook_notifications set process_at = now() - interval '1 s' where processed_at is null`,
+  )
+}
+
+/** As a worker that is given all the time it needs. */
+export async function settleAll(service: TestService, context: PaymentContext = service.payments): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    await makeDue(service)
+    const { taken } = await recover(context)
+    if (taken === 0) return
+  }
+  assert.fail('something stays open')
+}
+
+export type DiscrepancyRow = { kind: string; resolution: string | null; detail: Record<string, unknown> }
+
+/** About an order or a payment key, oldest first, resolved ones included. */
+export function discrepanciesOf({ database }: Books, subject: string): Promise<DiscrepancyRow[]> {
+  const text = `select kind, resolution, detail from discrepancies where subject = $1 or order_id = $1
+    order by found_at, kind`
+  return database.query<DiscrepancyRow>(text, [subject])
+}
+
+export async function openKinds(books: Books, subject: string): Promise<string[]> {
+  return (await discrepanciesOf(books, subject)).filter((each) => each.resolution === null).map(({ kind }) => kind)
+}
+
+type Verb = 'confirm' | 'cancel' | 'findConfirm' | 'findCancel' | 'look' | 'listMovements'
+/** Undefined leaves it to the real gateway. */
+export type Overrides = {
+  [Name in Verb]?: (asked: Parameters<Gateway[Name]>[0]) => ReturnType<Gateway[Name]> | undefined
+}
+
+/** Pass `wrapGateway` to startTestService, and put into `overrides` what is to be answered instead. */
+export function createOverrides() {
+  const overrides: Overrides = {}
+  function overridden<Name extends Verb>(gateway: Gateway, verb: Name): Gateway[Name] {
+    const answer = (asked: never) =>
+      (overrides[verb] as ((asked: never) => unknown) | undefined)?.(asked) ?? gateway[verb](asked)
+    return answer as Gateway[Name]
+  }
+  return {
+    overrides,
+    clear(): void {
+      for (const verb of Object.keys(overrides)) delete overrides[verb as Verb]
+    },
+    wrapGateway: (gateway: Gateway): Gateway => ({
+      ...gateway,
+      confirm: overridden(gateway, 'confirm'),
+      cancel: overridden(gateway, 'cancel'),
+      findConfirm: overridden(gateway, 'findConfirm'),
+      findCancel: overridden(gateway, 'findCancel'),
+      look: overridden(gateway, 'look'),
+      listMovements: overridden(gateway, 'listMovements'),
+    }),
+  }
+}
+
+/** Contexts with a pool of their own, as in processes of their own, on the service's database and gateway. */
+export async function openContexts({ database, payments }: TestService, count: number) {
+  const pools = Array.from({ length: count }, () =>
+    createPool({ connection: database.connection, maxConnections: 2, log: silentLog }),
+  )
+  return {
+    contexts: pools.map((pool) => contextOver(payments, pool)),
+    close: () => closeAll(...pools.map((pool) => ({ close: () => pool.end() }))),
+  }
+}
+
+/** The same context on other connections: another pool, or one that faults strike. */
+export function contextOver(context: PaymentContext, connections: Connections): PaymentContext {
+  const database = createDatabase(connections, silentLog)
+  return createPaymentContext({ ...context, database, credits: createCredits(database, context.tallies) })
+}
+
+/** The commit of a statement happens and its answer is lost, once. */
+export function losingAnswerOf(connections: Connections, name: string): Connections & { lost(): boolean } {
+  let lost = false
+  return {
+    lost: () => lost,
+    async query(query) {
+      const answer = await connections.query(query)
+      if (query.name !== name || lost) return answer
+      lost = true
+      throw new Error('Connection terminated unexpectedly')
+    },
+  }
+}

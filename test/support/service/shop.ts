@@ -1,0 +1,95 @@
+// The whole service with its shop, and a buyer in front of a real browser who knows only what is on the page.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { readConfig } from '../../../src/config.ts'
+import { startService } from '../../../src/service.ts'
+import { assertInvariants } from '../audit/invariants.ts'
+import { takePicture } from '../console/browser.ts'
+import { createTestDatabase } from '../database/database.ts'
+import { sandboxControl } from './service.ts'
+
+/** Short limits, so that a gateway that hangs is found out within a test. */
+const settings = {
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  WEBHOOK_PORT: '0',
+  SANDBOX_PORT: '0',
+  STOREFRONT_PORT: '0',
+  SANDBOX_STRICT: '1',
+  LOG_LEVEL: 'silent',
+  GATEWAY_TIMEOUT_MS: '1500',
+  GATEWAY_LOOKUP_TIMEOUT_MS: '500',
+  OPERATION_LEASE_MS: '2500',
+  OPERATION_WAIT_MS: '1000',
+}
+
+export async function startShop(more: Record<string, string> = {}) {
+  await using opening = new AsyncDisposableStack()
+  const database = await createTestDatabase()
+  opening.defer(() => database.drop())
+  opening.defer(() => assertInvariants(database))
+  const { user, password, host, database: name } = database.connection
+  const query = new URLSearchParams({ host, user, password })
+  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
+  opening.defer(() => rmSync(dataDir, { recursive: true, force: true }))
+  const environment = { ...settings, ...more, DATA_DIR: dataDir, DATABASE_URL: `postgres:///${name}?${query}` }
+  const service = await startService(readConfig(environment), pino({ level: 'silent' }))
+  opening.defer(() => service.close())
+  const sandbox = sandboxControl(service.sandboxUrl ?? '')
+  const opened = opening.move()
+  return {
+    url: service.storefrontUrl ?? '',
+    database,
+    sandbox,
+    close: () => opened.disposeAsync(),
+  }
+}
+
+export type Shop = Awaited<ReturnType<typeof startShop>>
+export type Card = 'approve' | 'decline' | 'insufficient' | 'hang' | 'refused'
+
+export async function newBuyer(browser: Browser, shop: Shop, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1100, height: 800 }, ...options })
+  const page: Page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+
+  const buyer = {
+    page,
+    picture: (name: string) => takePicture(page, name, { fullPage: true }),
+    /** To the payment window of a new order. */
+    async order(packageType: string): Promise<void> {
+      await page.goto(shop.url)
+      await page.click(`form:has([value=${packageType}]) button`)
+      await page.waitForURL(/\/checkout\//)
+    },
+    async pay(card: Card = 'approve'): Promise<void> {
+      await page.check(`input[name=card][value=${card}]`)
+      await page.click('.pay')
+    },
+    async buy(packageType: string, card: Card = 'approve'): Promise<void> {
+      await buyer.order(packageType)
+      await buyer.pay(card)
+    },
+    heading: () => page.innerText('main h1'),
+    async outcome(tone: 'good' | 'bad'): Promise<string> {
+      await page.waitForSelector(`.panel.${tone}`)
+      return page.innerText(`.panel.${tone}`)
+    },
+    /** As the page shows it. */
+    async balance(): Promise<number> {
+      await page.goto(shop.url)
+      return Number(/\d+/.exec((await page.innerText('.balance')).replaceAll(',', ''))?.[0])
+    },
+    async close(): Promise<void> {
+      await context.close()
+      assert.deepEqual(problems, [], 'errors of scripts on the pages')
+    },
+  }
+  return buyer
+}

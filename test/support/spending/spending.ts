@@ -1,0 +1,154 @@
+// The internal API as a sibling service meets it: an internal listener beside a test service, a token, and the calls.
+// Every answer is checked for the envelope, as on the public listener.
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
+import type { SpendAnswer } from '../../../src/credits/spend.ts'
+import type { StatementEntry } from '../../../src/credits/statement.sql.ts'
+import type { Statement } from '../../../src/credits/statement.ts'
+import { createAuthenticateService, issueToken } from '../../../src/customers/service-tokens.ts'
+import { buildInternalListener } from '../../../src/listeners/internal.ts'
+import type { PaymentContext } from '../../../src/payments/context.ts'
+import type { Metrics } from '../../../src/telemetry/metrics.ts'
+import { closeNow } from '../closing.ts'
+import { direct, openWay, type Way, type WayName } from '../documents/prism.ts'
+import { createWatchedLog } from '../leaks.ts'
+import {
+  type Answer,
+  assertEnvelope,
+  assertSuccess,
+  type Call,
+  startTestService,
+  type TestCustomer,
+  type TestServiceOptions,
+  testPeppers,
+} from '../service/service.ts'
+
+export const creditsPath = '/internal/v1/credits'
+
+export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string }
+export type ShownStatement = Omit<Statement, 'entries'> & { entries: ShownEntry[] }
+export type Spending = ReturnType<typeof spendingCalls>
+
+/** What a service with this token can ask, of a listener in this process or in another. */
+export function spendingCalls(url: string, token: string | null, way: Pick<Way, 'fetch'> = direct(url)) {
+  async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
+    const { body, raw = body === undefined ? undefined : JSON.stringify(body) } = request
+    const response = await way.fetch(path, {
+      method: request.method ?? (raw === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(raw === undefined ? {} : { 'content-type': 'application/json' }),
+        ...request.headers,
+      },
+      ...(raw === undefined ? {} : { body: raw }),
+    })
+    const text = await response.text()
+    const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+    assertEnvelope(answer)
+    return answer
+  }
+  return {
+    call,
+    spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
+      call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
+    hold: (customerId: string, credits: unknown, more: { reference?: unknown; expiresInSeconds?: unknown } = {}) =>
+      call<HoldAnswer>(`${creditsPath}/holds`, {
+        body: { customerId, credits, reference: crypto.randomUUID(), ...more },
+      }),
+    capture: (customerId: string, holdId: string, credits?: unknown) =>
+      call<EndAnswer>(`${creditsPath}/holds/${holdId}/capture`, { body: { customerId, credits } }),
+    release: (customerId: string, holdId: string) =>
+      call<EndAnswer>(`${creditsPath}/holds/${holdId}/release`, { body: { customerId } }),
+    statement: (customerId: string, query: Record<string, string> = {}) =>
+      call<ShownStatement>(`/internal/v1/customers/${customerId}/statement?${new URLSearchParams(query)}`),
+  }
+}
+
+/** An internal listener over the parts of a test service, and the token of a service that calls it. */
+export async function startInternal(
+  { database, gateway, credits }: PaymentContext,
+  serviceName = 'analyses',
+  { way: wayName, metrics }: { way?: WayName | undefined; metrics?: Metrics } = {},
+) {
+  await using opening = new AsyncDisposableStack()
+  const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
+  opening.defer(assertNoSecret)
+  const listener = buildInternalListener({
+    database,
+    gateway,
+    credits,
+    ...(metrics && { metrics }),
+    authenticateService: createAuthenticateService(database, testPeppers),
+    log,
+    bodyLimitBytes: 16_384,
+  })
+  opening.defer(() => closeNow(listener))
+  await listener.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = listener.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const way = await openWay('internal', url, wayName)
+  opening.defer(() => way.close())
+  const issued = await issueToken(database, testPeppers, serviceName)
+  const opened = opening.move()
+  return {
+    ...spendingCalls(url, issued.token, way),
+    issued,
+    way,
+    url,
+    port,
+    /** The same listener with another token, or with none. */
+    as: (token: string | null) => spendingCalls(url, token, way),
+    close: () => opened.disposeAsync(),
+  }
+}
+
+export type SpendingService = Awaited<ReturnType<typeof startSpendingService>>
+
+/** A test service with its internal listener; the books are audited when it closes. */
+export async function startSpendingService(options: TestServiceOptions = {}) {
+  await using opening = new AsyncDisposableStack()
+  const service = await startTestService(options)
+  opening.defer(() => service.close())
+  const internal = await startInternal(service.payments, undefined, { way: options.way })
+  opening.defer(() => internal.close())
+  const opened = opening.move()
+  return {
+    ...service,
+    internal,
+    /** A customer who has so many credits: whole packages, and the rest of them spent. */
+    async customerWith(credits: number): Promise<TestCustomer> {
+      const customer = await service.newCustomer()
+      const packages = Math.ceil(credits / 110)
+      for (let bought = 0; bought < packages; bought += 1) await customer.confirmedOrder('PRO')
+      const tooMany = packages * 110 - credits
+      if (tooMany > 0) assertSuccess(await internal.spend(customer.customerId, tooMany), 200)
+      assert.equal(await customer.credits(), credits)
+      return customer
+    },
+    /** All entries of a customer, oldest first, as `KIND delta/heldDelta`. */
+    async entries(customerId: string): Promise<string[]> {
+      const { entries } = (await internal.statement(customerId, { limit: '1000' })).body.data
+      return entries.toReversed().map(({ kind, delta, heldDelta }) => `${kind} ${delta}/${heldDelta}`)
+    },
+    close: () => opened.disposeAsync(),
+  }
+}
+
+/** So many requests in one turn. */
+export function atOnce<Value>(count: number, request: (turn: number) => Promise<Value>): Promise<Value[]> {
+  return Promise.all(Array.from({ length: count }, (_, turn) => request(turn)))
+}
+
+/** VAL002 or VAL003 that names this field alone. */
+export function assertFieldRefused(answer: Answer<unknown>, code: 'VAL002' | 'VAL003', field: string): void {
+  const { fields } = (answer.body.metadata ?? {}) as { fields?: { field: string; rule: string }[] }
+  const names = fields?.map((fault) => fault.field)
+  assert.deepEqual([answer.status, answer.body.code, names], [400, code, [field]], answer.text)
+}
+
+/** BUS002 with what was asked and what is there. */
+export function assertLack(answer: Answer<unknown>, requested: number, available: number): void {
+  assert.deepEqual([answer.status, answer.body.code], [402, 'BUS002'], answer.text)
+  assert.deepEqual(answer.body.metadata, { requested, available })
+}

@@ -1,0 +1,321 @@
+// 2.7 of the failure catalogue from end to end: the sandbox sends, the listener stores, the worker asks the gateway. What
+// arrives twice, late, early, in the wrong order or never leads to the same end.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
+import {
+  claimNotifications,
+  closeNotifications,
+  type DueNotification,
+  insertNotification,
+} from '../../src/payments/recovery/notifications.sql.ts'
+import { processNotifications } from '../../src/payments/recovery/notifications.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
+import { startWorker } from '../../src/worker/worker.ts'
+import { closeAll } from '../support/closing.ts'
+import { silentLog } from '../support/database/database.ts'
+import {
+  arrived,
+  notificationsOf,
+  outcomesOf,
+  startTestWebhooks,
+  type TestWebhooks,
+} from '../support/gateway/webhooks.ts'
+import { movements, spend, totalCalls } from '../support/service/orders.ts'
+import { discrepanciesOf, makeDue, openKinds, operationStates, settleAll } from '../support/service/recovery.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  startTestService,
+  type TestCustomer,
+  type TestService,
+} from '../support/service/service.ts'
+
+let service: TestService
+let webhooks: TestWebhooks
+let wake: () => void = () => undefined
+before(async () => {
+  service = await startTestService()
+  webhooks = await startTestWebhooks(service, { onStored: () => wake() })
+  await service.sandbox.setWebhookUrl(webhooks.url)
+})
+after(() => closeAll(webhooks, service))
+afterEach(async () => {
+  wake = () => undefined
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+})
+
+const partly = 'PARTLY_CANCELLED_AT_GATEWAY'
+
+async function shortfallOf(orderId: string): Promise<unknown> {
+  const [row] = await service.database.query<{ s: unknown }>(
+    'select refund_shortfall as s from orders where order_id = $1',
+    [orderId],
+  )
+  return row?.s
+}
+
+/** A CONFIRMED order whose DONE has arrived and said nothing new. */
+async function confirmedOrder(customer: TestCustomer) {
+  const order = await customer.confirmedOrder()
+  await arrived(service, order.orderId, 1)
+  assert.deepEqual(await outcomesOf(service, order.orderId), ['nothing new'])
+  return order
+}
+
+test('what our books say already costs no call to the gateway', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.confirmedOrder()
+  const refused = await customer.paidOrder('STANDARD', 'decline')
+  const steps: [orderId: string, arrivals: number, request: () => Promise<unknown>][] = [
+    [order.orderId, 1, async () => undefined],
+    [order.orderId, 2, () => customer.cancel(order.paymentKey)],
+    [refused.orderId, 1, () => refused.confirm()],
+  ]
+  for (const [orderId, arrivals, request] of steps) {
+    await request()
+    await arrived(service, orderId, arrivals)
+    const calls = totalCalls(service)
+    assert.equal((await outcomesOf(service, orderId)).at(-1), 'nothing new')
+    assert.equal(totalCalls(service), calls)
+  }
+  assert.deepEqual(
+    [await customer.status(order.orderId), await customer.status(refused.orderId)],
+    ['CANCELLED', 'FAILED'],
+  )
+})
+
+test('a notification that is dealt with is not taken up again before its next turn, by no other process either', async () => {
+  const { database } = service.payments
+  const [orderId, pauseMs] = [`ord_${crypto.randomUUID()}`, 60_000]
+  const told = {
+    transmissionId: orderId,
+    eventType: 'PAYMENT_STATUS_CHANGED',
+    orderId,
+    paymentKey: null,
+    status: 'DONE',
+  }
+  await insertNotification(database, told)
+  const claim = async () => {
+    const due = await claimNotifications(database, { limit: 100, firstPauseMs: pauseMs, longestPauseMs: pauseMs })
+    return due.filter((each) => each.orderId === orderId).map(({ attempts }) => attempts)
+  }
+  assert.deepEqual([await claim(), await claim()], [[1], []])
+  await makeDue(service)
+  assert.deepEqual([await claim(), await claim()], [[2], []])
+  await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
+})
+
+test('an outcome closes what had arrived and said the same before the gateway was asked: nothing later, nothing twice', async () => {
+  const { database } = service.payments
+  const orderId = `ord_${crypto.randomUUID()}`
+  const arrive = (transmissionId: string, more: { paymentKey?: string | null; status?: string } = {}) =>
+    insertNotification(database, {
+      transmissionId: `${orderId}_${transmissionId}`,
+      eventType: 'PAYMENT_STATUS_CHANGED',
+      orderId,
+      paymentKey: 'pay_1',
+      status: 'PARTIAL_CANCELED',
+      ...more,
+    })
+  async function claim(): Promise<DueNotification> {
+    const due = await claimNotifications(database, { limit: 100, firstPauseMs: 1, longestPauseMs: 1 })
+    const found = due.find((each) => each.orderId === orderId && each.paymentKey === 'pay_1')
+    return found ?? assert.fail('it was not claimed')
+  }
+  await arrive('first')
+  await closeNotifications(database, await claim(), 'disagrees')
+  await arrive('second')
+  await arrive('of another payment', { paymentKey: 'pay_2' })
+  await arrive('of no payment', { paymentKey: null })
+  const due = await claim()
+  await arrive('of another status', { status: 'CANCELED' })
+  await arrive('while the gateway is asked')
+  await closeNotifications(database, due, 'repaired')
+  assert.deepEqual(
+    (await notificationsOf(service, orderId)).map(({ transmissionId, outcome }) => [
+      transmissionId.slice(orderId.length + 1),
+      outcome,
+    ]),
+    [
+      ['first', 'disagrees'],
+      ['second', 'repaired'],
+      ['of another payment', null],
+      ['of no payment', null],
+      ['of another status', null],
+      ['while the gateway is asked', null],
+    ],
+  )
+  await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
+})
+
+for (const { what, spent, entries } of [
+  { what: 'nothing was spent', spent: 0, entries: ['GRANT 21', 'REFUND -21'] },
+  { what: 'part was spent', spent: 15, entries: ['GRANT 21', 'SPEND -15', 'REFUND -6'] },
+  { what: 'all was spent', spent: 21, entries: ['GRANT 21', 'SPEND -21'] },
+]) {
+  test(`F8: cancelled in the gateway’s dashboard, ${what}: REFUNDED, the rest taken back, ${spent} short`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey } = await confirmedOrder(customer)
+    if (spent > 0) await spend(service, customer.customerId, spent)
+    const sent = service.calls.cancel
+    await service.sandbox.cancel(paymentKey)
+    await arrived(service, orderId, 2)
+    assert.deepEqual((await outcomesOf(service, orderId)).at(-1), 'repaired')
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+    assert.deepEqual(await movements(service, customer.customerId), entries)
+    assert.equal(await shortfallOf(orderId), spent)
+    assert.equal(await customer.credits(), 0)
+    assert.equal(service.calls.cancel, sent)
+    assert.deepEqual(await discrepanciesOf(service, orderId), [])
+    assertRefused(await customer.cancel(paymentKey), 'PAYMENT_CANCEL_FAILED')
+  })
+}
+
+test('X10: cancelled in part: a discrepancy, still CONFIRMED; the rest of it later: REFUNDED, and that is resolved', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder(customer)
+  for (const [cancelAmount, count] of [
+    [5_000, 2],
+    [5_000, 3],
+  ] as const) {
+    await service.sandbox.cancel(paymentKey, cancelAmount)
+    await arrived(service, orderId, count)
+    assert.deepEqual((await outcomesOf(service, orderId)).at(-1), 'disagrees')
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+    assert.equal(await customer.credits(), 21)
+    assert.deepEqual(await openKinds(service, orderId), [partly])
+  }
+  await service.sandbox.cancel(paymentKey, 10_000)
+  await arrived(service, orderId, 4)
+  assert.deepEqual((await outcomesOf(service, orderId)).at(-1), 'repaired')
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+  const [found, ...others] = await discrepanciesOf(service, orderId)
+  assert.deepEqual([found?.kind, found?.resolution, others], [partly, 'the gateway and our books agree', []])
+})
+
+test('C24: DONE that arrives before the answer to the confirm ends with one grant', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'delay-after', times: 1, delayMs: 700 }])
+  const running = order.confirm()
+  await arrived(service, order.orderId, 1)
+  await processNotifications(service.payments)
+  const [early] = await notificationsOf(service, order.orderId)
+  assert.deepEqual([early?.outcome, early?.attempts, await customer.status(order.orderId)], [null, 1, 'PENDING'])
+  assertSuccess(await running, 200)
+  assert.deepEqual(await outcomesOf(service, order.orderId), ['nothing new'])
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
+})
+
+test('C24: DONE settles a confirm whose answer was lost, before the worker’s turn', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder()
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  await arrived(service, order.orderId, 1)
+  assert.deepEqual(await outcomesOf(service, order.orderId), ['repaired'])
+  assert.equal(await customer.status(order.orderId), 'CONFIRMED')
+  assert.equal(service.calls.confirm > 0, true)
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+})
+
+test('W1: a webhook that is sent twice is one row with one outcome', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder(customer)
+  await service.sandbox.setFaults([{ on: 'webhook', kind: 'duplicate', times: 1 }])
+  await service.sandbox.cancel(paymentKey)
+  await arrived(service, orderId, 2)
+  await until('both copies were delivered', async () => (await copiesOf(paymentKey)) === 2)
+  assert.deepEqual(await outcomesOf(service, orderId), ['nothing new', 'repaired'])
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+})
+
+/** How often the last webhook of a payment was sent. */
+async function copiesOf(paymentKey: string): Promise<number> {
+  const response = await fetch(`${service.sandboxUrl}/sandbox/webhooks`)
+  const { webhooks: all } = (await response.json()) as { webhooks: { paymentKey: string; attempts: unknown[] }[] }
+  return all.findLast((each) => each.paymentKey === paymentKey)?.attempts.length ?? 0
+}
+
+for (const kind of ['reorder', 'delay'] as const) {
+  test(`W3: ${kind}: DONE that arrives after CANCELED changes nothing any more`, async () => {
+    const customer = await service.newCustomer()
+    await service.sandbox.setFaults([{ on: 'webhook', kind, times: 1, ...(kind === 'delay' && { delayMs: 400 }) }])
+    const { orderId, paymentKey } = await customer.confirmedOrder()
+    await service.sandbox.cancel(paymentKey)
+    await arrived(service, orderId, 2)
+    const statuses = (await notificationsOf(service, orderId)).map(({ status }) => status)
+    assert.deepEqual(statuses, ['CANCELED', 'DONE'])
+    await outcomesOf(service, orderId)
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+    assert.deepEqual(await discrepanciesOf(service, orderId), [])
+  })
+}
+
+test('W2: the same fact under new numbers is looked up once and has no second effect', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder(customer)
+  await service.sandbox.setFaults([{ on: 'webhook', kind: 'drop', times: 1 }])
+  await service.sandbox.cancel(paymentKey)
+  const body = { eventType: 'PAYMENT_STATUS_CHANGED', data: { orderId, paymentKey, status: 'CANCELED' } }
+  for (let copy = 0; copy < 30; copy += 1) assert.equal((await webhooks.post(body)).status, 200)
+  const looks = service.calls.look
+  await makeDue(service)
+  assert.deepEqual(await processNotifications(service.payments), { taken: 30, more: false })
+  // One look finds it, one sees it repaired.
+  assert.equal(service.calls.look, looks + 2)
+  const outcomes = await outcomesOf(service, orderId)
+  assert.deepEqual([outcomes.length, new Set(outcomes.slice(1))], [31, new Set(['repaired'])])
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+})
+
+test('W8: while the lookup fails the notification waits, longer each time; then it has its effect', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder(customer)
+  await service.sandbox.cancel(paymentKey)
+  await arrived(service, orderId, 2)
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 3 }])
+  for (const attempts of [1, 2, 3]) {
+    await makeDue(service)
+    assert.deepEqual(await processNotifications(service.payments), { taken: 1, more: false })
+    const waiting = (await notificationsOf(service, orderId)).at(-1)
+    assert.deepEqual([waiting?.attempts, waiting?.outcome], [attempts, null])
+    assert.ok((waiting?.processInMs ?? 0) <= 200)
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+  }
+  assert.deepEqual((await outcomesOf(service, orderId)).at(-1), 'repaired')
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+})
+
+test('W8: after twenty fruitless looks it is left to reconciliation', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder(customer)
+  await service.sandbox.cancel(paymentKey)
+  await arrived(service, orderId, 2)
+  await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
+  await service.database.query('update webhook_notifications set attempts = 18 where order_id = $1', [orderId])
+  for (const outcome of [null, 'left to reconciliation']) {
+    await makeDue(service)
+    await processNotifications(service.payments)
+    assert.deepEqual((await notificationsOf(service, orderId)).at(-1)?.outcome, outcome)
+  }
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('W6: a notification wakes the worker, which does the rest by itself', async () => {
+  const notifications = { name: 'notifications', everyMs: 60_000, run: () => processNotifications(service.payments) }
+  const recovery = { name: 'recover', everyMs: 60_000, run: () => recover(service.payments) }
+  const worker = startWorker([recovery, notifications], silentLog)
+  wake = () => worker.wake('notifications')
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey)
+  await until('the order is refunded', async () => (await customer.status(orderId)) === 'REFUNDED')
+  await worker.stop()
+  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+})
