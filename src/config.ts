@@ -6,6 +6,7 @@ import { createReader, type Environment, type Reader } from './core/settings-rea
 import type { Pepper, Peppers } from './customers/api-keys.ts'
 import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
+import type { OpenGatewayOptions } from './gateway/toss/open.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 
@@ -338,6 +339,14 @@ export function paymentSettings(config: Config): PaymentSettings {
     successUrl: config.successUrl,
     failUrlOf: failUrlOf(config.failUrl),
   }
+}
+
+/** Toss Payments, or the sandbox at its address. */
+export function gatewayOptions(config: Config, sandboxUrl?: string): OpenGatewayOptions {
+  const { gateway } = config
+  const apiUrl = gateway.kind === 'toss' ? gateway.apiUrl : sandboxUrl
+  if (apiUrl === undefined) throw new Error('GATEWAY=sandbox, and no sandbox is running')
+  return { ...config, apiUrl, secretKey: gateway.secretKey }
 }
 
 export function deliverySettings(config: Config): DeliverySettings {

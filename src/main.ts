@@ -1,10 +1,10 @@
-// `npm start`: reads the settings, starts the service, says where it is, and stops it cleanly when told to. Whatever is
-// wrong at the start is one line for people and exit code 1.
+// `npm start`: reads the settings, starts the service, reports where it listens, and stops it cleanly on a signal. A start
+// that fails prints one line and exits with code 1.
 
+import type { Logger } from 'pino'
 import { type Config, ConfigFaults, readConfig } from './config.ts'
-import { banner } from './dev/banner.ts'
 import { createLog } from './log.ts'
-import { startService } from './service.ts'
+import { type Service, startService } from './service.ts'
 
 function fail(error: unknown): never {
   const lines = error instanceof ConfigFaults ? error.faults : [(error as Error).message]
@@ -12,12 +12,19 @@ function fail(error: unknown): never {
   process.exit(1)
 }
 
+/** Development adds its surroundings, which production with the real gateway does not load. */
+async function start(config: Config, log: Logger): Promise<Service> {
+  if (config.production && config.gateway.kind === 'toss') return startService(config, log)
+  const { startDevelopment } = await import('./dev/start.ts')
+  return startDevelopment(config, log)
+}
+
 async function main(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
-  const starting = startService(config, log)
+  const starting = start(config, log)
   let stopping = false
 
-  /** Finishes what is under way; past the limit it goes anyway: what was under way is in the database, and settled by the next try. */
+  /** Finishes what is under way. Past the limit it exits anyway: open operations are in the database, and the worker of the next process resumes them. */
   async function stop(exitCode: number): Promise<void> {
     if (stopping) return
     stopping = true
@@ -47,7 +54,7 @@ async function main(config: Config): Promise<void> {
       { ...service, webhookUrl: new URL(service.webhookUrl).origin, close: undefined, demoKey: undefined },
       'ready',
     )
-  else process.stdout.write(banner(service, process.pid))
+  else process.stdout.write((await import('./dev/banner.ts')).banner(service, process.pid))
 }
 
 try {

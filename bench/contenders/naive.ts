@@ -3,14 +3,14 @@
 // the service's own statements, each for one payment.
 
 import { pino } from 'pino'
-import { type Config, paymentSettings, readConfig } from '../../src/config.ts'
+import { type Config, gatewayOptions, paymentSettings, readConfig } from '../../src/config.ts'
 import type { Batch } from '../../src/core/batch.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createAuthenticateService } from '../../src/customers/service-tokens.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { openGateway } from '../../src/dev/open-gateway.ts'
+import { openGateway } from '../../src/gateway/toss/open.ts'
 import { buildInternalListener } from '../../src/listeners/internal.ts'
 import { buildPublicListener } from '../../src/listeners/public.ts'
 import { createPaymentContext } from '../../src/payments/context.ts'
@@ -26,7 +26,7 @@ async function start(config: Config): Promise<void> {
   if (!keyPeppers) throw new Error('KEY_PEPPER is not set')
   const opened = await openDatabase({ dataDir, databaseUrl, databaseConnections, use: 'service', log })
   const { database } = opened
-  const { gateway, close } = await openGateway(config, { use: 'service', log })
+  const { gateway } = openGateway(gatewayOptions(config), log)
 
   /** A batch of one, as many at a time as there are connections. */
   function alone<Input, Output>(run: (inputs: Input[]) => Promise<Output[]>): Batch<Input, Output> {
@@ -64,7 +64,7 @@ async function start(config: Config): Promise<void> {
   )
   announce({ publicPort: portOf(publicUrl ?? ''), internalPort: portOf(internalUrl ?? '') }, async () => {
     await Promise.all([listener.close(), internal.close()])
-    await close()
+    await gateway.close()
     await opened.close()
   })
 }

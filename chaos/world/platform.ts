@@ -1,9 +1,9 @@
 // The platform's own hands: the use cases that no endpoint of the public listener offers, run in this process with the
 // settings of a service, as an operator's command does.
 
-import { paymentSettings, readConfig } from '../../src/config.ts'
+import { gatewayOptions, paymentSettings, readConfig } from '../../src/config.ts'
 import { createTallies } from '../../src/core/tallies.ts'
-import { openGateway } from '../../src/dev/open-gateway.ts'
+import { openGateway } from '../../src/gateway/toss/open.ts'
 import { createPaymentContext, type PaymentContext } from '../../src/payments/context.ts'
 import { silentLog } from '../../test/support/database/database.ts'
 import type { Shop } from './shop.ts'
@@ -13,8 +13,11 @@ export type Platform = { context: PaymentContext; close(): Promise<void> }
 
 export async function openPlatform({ environment }: World, { database, credits }: Shop): Promise<Platform> {
   const config = readConfig(environment)
-  const { gateway, close } = await openGateway(config, { use: 'command', log: silentLog })
+  const { gateway } = openGateway(gatewayOptions(config), silentLog)
   const settings = paymentSettings(config)
   const tallies = createTallies()
-  return { context: createPaymentContext({ database, gateway, credits, settings, log: silentLog, tallies }), close }
+  return {
+    context: createPaymentContext({ database, gateway, credits, settings, log: silentLog, tallies }),
+    close: () => gateway.close(),
+  }
 }

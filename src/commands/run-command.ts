@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { pino } from 'pino'
 import {
   deliverySettings,
+  gatewayOptions,
   invokedFrom,
   outboundOptions,
   paymentSettings,
@@ -14,9 +15,9 @@ import {
 import { sleep } from '../core/clock.ts'
 import { createTallies } from '../core/tallies.ts'
 import { createCredits } from '../credits/credits.ts'
-import { readOrMakePepper, readPepper } from '../customers/pepper-file.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
+import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
 import { recorded } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { actionOf, subjectOf } from './action.ts'
@@ -134,14 +135,18 @@ async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Om
   const config = readConfig()
   const peppers = () => config.keyPeppers ?? readOrMakePepper(config.dataDir)
   // Loaded by who asks: together more than half of all there is to load, and most commands speak to nobody outside.
-  const gatewayModule = () => import('../dev/open-gateway.ts')
+  const gatewayModule = () => import('../gateway/toss/open.ts')
+  const sandboxModule = () => import('../dev/sandbox.ts')
   const outboundModule = () => import('../events/outbound.ts')
   // Nobody scrapes a command.
   const tallies = createTallies()
   async function payments(database: Database) {
     const { openGateway } = await gatewayModule()
-    const { gateway, close } = await openGateway(config, { use: 'command', log })
-    parts.defer(close)
+    const sandbox =
+      config.gateway.kind === 'sandbox' ? await (await sandboxModule()).openCommandSandbox(config) : undefined
+    parts.defer(async () => sandbox?.close())
+    const { gateway } = openGateway(gatewayOptions(config, sandbox?.url), log)
+    parts.defer(() => gateway.close())
     const settings = paymentSettings(config)
     const credits = createCredits(database, tallies)
     return createPaymentContext({ database, gateway, credits, settings, log, tallies })

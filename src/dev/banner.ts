@@ -1,6 +1,9 @@
-// What `npm start` tells a person: where everything listens, the demo key on the first start, commands to paste that buy,
-// confirm and read the balance, and how to get into the console while there is nobody who can.
-import type { Service } from '../service.ts'
+// What `npm start` prints: where everything listens, the demo key on the first start, commands to paste that buy, confirm
+// and read the balance, and how to add a first operator to the console.
+import type { Service as ServiceAlone } from '../service.ts'
+import type { DevelopmentService } from './start.ts'
+
+type Service = ServiceAlone & Partial<Pick<DevelopmentService, 'storefrontUrl' | 'demoKey'>>
 
 export function banner(service: Service, pid: number): string {
   return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ...signIn(service), ''].join('\n')

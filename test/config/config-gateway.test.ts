@@ -1,9 +1,8 @@
 // The settings that decide about real payments: the keys of the gateway, the shop, and where the secret key goes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDirectory } from '../../harness/processes.ts'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
-import { openGateway } from '../../src/dev/open-gateway.ts'
+import { reportMoney } from '../../src/service.ts'
 
 const toss = {
   GATEWAY: 'toss',
@@ -63,24 +62,21 @@ test('a live key with the sandbox is refused: whoever sets it means real payment
   assert.equal(readConfig({ TOSS_SECRET_KEY: 'test_sk_1' }).gateway.secretKey, 'test_sk_1')
 })
 
-test('production in which no money moves is a warning at the start, by the test keys or by the sandbox', async (t) => {
+test('production in which no money moves is a warning at the start, by the test keys or by the sandbox', () => {
   const testKeys = { TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
   const production = { NODE_ENV: 'production' }
-  const sandbox = { ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0', DATA_DIR: newDirectory(t) }
-  const warnings: [environment: object, use: 'service' | 'command', why: string | null][] = [
-    [{ ...toss, ...production, ...testKeys }, 'service', 'test keys of the gateway'],
-    [{ ...toss, ...production, ...testKeys }, 'command', null],
-    [{ ...toss, ...production }, 'service', null],
-    [{ ...toss, ...testKeys }, 'service', null],
-    [sandbox, 'service', 'the sandbox as the gateway'],
-    [sandbox, 'command', null],
-    [{ ...sandbox, NODE_ENV: 'development' }, 'service', null],
+  const sandbox = { ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0' }
+  const warnings: [environment: object, why: string | null][] = [
+    [{ ...toss, ...production, ...testKeys }, 'test keys of the gateway'],
+    [{ ...toss, ...production }, null],
+    [{ ...toss, ...testKeys }, null],
+    [sandbox, 'the sandbox as the gateway'],
+    [{ ...sandbox, NODE_ENV: 'development' }, null],
   ]
-  for (const [environment, use, why] of warnings) {
+  for (const [environment, why] of warnings) {
     const told: string[] = []
     const log = { warn: (_: object, message: string) => told.push(message), error: () => undefined }
-    const { close } = await openGateway(readConfig({ ...environment }), { use, log })
-    await close()
+    reportMoney(readConfig({ ...environment }), log)
     assert.deepEqual(told, why ? [`production with ${why}: no money moves`] : [])
   }
 })

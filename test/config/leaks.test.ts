@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { newDirectory } from '../../harness/processes.ts'
 import { newSecretText } from '../../src/core/ids.ts'
-import { readOrMakeSecret } from '../../src/core/secret-file.ts'
+import { readOrMakeSecret } from '../../src/dev/secrets.ts'
 import { assertSaidNoSecret, createWatchedLog, secretsIn } from '../support/leaks.ts'
 
 const shapes = {

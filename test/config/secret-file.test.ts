@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newDirectory } from '../../harness/processes.ts'
-import { readOrMakeSecret } from '../../src/core/secret-file.ts'
+import { readOrMakeSecret } from '../../src/dev/secrets.ts'
 
 const modeOf = (file: string) => statSync(file).mode & 0o777
 

@@ -115,7 +115,7 @@ test('the shop and the sandbox alone answer to the names they were given, and th
   const shop = await startStorefront({
     host,
     port,
-    apiUrl: service.publicUrl,
+    apiUrl: () => service.publicUrl,
     apiKey: (await service.newKey()).apiKey,
     dataDir: newDirectory(t),
     gatewayScriptUrl: `${service.sandboxUrl}/v2/standard`,

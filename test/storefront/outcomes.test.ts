@@ -66,7 +66,7 @@ describe('an outcome that is not known', () => {
   test('the service is away: the shop says so, loses nothing, and goes on when it is back', async () => {
     const orderId = await shop.buy('BASIC')
     const back = await shop.pay(orderId, 'approve')
-    await shop.restart({ apiUrl: 'http://127.0.0.1:1' })
+    await shop.restart({ apiUrl: () => 'http://127.0.0.1:1' })
     const home = await shop.get('/')
     assert.deepEqual([home.status, home.text.includes(texts.en.errors.UNREACHABLE)], [503, true])
     const success = await shop.get(back)
@@ -176,7 +176,7 @@ test('every code of the service has a sentence, in both languages', async () => 
   }).listen(0, '127.0.0.1')
   const orderId = await shop.buy('BASIC')
   const back = await shop.pay(orderId, 'approve')
-  await shop.restart({ apiUrl: `http://127.0.0.1:${(scripted.address() as AddressInfo).port}` })
+  await shop.restart({ apiUrl: () => `http://127.0.0.1:${(scripted.address() as AddressInfo).port}` })
   for (code of Object.keys(catalogue) as ErrorCode[]) {
     for (const language of ['ko', 'en'] as const) {
       const { status, text } = await shop.get('/', { 'accept-language': language })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
-import { startService } from '../../src/service.ts'
+import { startDevelopment } from '../../src/dev/start.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { secretKey, startTestSandbox } from '../support/service/service.ts'
 
@@ -26,7 +26,7 @@ async function payPage(environment: Record<string, string>): Promise<{ html: str
   const DATABASE_URL = `postgres:///${name}?${new URLSearchParams({ host, user, password })}`
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
   const config = readConfig({ ...free, DATABASE_URL, DATA_DIR, ...environment })
-  const service = await startService(config, pino({ level: 'silent' }))
+  const service = await startDevelopment(config, pino({ level: 'silent' }))
   try {
     const shop = service.storefrontUrl ?? ''
     const home = await (await fetch(shop)).text()

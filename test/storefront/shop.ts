@@ -16,7 +16,7 @@ export type ShopOptions = { apiUrl: string; apiKey: string; sandboxUrl: string; 
 
 export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_000 }: ShopOptions) {
   const dataDir = mkdtempSync(join(tmpdir(), 'storefront-test-'))
-  const options = { apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl: `${sandboxUrl}/v2/standard` }
+  const options = { apiUrl: () => apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl: `${sandboxUrl}/v2/standard` }
   let running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, dataDir })
 
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { readConfig } from '../../../src/config.ts'
-import { startService } from '../../../src/service.ts'
+import { startDevelopment } from '../../../src/dev/start.ts'
 import { assertInvariants } from '../audit/invariants.ts'
 import { takePicture } from '../console/browser.ts'
 import { createTestDatabase } from '../database/database.ts'
@@ -37,7 +37,7 @@ export async function startShop(more: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
   opening.defer(() => rmSync(dataDir, { recursive: true, force: true }))
   const environment = { ...settings, ...more, DATA_DIR: dataDir, DATABASE_URL: `postgres:///${name}?${query}` }
-  const service = await startService(readConfig(environment), pino({ level: 'silent' }))
+  const service = await startDevelopment(readConfig(environment), pino({ level: 'silent' }))
   opening.defer(() => service.close())
   const sandbox = sandboxControl(service.sandboxUrl ?? '')
   const opened = opening.move()

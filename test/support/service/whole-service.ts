@@ -7,8 +7,8 @@ import { readConfig } from '../../../src/config.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { startDevelopment } from '../../../src/dev/start.ts'
 import { createLog } from '../../../src/log.ts'
-import { startService } from '../../../src/service.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../database/database.ts'
 import { secretsIn } from '../leaks.ts'
 import { sandboxControl } from './service.ts'
@@ -44,7 +44,7 @@ export async function startWholeService(t: Cleaner, settings: Record<string, str
       done()
     },
   })
-  const service = await startService(config, createLog(config.logLevel, destination))
+  const service = await startDevelopment(config, createLog(config.logLevel, destination))
   let isOpen = true
   const close = async () => {
     if (isOpen) await service.close()

@@ -1,10 +1,21 @@
-// A secret that sandbox mode makes up for itself: in DATA_DIR, readable by its owner alone, made once by whoever comes
-// first, the service or the command line. Nobody sees it half written: keys hashed under the first half would be lost. The
-// directory is there: whoever opened the database has made it. A file that others can read, since it came from a copy, is
-// closed to them before it is used.
+// Secrets that are generated where none are configured (never in production with the real gateway): kept in DATA_DIR,
+// readable by their owner alone, generated once by the first process that needs one, the service or a command. A file is
+// written under another name first and linked into place, so no process reads half a secret. DATA_DIR exists: opening the
+// database creates it. A file that others can read, because it came from a copy, is closed to them before it is used.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Peppers } from '../customers/api-keys.ts'
+
+const pepperFile = 'key-pepper'
+
+export function readOrMakePepper(dataDir: string): Peppers {
+  return [{ version: 1, secret: readOrMakeSecret(dataDir, pepperFile) }]
+}
+
+export function readPepper(dataDir: string): Peppers | undefined {
+  return existsSync(join(dataDir, pepperFile)) ? readOrMakePepper(dataDir) : undefined
+}
 
 export function readOrMakeSecret(dataDir: string, name: string): string {
   const file = join(dataDir, name)
