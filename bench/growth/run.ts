@@ -57,7 +57,7 @@ export async function runGrowth(options: Options, parts: AsyncDisposableStack): 
     readings,
     failures,
   }
-  writeJson(options.out, 'growth.json', results)
+  writeJson(options.out, 'growth', results)
   const plot = plotOf(results)
   if (plot) writeFileSync(join(options.out, 'growth-ratios.svg'), plot)
   process.stdout.write(tablesOf(results))

@@ -53,7 +53,7 @@ export async function runOverload(options: Options, parts: AsyncDisposableStack)
     taken,
     failures,
   }
-  writeJson(options.out, 'overload.json', results)
+  writeJson(options.out, 'overload', results, ['taken'])
   if (results.lines.length > 0) writeFileSync(join(options.out, 'overload.svg'), plotOf(results))
   process.stdout.write(tablesOf(results))
   say(`Written to ${options.out}: overload.json, overload.svg`)

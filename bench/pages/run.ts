@@ -61,7 +61,7 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
     pages,
     failures,
   }
-  writeJson(options.out, 'pages.json', results)
+  writeJson(options.out, 'pages', results)
   process.stdout.write(tablesOf(results))
   say(`Written to ${options.out}: pages.json`)
   return failures.length === 0

@@ -25,7 +25,7 @@ export async function runSoak({ minutes = 1, out }: Options, parts: AsyncDisposa
   const machine = await machineOf(stage)
   const summary = failure ? null : summarise(samples, minutes)
   const results: Results = { machine, options: { minutes, connections }, summary, samples, failure }
-  writeJson(out, 'soak.json', results)
+  writeJson(out, 'soak', results, ['samples'])
   writeFileSync(join(out, 'soak.svg'), drawLines({ title: `${minutes} min under load`, subtitle }, panelsOf(samples)))
   process.stdout.write(tablesOf(results))
   say(`Written to ${out}: soak.json, soak.svg`)

@@ -21,12 +21,12 @@ export type Results = {
   failures: Failure[]
 }
 
-const fileName = 'workloads.json'
+const name = 'workloads'
 
 export function writeResults(directory: string, results: Results): void {
-  writeJson(directory, fileName, results)
+  writeJson(directory, name, results, ['measurements'])
 }
 
 export function readResults(directory: string): Results {
-  return JSON.parse(readFileSync(join(directory, fileName), 'utf8'))
+  return JSON.parse(readFileSync(join(directory, `${name}.json`), 'utf8'))
 }

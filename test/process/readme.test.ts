@@ -1,5 +1,6 @@
-// The README's commands, run as they are written, in a clone, from the first to the last in one shell; what they print is
-// what the README says, but for ids and times. The Korean README has the same commands: it is compared, not run again.
+// The commands of the README and of the quick start, run as they are written, in a clone, from the first to the last in one
+// shell. What they print is what the document shows, except for ids and times. The Korean documents have the same commands:
+// they are compared, not run again.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
@@ -28,9 +29,14 @@ function blocksOf(file: string): Block[] {
   })
 }
 
-const blocks = blocksOf('README.md')
+/** English and Korean. The quick start goes on where the README ends. */
+const translated = [
+  ['README.md', 'README.ko.md'],
+  ['docs/quickstart.md', 'docs/quickstart.ko.md'],
+] as const
+const blocks = translated.flatMap(([english]) => blocksOf(english))
 
-/** What is run by others than this test. */
+/** Blocks that this test does not run. */
 const elsewhere = [
   { block: /^npm start .*\nnpm test .*\n$/, by: 'here and in clone.test.ts, and by .ci/run' },
   { block: /^GATEWAY=toss /, by: 'nobody without an account at the gateway' },
@@ -54,7 +60,7 @@ function typed(text: string, key: string, addresses: Addresses): string {
   return here.replaceAll('cpk_...', key)
 }
 
-/** For machines without curl: as much of it as the README needs. */
+/** For machines without curl: as much of it as the documents need. */
 const curl = `
 const { argv } = process
 const all = (name) => argv.flatMap((each, index) => (argv[index - 1] === name ? [each] : []))
@@ -118,23 +124,34 @@ test('what is not run here is run elsewhere', () => {
   assert.match(ci, /^npm test$/m)
 })
 
-/** Without what is said to people. */
+/** Without comments, and without the labels of a diagram. */
 const withoutComments = ({ language, text }: Block) => ({
   language,
-  text: text.replaceAll(/(^|\s)(#|\/\/) .*$/gm, '').replaceAll(/ +$/gm, ''),
+  text:
+    language === 'mermaid'
+      ? text.replaceAll(/"[^"]*"/g, '""')
+      : text.replaceAll(/(^|\s)(#|\/\/) .*$/gm, '').replaceAll(/ +$/gm, ''),
 })
 
+/** A picture and a document may have a Korean twin. */
+const withoutLanguage = (link: string) =>
+  link.replace(/-korean\.png|\.ko\.md/, (end) => (/png/.test(end) ? '.png' : '.md'))
+
 test('the Korean README has the same headings, commands, outputs and links in the same order', () => {
-  const [english, korean] = ['README.md', 'README.ko.md'].map((file) => fs.readFileSync(join(repository, file), 'utf8'))
-  assert.ok(english && korean)
   const headings = (text: string) => text.split('\n').flatMap((line) => /^#+(?= )/.exec(line) ?? [])
-  const links = (text: string) => [...text.matchAll(/\]\(([^)]+)\)|`([^`\n]+)`/g)].map(([whole]) => whole)
+  const links = (text: string) =>
+    [...text.matchAll(/\]\(([^)]+)\)|`([^`\n]+)`/g)].map(([whole]) => withoutLanguage(whole))
   const addresses = (text: string) => [...text.matchAll(/http:\/\/[\w.:/]*\w/g)].map(([address]) => address)
-  const prose = (text: string) => text.replaceAll(/^```.*?^```$/gms, '').replace(/^.*README(\.ko)?\.md.*$/m, '')
-  assert.deepEqual(headings(prose(korean)), headings(prose(english)))
-  assert.deepEqual(blocksOf('README.ko.md').map(withoutComments), blocks.map(withoutComments))
-  assert.deepEqual(links(prose(korean)).sort(), links(prose(english)).sort())
-  assert.deepEqual(addresses(prose(korean)), addresses(prose(english)))
+  const prose = (text: string) => text.replaceAll(/^```.*?^```$/gms, '').replace(/^.*(English · |· 한국어).*$/m, '')
+  for (const pair of translated) {
+    const [english, korean] = pair.map((file) => prose(fs.readFileSync(join(repository, file), 'utf8')))
+    assert.ok(english && korean)
+    assert.deepEqual(headings(korean), headings(english))
+    const [englishBlocks, koreanBlocks] = pair.map((file) => blocksOf(file).map(withoutComments))
+    assert.deepEqual(koreanBlocks, englishBlocks)
+    assert.deepEqual(links(korean).sort(), links(english).sort())
+    assert.deepEqual(addresses(korean), addresses(english))
+  }
 })
 
 test('every link of the READMEs leads to a file', () => {
