@@ -12,7 +12,7 @@ type Item = { key: string; number: number }
 function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, string>> = {}) {
   const runs: { inputs: Input[]; finish: () => void; fail: (error: unknown) => void }[] = []
   const batch = createBatch<Input, string>({
-    blame: () => undefined,
+    retryScopeOf: () => undefined,
     concurrency: 1,
     run: (inputs) =>
       new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
   const runs: string[][] = []
   const batch = createBatch<string, string>({
     concurrency: 1,
-    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
+    retryScopeOf: (error) => (error instanceof BadInput ? 'each-input' : undefined),
     run: async (inputs) => {
       runs.push(inputs)
       await turn()
@@ -141,7 +141,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
 test('a bad input that came alone is not run a second time', async () => {
   let runs = 0
   const batch = createBatch<string, string>({
-    blame: () => 'input',
+    retryScopeOf: () => 'each-input',
     run: async () => {
       runs += 1
       throw new BadInput('bad')
@@ -185,7 +185,7 @@ test('past maxQueued an input is refused with SVC001 and never runs; those who w
 
 test('a run that returns another number of outputs than inputs acknowledges nothing', async () => {
   for (const outputs of [[], ['one', 'two']]) {
-    const batch = createBatch<string, string>({ blame: () => undefined, run: async () => outputs })
+    const batch = createBatch<string, string>({ retryScopeOf: () => undefined, run: async () => outputs })
     await assert.rejects(batch('a'), AssertionFailed)
   }
 })
@@ -195,7 +195,7 @@ test('every input gets its own output, and runs once, under random load', async 
   let underWay = 0
   const batch = createBatch<Item, string>({
     conflictKey: (item) => item.key,
-    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
+    retryScopeOf: (error) => (error instanceof BadInput ? 'each-input' : undefined),
     maxSize: 7,
     concurrency: 3,
     run: async (inputs) => {
@@ -231,7 +231,7 @@ test('a row that somebody keeps: the inputs of other rows are run again without 
   const runs: string[][] = []
   const kept = new Error('kept')
   const batch = createBatch<string, string>({
-    blame: (error) => (error === kept ? 'row' : undefined),
+    retryScopeOf: (error) => (error === kept ? 'each-row' : undefined),
     rowKey: (input) => input.slice(0, 1),
     concurrency: 1,
     run: async (inputs) => {
