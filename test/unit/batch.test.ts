@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AssertionFailed } from '../../src/core/assert.ts'
 import { type BatchOptions, createBatch } from '../../src/core/batch.ts'
 import { Refusal } from '../../src/core/errors.ts'
+import type { Tracing } from '../../src/core/tracing.ts'
 
 type Item = { key: string; number: number }
 
@@ -246,4 +247,27 @@ test('a row that somebody keeps: the inputs of other rows are run again without 
     ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected'],
   )
   assert.deepEqual(runs, [['first'], ['k1', 'a1', 'k2', 'a2', 'k3'], ['k1', 'k2', 'k3'], ['a1', 'a2']])
+})
+
+test('a shared run is a span of the first request that is traced, with links to the others, not of the one that started it', async () => {
+  let current: string | null = null
+  const started: { parent: string | null; links: string[] | undefined }[] = []
+  const tracing: Tracing = {
+    current: () => current,
+    start(_name, { parent, links }) {
+      started.push({ parent, links })
+      return { run: (work) => work(), end: () => undefined }
+    },
+    close: async () => undefined,
+  }
+  const { batch, finish } = createHeldRuns({ traced: { tracing, name: 'a statement' } })
+  const outputs = [null, null, 'one', 'two'].map((traceParent, index) => {
+    current = traceParent
+    return batch(`${index}`)
+  })
+  current = 'of a request that is in none of them'
+  await finish(0)
+  await finish(1)
+  await Promise.all(outputs)
+  assert.deepEqual(started, [{ parent: 'one', links: ['two'] }])
 })
