@@ -6,7 +6,7 @@ import { noTracing, type SpanOptions, type Tracing } from '../core/tracing.ts'
 import { toRefusal } from './error-handler.ts'
 
 /** What is done with the trace that a caller names. */
-export type CallersTraces = 'go on' | 'are linked'
+export type CallersTraces = 'continue' | 'link'
 
 /** Call it before the routes are added. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing, callersTraces: CallersTraces): void {
@@ -18,8 +18,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, callersTra
 }
 
 const placeOf: Record<CallersTraces, (traceParent: string | null) => Pick<SpanOptions, 'parent' | 'links'>> = {
-  'go on': (traceParent) => ({ parent: traceParent }),
-  'are linked': (traceParent) => ({ parent: null, links: traceParent === null ? [] : [traceParent] }),
+  continue: (traceParent) => ({ parent: traceParent }),
+  link: (traceParent) => ({ parent: null, links: traceParent === null ? [] : [traceParent] }),
 }
 
 function traced(
