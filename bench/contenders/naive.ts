@@ -14,8 +14,9 @@ import { openGateway } from '../../src/gateway/toss/open.ts'
 import { buildInternalListener } from '../../src/listeners/internal.ts'
 import { buildPublicListener } from '../../src/listeners/public.ts'
 import { createPaymentContext } from '../../src/payments/context.ts'
-import { claimCancels, claimConfirms, findConfirmSubjects } from '../../src/payments/operations/begin.sql.ts'
+import { claimCancels, claimConfirms } from '../../src/payments/operations/begin.sql.ts'
 import { finishOperations } from '../../src/payments/operations/finish.sql.ts'
+import { findOrdersForConfirm } from '../../src/payments/operations/read.sql.ts'
 import { findOrdersOfKeys } from '../../src/payments/orders.sql.ts'
 import { announce, portOf } from './contender.ts'
 import { findOrder, insertOrder, readBalance, spend } from './plain-sql.ts'
@@ -47,8 +48,8 @@ async function start(config: Config): Promise<void> {
       findOrder: (key: Parameters<typeof findOrder>[1]) => findOrder(database, key),
       findOrderOfKey: alone((inputs: Parameters<typeof findOrdersOfKeys>[1]) => findOrdersOfKeys(database, inputs)),
       claimConfirm: alone((inputs: Parameters<typeof claimConfirms>[1]) => claimConfirms(database, inputs)),
-      findConfirmSubject: alone((inputs: Parameters<typeof findConfirmSubjects>[1]) =>
-        findConfirmSubjects(database, inputs),
+      findOrderForConfirm: alone((inputs: Parameters<typeof findOrdersForConfirm>[1]) =>
+        findOrdersForConfirm(database, inputs),
       ),
       claimCancel: alone((inputs: Parameters<typeof claimCancels>[1]) => claimCancels(database, inputs)),
       finishOperation: alone((inputs: Parameters<typeof finishOperations>[1]) => finishOperations(database, inputs)),

@@ -2,7 +2,7 @@
 // place in a list with each turn.
 import type pg from 'pg'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
-import { orderStatuses } from '../../src/payments/order-status.ts'
+import { orderStatuses } from '../../src/payments/kinds.ts'
 import { busiestCustomer } from '../growth/statement.ts'
 
 export type Page = { name: string; path(turn: number): string }

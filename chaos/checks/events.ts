@@ -1,7 +1,7 @@
 // What the platform was told: each state that an order came to is an event in the books once, each time that few credits
 // were left too; and the consumer got every event of the books, signed, in the order of its customer, whatever either side
 // went through.
-import type { OrderStatus } from '../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../src/payments/kinds.ts'
 import { metNobody } from '../desk/console.ts'
 import type { Consumer, Delivery } from '../world/consumer.ts'
 import type { World } from '../world/world.ts'

@@ -2,7 +2,7 @@
 // sampled on the way, what the logs hold. Gathered once, when nothing moves any more.
 import { readMovements } from '../../sandbox/journal.ts'
 import type { Movement } from '../../sandbox/payments/movements.ts'
-import type { OrderStatus } from '../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../src/payments/kinds.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import type { DeskCall } from '../desk/console.ts'
 import type { Call, Request } from '../history.ts'

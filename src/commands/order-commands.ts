@@ -1,6 +1,6 @@
 // Commands about orders: what happened to one, bringing it in line with the gateway, refunding it.
 import { findOrderStory } from '../payments/books/order-story.sql.ts'
-import { isUnsettled, type Settled, settleOrder } from '../payments/recovery/review-order.ts'
+import { needsAttention, type OrderReview, reviewOrder } from '../payments/recovery/review-order.ts'
 import { refund } from '../payments/refund.ts'
 import { quoteRefund } from '../payments/refund-quote.ts'
 import type { Call, Command, Confirmation } from './command.ts'
@@ -40,8 +40,8 @@ export const orderCommands: Command[] = [
     examples: [{ line: `orders settle ${sampleId}`, does: 'what came of it, and the status now' }],
     failsWhen: 'the order neither agrees nor was repaired',
     changes: true,
-    run: async ({ payments, positionals: [orderId = ''] }) => settleOrder(await payments(), orderId),
-    failed: (result) => isUnsettled(result as Settled),
+    run: async ({ payments, positionals: [orderId = ''] }) => reviewOrder(await payments(), orderId),
+    failed: (result) => needsAttention(result as OrderReview),
   },
   {
     name: 'orders refund',

@@ -4,7 +4,7 @@ import type Type from 'typebox'
 import { StatementData, StatementQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
-import { isUnsettled } from '../payments/recovery/review-order.ts'
+import { needsAttention } from '../payments/recovery/review-order.ts'
 import { AuditData, AuditParams, AuditsData, AuditsQuery } from './books/audit-contract.ts'
 import {
   DaysData,
@@ -87,7 +87,7 @@ export const contract = {
   settleOrder: {
     for: 'settle',
     trail: 'orders settle',
-    failed: isUnsettled,
+    failed: needsAttention,
     params: OrderParams,
     body: ReasonBody,
     data: SettleData,

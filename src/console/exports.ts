@@ -14,7 +14,8 @@ import { readAccount } from '../credits/statement.sql.ts'
 import { statementCsv } from '../credits/statement-csv.ts'
 import type { Database } from '../db/database.ts'
 import { recorded, type Trail } from '../operators/action-log.ts'
-import { type DiscrepancyState, listDiscrepancies, listPayments, type PaymentRow } from './books/books.sql.ts'
+import { operationKinds } from '../payments/kinds.ts'
+import { type DiscrepancyState, listDiscrepancies, listPayments } from './books/books.sql.ts'
 import { type DaySpan, readDays, spanOf } from './books/books.ts'
 import { DaysQuery, DiscrepanciesQuery } from './books/contract.ts'
 import { apiPath, exports as files } from './endpoints.ts'
@@ -134,9 +135,6 @@ async function* daysCsv(database: Database, span: DaySpan): AsyncGenerator<strin
     .join('')
 }
 
-/** What a payment adds to the revenue. What was captured for a FAILED order was never in it, nor is what gives it back. */
-const signs = { CONFIRM: 1, CANCEL: -1, REFUND: -1, RETURN: 0 } satisfies Record<PaymentRow['kind'], number>
-
 async function* paymentsCsv(database: Database, { from, to }: DaySpan): AsyncGenerator<string> {
   yield csvLine(['time', 'day', 'orderId', 'customerId', 'kind', 'krw', 'paymentKey', 'transactionKey'])
   const before = startOfKoreanDay(addDays(to, 1)) as Date
@@ -145,7 +143,7 @@ async function* paymentsCsv(database: Database, { from, to }: DaySpan): AsyncGen
     const page = await listPayments(database, before, behind, pageSize)
     yield page
       .map(({ closedAt, orderId, customerId, kind, amount, paymentKey, transactionKey }) => {
-        const what = [orderId, customerId, kind, signs[kind] * amount, paymentKey, transactionKey]
+        const what = [orderId, customerId, kind, operationKinds[kind].revenueSign * amount, paymentKey, transactionKey]
         return csvLine([closedAt, koreanDayOf(closedAt), ...what])
       })
       .join('')

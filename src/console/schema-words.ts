@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { tellingReasonPattern } from '../core/one-line.ts'
-import { orderStatuses } from '../payments/order-status.ts'
+import { orderStatuses } from '../payments/kinds.ts'
 
 export const Text = Type.String()
 export const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })

@@ -1,86 +1,90 @@
-// Lets requests share a statement. What arrives together, or while batches are under way, forms the next one, so a commit
-// is paid once for all who wait, and a request that comes alone waits for nobody. A batch that fails because of one of its inputs is
-// run again in parts: the bad one fails alone. Nothing is acknowledged before its own batch has returned.
+// Lets requests share a statement. Inputs that arrive together, or while batches are running, form the next batch: one
+// commit serves all of them, and an input that arrives alone runs at once. When a batch fails because of one of its inputs
+// it is run again in parts, so that only the bad input fails. No input is answered before its own batch has returned.
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
 import { type Distribution, observe } from './tallies.ts'
-import { createLanes, createLine, type WaitingLine } from './waiting-line.ts'
+import { failureOf, startSharedSpan, type Tracing } from './tracing.ts'
+import { createLine, createLineByKey, type WaitingLine } from './waiting-line.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
 
-/** The content of an input, or a row that it needs and somebody else keeps. */
-export type Blame = 'input' | 'row'
+/** How a failed batch is split: into its inputs, or into the inputs of each row that may be locked. */
+export type RetryScope = 'each-input' | 'each-row'
 
 export type BatchOptions<Input, Output> = {
-  /** One output per input, in the same order. */
+  /** Returns one output per input, in the same order. */
   run: (inputs: Input[]) => Promise<Output[]>
   /** Inputs with the same key never share a batch: they would change the same row in one statement. */
   conflictKey?: (input: Input) => string
-  /** What of the inputs has caused an error, so that running the others alone may succeed; undefined: nothing has. */
-  blame: (error: unknown) => Blame | undefined
-  /** Inputs with the same key change the same row: what keeps one of them waiting too long keeps all of them. */
+  /** Undefined when the error concerns the whole batch: then all of it fails. */
+  retryScopeOf: (error: unknown) => RetryScope | undefined
+  /** Inputs with the same key change the same row: a lock on it delays all of them. */
   rowKey?: (input: Input) => string
   maxSize?: number
   maxQueued?: number
-  /** How many batches may be under way at once, when one is not enough. */
+  /** How many batches may run at once, when one is not enough. */
   concurrency?: number
-  /** What takes longer than this waits for somebody else: a lock, a disk. */
+  /** A batch that takes longer waits for a lock or a disk, and another one may run beside it. */
   patienceMs?: number
-  /** How many shared one. */
+  /** Counts how many inputs shared a statement. */
   sizes?: Distribution
+  /** Records a span for each run under this name. */
+  traced?: { tracing: Tracing; name: string } | undefined
 }
 
 type Waiting<Input, Output> = {
   input: Input
+  /** Of the request that waits: a batch may run in the context of another one. */
+  traceParent: string | null
   resolve: (output: Output) => void
   reject: (error: unknown) => void
 }
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
-  const { run, conflictKey, blame, rowKey, sizes } = options
+  const { run, conflictKey, retryScopeOf, rowKey, sizes, traced } = options
   const { maxSize = 128, maxQueued = 20_000, concurrency = 2, patienceMs = 10 } = options
   const line: WaitingLine<Waiting<Input, Output>> = conflictKey
-    ? createLanes(({ input }) => conflictKey(input))
+    ? createLineByKey(({ input }) => conflictKey(input))
     : createLine()
-  let underWay = 0
-  /** Those under way that have used up their patience. */
+  let running = 0
+  /** Running batches that have used up their patience. */
   let late = 0
 
-  async function runTogether(batch: Waiting<Input, Output>[]): Promise<void> {
-    const outputs = await run(batch.map((waiting) => waiting.input))
-    assert(outputs.length === batch.length, `a batch of ${batch.length} returned ${outputs.length} outputs`)
-    for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as Output)
-  }
-
-  async function settle(batch: Waiting<Input, Output>[]): Promise<void> {
+  async function runBatch(batch: Waiting<Input, Output>[]): Promise<void> {
+    const span = traced && startSharedSpan(traced.tracing, traced.name, batch)
     try {
-      await runTogether(batch)
+      const outputs = await run(batch.map((waiting) => waiting.input))
+      assert(outputs.length === batch.length, `a batch of ${batch.length} returned ${outputs.length} outputs`)
+      span?.end()
+      for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as Output)
     } catch (error) {
-      const parts = partsOf(batch, blame(error))
-      if (parts.length > 1) for (const part of parts) await settle(part)
+      span?.end(failureOf(error))
+      const parts = partsOf(batch, retryScopeOf(error))
+      if (parts.length > 1) for (const part of parts) await runBatch(part)
       else for (const waiting of batch) waiting.reject(error)
     }
   }
 
-  /** By row when one was kept: it costs the others one more wait, and those who need it are refused together. */
-  function partsOf(batch: Waiting<Input, Output>[], blamed: Blame | undefined): Waiting<Input, Output>[][] {
-    if (!blamed) return [batch]
-    if (blamed === 'input' || !rowKey) return batch.map((waiting) => [waiting])
+  /** By row when one was locked: the others wait once more, and the inputs that need the row are refused together. */
+  function partsOf(batch: Waiting<Input, Output>[], scope: RetryScope | undefined): Waiting<Input, Output>[][] {
+    if (!scope) return [batch]
+    if (scope === 'each-input' || !rowKey) return batch.map((waiting) => [waiting])
     return [...Map.groupBy(batch, (waiting) => rowKey(waiting.input)).values()]
   }
 
   /**
-   * One batch at a time makes the largest ones, and they cost the database least. Another goes beside it when it would be
-   * full, or when all that are under way are late: what keeps those waiting is not to keep everybody.
+   * One batch at a time makes the largest batches, which cost the database least. Another one runs beside it when it would
+   * be full, or when all running ones are late: what delays those should not delay every input.
    */
   function isFree(): boolean {
-    if (underWay === 0) return true
-    return underWay < concurrency && (line.size >= maxSize || late === underWay)
+    if (running === 0) return true
+    return running < concurrency && (line.size >= maxSize || late === running)
   }
 
   function startNext(): void {
     if (line.size === 0 || !isFree()) return
-    underWay += 1
+    running += 1
     let isLate = false
     const patience = setTimeout(() => {
       isLate = true
@@ -89,23 +93,24 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
     }, patienceMs)
     const batch = line.take(maxSize)
     if (sizes) observe(sizes, batch.length)
-    settle(batch).finally(() => {
+    runBatch(batch).finally(() => {
       clearTimeout(patience)
       if (isLate) late -= 1
-      underWay -= 1
+      running -= 1
       startNext()
     })
   }
 
-  return (input) =>
-    new Promise((resolve, reject) => {
-      if (line.size >= maxQueued) return reject(refuse('SVC001'))
-      line.add({ input, resolve, reject })
-      startNext()
-    })
+  return (input) => {
+    if (line.size >= maxQueued) return Promise.reject(refuse('SVC001'))
+    const { promise, resolve, reject } = Promise.withResolvers<Output>()
+    line.add({ input, traceParent: traced?.tracing.current() ?? null, resolve, reject })
+    startNext()
+    return promise
+  }
 }
 
-/** All of them, whatever becomes of one: the first failure is thrown when the others are done. */
+/** Runs all inputs; the first failure is thrown when the others are done. */
 export async function runAll<Input, Output>(batch: Batch<Input, Output>, inputs: Input[]): Promise<Output[]> {
   const ends = await Promise.allSettled(inputs.map(batch))
   return ends.map((end) => {

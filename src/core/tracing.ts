@@ -1,76 +1,80 @@
-// Spans as the parts of the service make them, without knowing who records them. A span that nobody records is undefined,
-// and so is every span where tracing is off: to ask for one then costs a call that does nothing. The parent of a span is
-// told as W3C writes it (traceparent), because it goes through requests, rows and processes.
-
+// Spans for the rest of the service, without a dependency on the library that records them (telemetry/tracing.ts). The
+// current span follows asynchronous calls by itself; a `traceparent` as W3C writes it is needed only where a trace leaves
+// the process or is stored: in headers, in the row of an operation, and for the links of a shared statement. When tracing
+// is off, `noTracing` never returns a span, and a call costs two comparisons.
 import { Refusal } from './errors.ts'
 
 export type Attributes = Record<string, string | number | boolean>
 
-export type Span = {
-  /** For the spans within it. */
-  traceParent: string
+export type TraceSpan = {
+  /** Runs the work with this span as the current one. */
+  run<Value>(work: () => Value): Value
   end(attributes?: Attributes): void
 }
 
 export type SpanOptions = {
-  /** Null: it is the first of its trace. */
+  /** Null: the span is the first of its trace. */
   parent: string | null
-  /** `server`: somebody asks us; `client`: we ask somebody. */
+  /** `server`: a request we answer; `client`: a request we send. */
   kind?: 'internal' | 'server' | 'client'
   attributes?: Attributes
-  /** Spans of others that it belongs to as well. */
+  /** Spans of other traces that it belongs to as well. */
   links?: string[]
 }
 
 export type Tracing = {
-  start(name: string, options: SpanOptions): Span | undefined
-  /** Sends what is left, within a limit. */
+  /** Undefined when the span is not recorded. */
+  start(name: string, options: SpanOptions): TraceSpan | undefined
+  /** The traceparent of the current span; null when there is none. */
+  current(): string | null
+  /** Sends the spans that are left, within a time limit. */
   close(): Promise<void>
 }
 
-export const noTracing: Tracing = { start: () => undefined, close: async () => undefined }
+export const noTracing: Tracing = { start: () => undefined, current: () => null, close: async () => undefined }
 
 /**
- * The work within a span; `told` says what came of it. What has no parent was not recorded from its beginning, and is not
- * recorded from its middle on.
+ * Runs the work in a span below the current one, or below `parent`. Without either it runs without a span: a trace that was
+ * not recorded from its beginning is not recorded from its middle on.
  */
 export function inSpan<Value>(
   tracing: Tracing,
   name: string,
-  options: SpanOptions,
-  work: (traceParent: string | null) => Promise<Value>,
-  told: (value: Value) => Attributes,
+  options: Omit<SpanOptions, 'parent'> & { parent?: string | null },
+  work: () => Promise<Value>,
+  resultOf: (value: Value) => Attributes,
 ): Promise<Value> {
-  const span = options.parent === null ? undefined : tracing.start(name, options)
-  return span ? recorded(span, work, told) : work(options.parent)
+  const parent = options.parent ?? tracing.current()
+  const span = parent === null ? undefined : tracing.start(name, { ...options, parent })
+  return span ? record(span, work, resultOf) : work()
 }
 
-async function recorded<Value>(
-  span: Span,
-  work: (traceParent: string) => Promise<Value>,
-  told: (value: Value) => Attributes,
+async function record<Value>(
+  span: TraceSpan,
+  work: () => Promise<Value>,
+  resultOf: (value: Value) => Attributes,
 ): Promise<Value> {
   try {
-    const value = await work(span.traceParent)
-    span.end(told(value))
+    const value = await span.run(work)
+    span.end(resultOf(value))
     return value
   } catch (error) {
-    span.end(error instanceof Refusal ? { code: error.code } : { error: (error as Error).name })
+    span.end(failureOf(error))
     throw error
   }
 }
 
-type Traced = { traceParent?: string | null }
+export function failureOf(error: unknown): Attributes {
+  return error instanceof Refusal ? { code: error.code } : { error: (error as Error).name }
+}
 
-/** A statement that many share is a span of the first of them, with links to the others. */
-export function inBatchSpan<Input extends Traced, Output>(
+/** A statement that several requests share: a span of the first recorded one, with links to the others. */
+export function startSharedSpan(
   tracing: Tracing,
   name: string,
-  inputs: Input[],
-  run: () => Promise<Output[]>,
-): Promise<Output[]> {
-  if (tracing === noTracing) return run()
-  const [parent = null, ...links] = inputs.flatMap(({ traceParent }) => traceParent ?? [])
-  if (parent === null) return run()
-  return inSpan(tracing, name, { parent, links, attributes: { 'batch.size': inputs.length } }, run, () => ({}))
+  requests: { traceParent: string | null }[],
+): TraceSpan | undefined {
+  const [parent, ...links] = requests.flatMap(({ traceParent }) => traceParent ?? [])
+  if (parent === undefined) return undefined
+  return tracing.start(name, { parent, links, attributes: { 'batch.size': requests.length } })
 }

@@ -1,10 +1,10 @@
-// Where inputs of a batch wait. Without a key they stand in one line. With one, those of the same key stand behind each
-// other and only the first of them can be taken: they never share a batch, and they do not hold up the others.
+// The inputs of a batch that wait for their statement. Without a key they form one queue. With a key, inputs of the same key
+// queue behind each other and only the first of them can be taken: they never share a batch, and do not delay other keys.
 
 export type WaitingLine<Input> = {
   readonly size: number
   add(input: Input): void
-  /** The longest waiting, at most so many. */
+  /** Removes and returns the longest waiting inputs, at most so many. */
   take(most: number): Input[]
 }
 
@@ -26,8 +26,8 @@ export function createLine<Input>(): WaitingLine<Input> {
   }
 }
 
-export function createLanes<Input>(keyOf: (input: Input) => string): WaitingLine<Input> {
-  const lanes = new Map<string, Input[]>()
+export function createLineByKey<Input>(keyOf: (input: Input) => string): WaitingLine<Input> {
+  const lines = new Map<string, Input[]>()
   let size = 0
   return {
     get size() {
@@ -35,22 +35,22 @@ export function createLanes<Input>(keyOf: (input: Input) => string): WaitingLine
     },
     add(input) {
       const key = keyOf(input)
-      const lane = lanes.get(key)
-      if (lane) lane.push(input)
-      else lanes.set(key, [input])
+      const line = lines.get(key)
+      if (line) line.push(input)
+      else lines.set(key, [input])
       size += 1
     },
     take(most) {
       const taken: Input[] = []
       const longer: [string, Input[]][] = []
-      for (const [key, lane] of lanes) {
+      for (const [key, line] of lines) {
         if (taken.length === most) break
-        taken.push(lane.shift() as Input)
-        lanes.delete(key)
-        if (lane.length > 0) longer.push([key, lane])
+        taken.push(line.shift() as Input)
+        lines.delete(key)
+        if (line.length > 0) longer.push([key, line])
       }
-      // A lane with more goes to the end.
-      for (const [key, lane] of longer) lanes.set(key, lane)
+      // A key with more inputs goes to the end.
+      for (const [key, line] of longer) lines.set(key, line)
       size -= taken.length
       return taken
     },

@@ -2,7 +2,7 @@
 // whoever starts the service or a test.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { blame, type Database, statement } from '../db/database.ts'
+import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import {
   endHolds,
   findHolds,
@@ -13,7 +13,7 @@ import {
   type HoldOpening,
   openHolds,
 } from './holds.sql.ts'
-import { onceMore } from './once-more.ts'
+import { retryOnUniqueViolation } from './once-more.ts'
 import { createSpend, type SpendInput, type SpendOutput } from './spend.ts'
 
 /** A hold expires after that at the latest. */
@@ -41,7 +41,7 @@ const customer = (input: { customerId: string }) => input.customerId
 /** A hold ends once: two that want to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
-    blame,
+    retryScopeOf,
     sizes: batchSizesOf(tallies, 'credits.endHolds'),
     conflictKey: ({ customerId, holdId }) => `${customerId}/${holdId}`,
     rowKey: customer,
@@ -63,7 +63,7 @@ function countEnd({ credits }: Tallies, hold: Hold): void {
 export function createCredits(database: Database, tallies: Tallies): Credits {
   return {
     readBalance: createBatch({
-      blame,
+      retryScopeOf,
       sizes: batchSizesOf(tallies, readBalances.name),
       run: async (customerIds) => {
         const rows = await database.run<{ available: number }>(readBalances, [customerIds])
@@ -72,19 +72,19 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
     }),
     spend: createSpend(database, tallies),
     openHold: createBatch<HoldOpening, HoldOpened>({
-      blame,
+      retryScopeOf,
       sizes: batchSizesOf(tallies, 'credits.openHolds'),
       conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
       rowKey: customer,
       run: async (inputs) => {
-        const opened = await onceMore(() => openHolds(database, inputs))
+        const opened = await retryOnUniqueViolation(() => openHolds(database, inputs))
         for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
         return opened
       },
     }),
     endHold: createEndHold(database, tallies),
     findHold: createBatch({
-      blame,
+      retryScopeOf,
       sizes: batchSizesOf(tallies, 'credits.findHolds'),
       run: (inputs) => findHolds(database, inputs),
     }),

@@ -3,11 +3,11 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { blame, type Database, statement } from '../db/database.ts'
+import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
 import { emitEvents } from '../events/outbox.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
-import { onceMore } from './once-more.ts'
+import { retryOnUniqueViolation } from './once-more.ts'
 import { unlessUsed } from './references.ts'
 
 export type SpendInput = { customerId: string; credits: number; reference: string; serviceId: string }
@@ -58,13 +58,13 @@ const spendStatement = statement(
 /** Spends of one customer share a statement, one after the other; twins do not: the second is to see the first. */
 export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
   return createBatch<SpendInput, SpendOutput>({
-    blame,
+    retryScopeOf,
     sizes: batchSizesOf(tallies, spendStatement.name),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
     run: async (inputs) => {
       const values = columns(inputs, 'customerId', 'credits', 'reference', 'serviceId')
-      const outputs = await onceMore(() => database.run<SpendOutput>(spendStatement, values))
+      const outputs = await retryOnUniqueViolation(() => database.run<SpendOutput>(spendStatement, values))
       for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
       return unlessUsed(database, inputs, outputs, {
         isRefused: ({ spent, available, isHold }) => spent === 0 && available !== null && !isHold,

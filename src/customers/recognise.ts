@@ -9,7 +9,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createBatch } from '../core/batch.ts'
 import { refuse } from '../core/errors.ts'
-import { blame } from '../db/database.ts'
+import { retryScopeOf } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
@@ -52,7 +52,7 @@ export function createRecogniser<Found extends Recognised>(
   let renewed: Promise<unknown> = Promise.resolve()
   /** By all its hashes at once: asked for one after the other, it could be renewed in between and found by none. */
   const findOne = createBatch<KeyHash[], Found | null>({
-    blame,
+    retryScopeOf,
     async run(secrets) {
       const found = await options.find(secrets.flat())
       return secrets.map((_, index) => {

@@ -4,7 +4,7 @@
 // only way to know. Begin, finish and purchase carry their own ids for that.
 import pg from 'pg'
 import { assert } from '../core/assert.ts'
-import type { Blame } from '../core/batch.ts'
+import type { RetryScope } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
 import { createTallies, type Tallies } from '../core/tallies.ts'
@@ -71,12 +71,12 @@ export function failureKind(error: unknown): FailureKind {
 }
 
 /**
- * Whether a batch failed for the sake of one of its inputs: its values, or a row somebody else kept locked for longer
- * than a statement waits. Nothing of the statement has happened, and the other inputs may go through alone.
+ * How to split a batch that failed because of one of its inputs: by input when its values were refused, by row when one was
+ * locked for longer than a statement waits. Nothing of the statement has happened, and the other parts may succeed.
  */
-export function blame(error: unknown): Blame | undefined {
-  if ((error as { cause?: { code?: string } })?.cause?.code === lockTimeout) return 'row'
-  return failureKind(error) === 'input' ? 'input' : undefined
+export function retryScopeOf(error: unknown): RetryScope | undefined {
+  if ((error as { cause?: { code?: string } })?.cause?.code === lockTimeout) return 'each-row'
+  return failureKind(error) === 'input' ? 'each-input' : undefined
 }
 
 /** It took longer than a statement may, and nothing of it has happened. */
@@ -84,8 +84,8 @@ export function isTooSlow(error: unknown): boolean {
   return (error as { cause?: { code?: string } })?.cause?.code === statementTimeout
 }
 
-/** A unique index has refused a row: there is another of its kind by now. */
-export function isTwin(error: unknown): boolean {
+/** A unique index has refused a row: another transaction has inserted the same key. */
+export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: string })?.code === uniqueViolation
 }
 

@@ -1,4 +1,4 @@
-// The port to the payment gateway. It answers with a value and never throws: `approved`, `rejected` (a definite no), or
+// The port to the payment gateway. Its calls return a value and never throw: `approved`, `rejected` (a definite no), or
 // `unknown` (everything else). Unknown is never treated as rejected: only approved and rejected may change an order.
 
 export type ConfirmIntent = {
@@ -6,7 +6,7 @@ export type ConfirmIntent = {
   paymentKey: string
   /** The order's amount, never the request's. */
   amount: number
-  /** Belongs to this intent: sent again only when no answer came. */
+  /** The gateway performs a call once per key. A resend has the same key unless `needsNewIdempotencyKey` came back. */
   idempotencyKey: string
 }
 
@@ -15,43 +15,44 @@ export type CancelIntent = ConfirmIntent & { reason: string }
 export type Approved = {
   kind: 'approved'
   transactionKey: string | null
-  /** It has happened, and something has happened to it since that a person has to look at. */
-  discrepancy?: Detail
+  /** It was done, and the payment has changed since in a way that a person has to look at. */
+  discrepancy?: PaymentDetail
 }
 export type Rejected = {
   kind: 'rejected'
   code: string
-  /** The money was captured and has been given back since: it does not contradict that the capture was approved. */
+  /** The money was captured and refunded since: an earlier answer that the capture was approved is no contradiction. */
   returned?: true
 }
 export type Unknown = {
   kind: 'unknown'
-  /** The gateway's code, or what happened to the exchange. */
+  /** The gateway's code, or why there is no readable answer. */
   code: string
-  /** The gateway gave an answer it will repeat for this idempotency key: the next send needs another one. */
-  keySpent?: boolean
-  /** The gateway answered, and with a 5xx: whether it repeats that for the key is not known. */
+  /** The gateway will repeat this answer for the idempotency key: the next send needs another one. */
+  needsNewIdempotencyKey?: boolean
+  /** The gateway answered with a 5xx: whether it repeats that for the key is not known. */
   serverError?: boolean
-  /** The gateway speaks of another order or amount, or contradicts itself: something a person has to look at. */
-  discrepancy?: Detail
+  /** The answer is about another order or amount, or contradicts itself: a person has to look at it. */
+  discrepancy?: PaymentDetail
 }
 
-/** What the gateway says of the payment, for a person. */
-export type Detail = Record<string, string | number | null>
+/** The payment as the gateway returned it, for a person. */
+export type PaymentDetail = Record<string, string | number | null>
 
 export type Outcome = Approved | Rejected | Unknown
 
 /**
- * What a lookup tells about an earlier send. `unsent`: the payment is there and waits for the call. `absent`: the gateway
- * does not know the payment, which proves nothing while a request may still be on its way.
+ * The outcome of an earlier call, found by looking the payment up. `unsent`: the payment exists and the call was not made;
+ * it may be sent. `absent`: the gateway has no such payment, which proves nothing while the call may be on its way. Both
+ * words are also label values of a metric.
  */
-export type Finding = Outcome | { kind: 'unsent' } | { kind: 'absent' }
+export type LookupResult = Outcome | { kind: 'unsent' } | { kind: 'absent' }
 
-/** What became of the amount of a payment: `none` was taken, all of it is `kept`, part or all of it was given back. */
+/** The amount of a payment: `none` was captured, all of it is `kept`, or part or all of it was refunded (`returned`). */
 export type Money = 'none' | 'kept' | 'partly returned' | 'returned'
 
-/** A payment as the gateway has it. */
-export type Payment = {
+/** A payment as the gateway has it now. */
+export type PaymentSnapshot = {
   kind: 'payment'
   paymentKey: string
   orderId: string
@@ -60,14 +61,13 @@ export type Payment = {
   money: Money
   status: string
   balance: number
-  /** Of the last movement. */
+  /** Of the last capture or refund. */
   transactionKey: string | null
 }
 
-/** What a look at a payment, without an intent, shows. */
-export type Sighting = Payment | { kind: 'absent' } | Unknown
+export type FetchedPayment = PaymentSnapshot | { kind: 'absent' } | Unknown
 
-/** Money that the gateway has moved. */
+/** A capture or a refund in the gateway's list. */
 export type Movement = {
   transactionKey: string
   paymentKey: string
@@ -81,7 +81,7 @@ export type MovementQuery = {
   /** Both included, to the second. */
   from: Date
   to: Date
-  /** The transaction key the page before ended with. */
+  /** The last transaction key of the page before. */
   after: string | null
 }
 
@@ -97,10 +97,13 @@ export type GatewayState = {
 export type Gateway = {
   confirm(intent: ConfirmIntent): Promise<Outcome>
   cancel(intent: CancelIntent): Promise<Outcome>
-  findConfirm(intent: ConfirmIntent): Promise<Finding>
-  findCancel(intent: CancelIntent): Promise<Finding>
-  look(paymentKey: string): Promise<Sighting>
-  /** In the order of time. */
+  /** What became of an earlier `confirm` with this intent. */
+  findConfirm(intent: ConfirmIntent): Promise<LookupResult>
+  /** What became of an earlier `cancel` with this intent. */
+  findCancel(intent: CancelIntent): Promise<LookupResult>
+  /** The payment itself, for comparison with our books. */
+  fetchPayment(paymentKey: string): Promise<FetchedPayment>
+  /** Oldest first. */
   listMovements(query: MovementQuery): Promise<MovementPage | Unknown>
   state(): GatewayState
   close(): Promise<void>

@@ -47,7 +47,7 @@ export type ApiListenerOptions = {
 const keptForSettling = 0.2
 
 export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
-  const { authenticate, rateLimit = null, tracing = noTracing, callersTraces = 'are linked', ...rest } = options
+  const { authenticate, rateLimit = null, tracing = noTracing, callersTraces = 'link', ...rest } = options
   const rate = rateLimit && createRateLimit(rateLimit)
   const slowDown = createSlowDown()
   const { app, connections, counts, answerBusy } = buildListener({ ...rest, admit, admitConnect })

@@ -1,23 +1,15 @@
-// A span for each request that does work, where spans are recorded. A trace that a service of ours names goes on. Of
-// anybody else's there is a link: a trace of our own begins, and whether it is recorded is not theirs to say. Where no
-// spans are recorded, requests pass nothing of this.
+// A span for each request that does work; it is the current span for everything the handler calls. A trace that a sibling
+// service names is continued. A trace that an API caller names is only linked: ours begins anew, so a caller can neither
+// have a request recorded nor prevent it. With tracing off the routes are left as they are.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { noTracing, type SpanOptions, type Tracing } from '../core/tracing.ts'
 import { toRefusal } from './error-handler.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The request's own span, for those within it. */
-    traceParent: string | null
-  }
-}
+/** What is done with the trace that a caller names. */
+export type CallersTraces = 'continue' | 'link'
 
-/** What becomes of the trace that a caller names. */
-export type CallersTraces = 'go on' | 'are linked'
-
-/** Has to be called before the routes are added. */
+/** Call it before the routes are added. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing, callersTraces: CallersTraces): void {
-  app.decorateRequest('traceParent', null)
   if (tracing === noTracing) return
   app.addHook('onRoute', (route) => {
     if (!route.config?.work) return
@@ -26,8 +18,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, callersTra
 }
 
 const placeOf: Record<CallersTraces, (traceParent: string | null) => Pick<SpanOptions, 'parent' | 'links'>> = {
-  'go on': (traceParent) => ({ parent: traceParent }),
-  'are linked': (traceParent) => ({ parent: null, links: traceParent === null ? [] : [traceParent] }),
+  continue: (traceParent) => ({ parent: traceParent }),
+  link: (traceParent) => ({ parent: null, links: traceParent === null ? [] : [traceParent] }),
 }
 
 function traced(
@@ -45,8 +37,7 @@ function traced(
       attributes: { 'http.request.method': method, 'http.route': route, requestId: request.id },
     })
     if (!span) return handle.call(this, request, reply)
-    request.traceParent = span.traceParent
-    const answer = handle.call(this, request, reply) as Promise<unknown>
+    const answer = span.run(() => handle.call(this, request, reply)) as Promise<unknown>
     answer.then(
       () => span.end({ code: 'SUCCESS' }),
       (error) => span.end({ code: toRefusal(error)?.code ?? 'INT001' }),

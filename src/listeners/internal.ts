@@ -41,7 +41,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
   const { database, gateway, money, credits, authenticateService, metrics, console, ...rest } = parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
-    callersTraces: 'go on',
+    callersTraces: 'continue',
     hostnames: [],
     ...rest,
   })

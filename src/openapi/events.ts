@@ -2,7 +2,7 @@
 // that were really delivered against these schemas.
 import Type from 'typebox'
 import type { EventType } from '../events/outbox.ts'
-import type { OrderStatus } from '../payments/order-status.ts'
+import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
 import type { Components, JsonSchema } from './schemas.ts'

@@ -1,16 +1,17 @@
-// Section 4.6, in three acts. The credits are set aside before the gateway is asked and given back if it refuses, so
-// nobody can spend them and be refunded. A payment whose confirm has no known outcome is settled first. One request is
-// told of a cancellation: the one that finishes it, or the first that comes after the background has finished it. Every
-// other is told that the order is closed.
+// Section 4.6, in three steps like a confirm. Begin holds the credits before the gateway is called, and a rejected cancel
+// releases them, so credits cannot be spent and refunded. An open confirm of the payment is resumed first. One request
+// returns success for a cancellation: the one that finishes it, or the first that comes after the worker has finished it.
+// Every other one is refused, because the order is closed.
 import { deadlineIn } from '../core/clock.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { PaymentContext } from './context.ts'
-import { type Asked, type CancelSubject, findCancelSubject } from './operations/begin.sql.ts'
+import { newOperation, type RequestRef } from './operations/begin.sql.ts'
 import { claimAnswer } from './operations/lease.sql.ts'
 import { createPauses } from './operations/pauses.ts'
-import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
+import { findOrderForCancel, type OrderForCancel } from './operations/read.sql.ts'
+import { type BeginResult, type ClosedResult, idsOf, runOrResume } from './operations/run.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
@@ -18,74 +19,73 @@ export async function cancel(
   context: PaymentContext,
   customerId: string,
   request: CancelRequest,
-  asked?: Asked,
+  ref?: RequestRef,
 ): Promise<void> {
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   for (;;) {
-    const met = await begin(context, customerId, request, asked)
-    if (met.kind === 'cancelled') return
-    // A cancel does not capture what it would have to give back: a confirm that never arrived ends refused.
-    const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again'
-    const conclusion = await proceed(context, met, errand, asked)
-    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
-    if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
-    // Somebody else is at work, or the confirm has just been settled: look again.
-    if (!conclusion && !(await pause())) throw refuse('SVC001')
+    const begun = await begin(context, customerId, request, ref)
+    if (begun.kind === 'cancelled') return
+    // A cancel does not capture a payment only to refund it: a confirm that was never sent ends rejected.
+    const mode = begun.operation?.kind === 'CONFIRM' ? 'lookupOnly' : 'retry'
+    const result = await runOrResume(context, begun, mode, ref)
+    if (result?.kind === 'unknown') throw refuse('SVC001')
+    if (result?.finished && begun.operation?.kind === 'CANCEL') return answer(result, request)
+    // Another holder is working on the order, or the confirm has just been finished: begin again.
+    if (!result && !(await pause())) throw refuse('SVC001')
   }
 }
 
 type Intent = CancelRequest & { customerId: string; operationId: string; kind: 'CANCEL'; traceParent: string | null }
-type By = { keyId: string | null; traceParent: string | null }
-type Met = Opening | { kind: 'cancelled' }
+type CancelBegin = BeginResult | { kind: 'cancelled' }
 
-function begin(context: PaymentContext, customerId: string, request: CancelRequest, asked?: Asked): Promise<Met> {
-  return inSpan(
-    context.tracing,
-    'payments.begin',
-    { parent: asked?.traceParent ?? null },
-    (traceParent) => claim(context, customerId, request, { keyId: asked?.keyId ?? null, traceParent }),
-    (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
-  )
-}
-
-async function claim(
+function begin(
   context: PaymentContext,
   customerId: string,
   request: CancelRequest,
-  { keyId, traceParent }: By,
-): Promise<Met> {
-  const leaseMs = context.settings.operationLeaseMs
-  const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL', traceParent }
-  const claimed = await context.batches.claimCancel({ ...intent, keyId, leaseMs })
-  if (claimed) return { kind: 'begun', operation: openedOperation({ ...intent, ...claimed }) }
-  const subject = await findCancelSubject(context.database, intent)
-  if (subject && (await isFirstToHear(context, subject, intent))) return { kind: 'cancelled' }
-  return judge(subject, intent)
+  ref?: RequestRef,
+): Promise<CancelBegin> {
+  const { tracing, batches, settings, database } = context
+  return inSpan<CancelBegin>(
+    tracing,
+    'payments.begin',
+    {},
+    async () => {
+      const traceParent = tracing.current()
+      const intent: Intent = { ...request, customerId, operationId: newOperationId(), kind: 'CANCEL', traceParent }
+      const leaseMs = settings.operationLeaseMs
+      const claimed = await batches.claimCancel({ ...intent, keyId: ref?.keyId ?? null, leaseMs })
+      if (claimed) return { kind: 'begun', operation: newOperation({ ...intent, ...claimed }) }
+      const found = await findOrderForCancel(database, intent)
+      if (found && (await claimsAnswer(context, found, intent))) return { kind: 'cancelled' }
+      return explainFailedClaim(found, intent)
+    },
+    (begun) => ({ result: begun.kind, ...('operation' in begun && begun.operation && idsOf(begun.operation)) }),
+  )
 }
 
-/** The background has finished a cancellation and nobody has been told yet. */
-async function isFirstToHear(context: PaymentContext, subject: CancelSubject, intent: Intent): Promise<boolean> {
-  const { order, cancel: done } = subject
+/** The worker has finished a cancellation, and this request is the first since: it returns success. */
+async function claimsAnswer(context: PaymentContext, found: OrderForCancel, intent: Intent): Promise<boolean> {
+  const { order, cancel: done } = found
   if (order.status !== 'CANCELLED' || done?.kind !== 'CANCEL') return false
   return claimAnswer(context.database, done, intent.operationId)
 }
 
-/** Why the claim failed. Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
-function judge(subject: CancelSubject | null, intent: Intent): Opening {
-  if (!subject) throw refuse('NOT000')
-  const { order, confirm, cancel: open, available } = subject
-  if (order.status === 'PENDING') return { kind: 'open', operation: confirm }
+/** Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
+function explainFailedClaim(found: OrderForCancel | null, intent: Intent): BeginResult {
+  if (!found) throw refuse('NOT000')
+  const { order, confirm, cancel: open, available } = found
+  if (order.status === 'PENDING') return { kind: 'existing', operation: confirm }
   if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment is not captured: there is nothing to cancel.')
   if (order.status === 'CANCELLED') throw refuseCancel(intent, 'The payment is already cancelled.')
   if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
-  // A claim that was repeated after a lost connection finds its own operation: it had been made.
-  if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'open', operation: open }
+  // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
+  if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'existing', operation: open }
   if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are spent or set aside.')
-  return { kind: 'race', operation: null }
+  return { kind: 'changed', operation: null }
 }
 
-function answer(conclusion: Concluded, request: CancelRequest): void {
-  if (conclusion.kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
+function answer({ kind }: ClosedResult, request: CancelRequest): void {
+  if (kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
 }
 
 function refuseCancel({ paymentKey, reason }: CancelRequest, message: string): Refusal {

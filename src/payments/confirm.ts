@@ -1,41 +1,42 @@
-// Section 4.2, a payment in three acts: begin (the claim), call (the gateway), finish (the grant). A confirm that cannot
-// begin has met something: a finished order, which gives the original answer again or a refusal; or an open operation,
-// which it waits for when somebody is at work on it and settles itself when nobody is. One gateway call in all.
+// Section 4.2, in three steps: begin (the claim), call (the gateway), finish (the grant of credits). A confirm that cannot
+// begin has found either a finished order, and returns the original answer or a refusal, or an open operation: it waits
+// while another holder has the lease, and resumes the operation when none has. An order is captured by one gateway call.
 import { assert } from '../core/assert.ts'
 import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
-import type { Asked, ConfirmSubject, Operation } from './operations/begin.sql.ts'
+import { newOperation, type Operation, type RequestRef } from './operations/begin.sql.ts'
 import { createPauses } from './operations/pauses.ts'
-import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
+import type { OrderForConfirm } from './operations/read.sql.ts'
+import { type BeginResult, type ClosedResult, idsOf, runOrResume } from './operations/run.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 
 /**
- * Confirms of one order in one process join before begin: the same request shares the answer, one with another payment
- * key waits for it. Another amount is wrong whatever comes of the other, and does not wait.
+ * Confirms of one order in one process join before begin: an equal request shares the answer, one with another payment key
+ * waits for it. One with another amount is refused in any case, and does not wait.
  */
 export async function confirm(
   context: PaymentContext,
   customerId: string,
   request: ConfirmRequest,
-  asked?: Asked,
+  ref?: RequestRef,
 ): Promise<ConfirmAnswer> {
   if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
   const { confirming, settings } = context
   const deadline = deadlineIn(settings.operationWaitMs)
   const key = `${customerId}/${request.orderId}`
   for (let running = confirming.get(key); running; running = confirming.get(key)) {
-    if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline, asked)
+    if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline, ref)
     const same = running.paymentKey === request.paymentKey
     const joined = same ? running.answer : running.answer.catch(() => undefined)
     const answer = await within(deadline, joined, 'late' as const)
     if (answer === 'late') throw refuse('SVC001')
     if (same && answer) return answer
   }
-  const answer = confirmAlone(context, customerId, request, deadline, asked)
+  const answer = confirmAlone(context, customerId, request, deadline, ref)
   confirming.set(key, { ...request, answer })
   try {
     return await answer
@@ -49,71 +50,62 @@ async function confirmAlone(
   customerId: string,
   request: ConfirmRequest,
   deadline: Deadline,
-  asked?: Asked,
+  ref?: RequestRef,
 ): Promise<ConfirmAnswer> {
   const pause = createPauses(deadline)
   for (;;) {
-    const met = await begin(context, customerId, request, asked)
-    if (met.kind === 'confirmed') return met.answer
-    const conclusion = await proceed(context, met, 'send again', asked)
-    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
-    if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
-    // Somebody else is at work, or has just finished: look again.
-    if (!conclusion && !(await pause())) throw refuse('SVC001')
+    const begun = await begin(context, customerId, request)
+    if (begun.kind === 'confirmed') return begun.answer
+    const result = await runOrResume(context, begun, 'retry', ref)
+    if (result?.kind === 'unknown') throw refuse('SVC001')
+    if (begun.kind === 'begun' && result?.finished) return answerOf(request, result)
+    // Another holder is working on the order, or has just finished: begin again.
+    if (!result && !(await pause())) throw refuse('SVC001')
   }
 }
 
-/** What begin has come upon: the way is free, or an operation is open, or the order is confirmed. */
-type Met = Opening | { kind: 'confirmed'; answer: ConfirmAnswer }
+type ConfirmBegin = BeginResult | { kind: 'confirmed'; answer: ConfirmAnswer }
 
-function begin(context: PaymentContext, customerId: string, request: ConfirmRequest, asked?: Asked): Promise<Met> {
-  const parent = asked?.traceParent ?? null
-  const { orderId } = request
-  return inSpan(
-    context.tracing,
+function begin(context: PaymentContext, customerId: string, request: ConfirmRequest): Promise<ConfirmBegin> {
+  const { tracing, batches, settings } = context
+  return inSpan<ConfirmBegin>(
+    tracing,
     'payments.begin',
-    { parent, attributes: { orderId } },
-    (traceParent) => claim(context, customerId, request, traceParent),
-    (met) => ({ met: met.kind, ...('operation' in met && met.operation && idsOf(met.operation)) }),
+    { attributes: { orderId: request.orderId } },
+    async () => {
+      const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
+      const operation = newOperation({ ...intent, traceParent: tracing.current() })
+      const isClaimed = await batches.claimConfirm({ ...operation, leaseMs: settings.operationLeaseMs })
+      if (isClaimed) return { kind: 'begun', operation }
+      return explainFailedClaim(await batches.findOrderForConfirm(operation), operation)
+    },
+    (begun) => ({ result: begun.kind, ...('operation' in begun && begun.operation && idsOf(begun.operation)) }),
   )
 }
 
-async function claim(
-  context: PaymentContext,
-  customerId: string,
-  request: ConfirmRequest,
-  traceParent: string | null,
-): Promise<Met> {
-  const intent = { ...request, customerId, operationId: newOperationId(), kind: 'CONFIRM', reason: null } as const
-  const operation = openedOperation({ ...intent, traceParent })
-  const leaseMs = context.settings.operationLeaseMs
-  if (await context.batches.claimConfirm({ ...operation, leaseMs })) return { kind: 'begun', operation }
-  return judge(await context.batches.findConfirmSubject(operation), operation)
-}
-
-/** Why the claim failed, in the order of precedence: the order itself, what it says of the request, its state. */
-function judge(subject: ConfirmSubject | null, operation: Operation): Met {
-  if (!subject) throw refuse('NOT000')
-  const { order, confirm, paymentKeyTaken } = subject
+/** The reason, in the order of precedence: the order does not exist, differs from the request, or its state. */
+function explainFailedClaim(found: OrderForConfirm | null, operation: Operation): ConfirmBegin {
+  if (!found) throw refuse('NOT000')
+  const { order, confirm, paymentKeyTaken } = found
   if (order.amount !== operation.amount) throw refuseField('amount', `must be the amount of the order, ${order.amount}`)
   if (order.status === 'CONFIRMED' && confirm?.paymentKey === operation.paymentKey) {
-    return { kind: 'confirmed', answer: originalAnswer(subject) }
+    return { kind: 'confirmed', answer: originalAnswer(found) }
   }
   if (order.status !== 'PENDING') throw refuseState(order.status)
-  // A claim that was repeated after a lost connection finds its own operation: it had been made.
+  // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
   if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
-  if (confirm) return { kind: 'open', operation: confirm }
+  if (confirm) return { kind: 'existing', operation: confirm }
   if (paymentKeyTaken) throw refuseField('paymentKey', 'belongs to another order')
-  return { kind: 'race', operation: null }
+  return { kind: 'changed', operation: null }
 }
 
-function answerOf({ orderId }: ConfirmRequest, conclusion: Concluded): ConfirmAnswer {
-  if (conclusion.kind === 'rejected') throw refuseState('FAILED', 'The payment was refused.')
-  assert(conclusion.finished?.totalCredits != null, 'a confirm was approved without a grant')
-  return { orderId, creditsAdded: conclusion.finished.credits, totalCredits: conclusion.finished.totalCredits }
+function answerOf({ orderId }: ConfirmRequest, { kind, finished }: ClosedResult): ConfirmAnswer {
+  if (kind === 'rejected') throw refuseState('FAILED', 'The payment was refused.')
+  assert(finished?.totalCredits != null, 'a confirm was approved without a grant')
+  return { orderId, creditsAdded: finished.credits, totalCredits: finished.totalCredits }
 }
 
-function originalAnswer({ order, confirm }: ConfirmSubject): ConfirmAnswer {
+function originalAnswer({ order, confirm }: OrderForConfirm): ConfirmAnswer {
   assert(confirm?.totalCredits != null, 'a confirmed order without the answer of its confirm')
   return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits }
 }

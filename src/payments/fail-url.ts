@@ -1,13 +1,13 @@
-// The address a buyer comes back to when a payment fails. It carries the order: the gateway leaves it out there.
+// The URL that a buyer returns to when a payment fails. The order id is part of it, because the gateway does not add it.
 import { newOrderId } from '../core/ids.ts'
 
 export type FailUrlOf = (orderId: string) => string
 
-/** Reads the address once: it is the same for every order but for the order. */
+/** Parses the address once; only the order id differs. */
 export function failUrlOf(address: string): FailUrlOf {
-  const somebodys = newOrderId()
+  const placeholder = newOrderId()
   const url = new URL(address)
-  url.searchParams.set('orderId', somebodys)
-  const [before = '', after = ''] = url.href.split(somebodys)
+  url.searchParams.set('orderId', placeholder)
+  const [before = '', after = ''] = url.href.split(placeholder)
   return (orderId) => `${before}${orderId}${after}`
 }

@@ -1,8 +1,10 @@
-// The statements on orders alone: purchase, status, and whose an order is. Set-wise: they take arrays and give one row
-// per input.
-import { type Database, statement } from '../db/database.ts'
+// The statements on orders alone: purchase, status, and the customer of an order. Set-wise: they take arrays and return one
+// row per input.
+import { type Batch, createBatch } from '../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
-import type { OrderStatus } from './order-status.ts'
+import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
 
 export type Order = {
@@ -19,7 +21,7 @@ export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
 
-/** What an event tells of an order, and what its customer can spend then. */
+/** The data of an event about an order, with the credits that its customer can spend then. */
 export const orderEventData = ({ order, status, available }: { order: string; status: string; available: string }) => `
   json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
     'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
@@ -37,9 +39,9 @@ export type NewOrder = {
   maxPending: number
 }
 
-// Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
-// explained. Keys are taken in their order, or two instances with the same keys could wait for each other. The open
-// orders are counted once a customer, and not past the limit.
+// Duplicates of one idempotency key may share the statement: the first is inserted, and findOrdersOfKeys finds it for the
+// others. Keys are inserted in their order, or two instances with the same keys could wait for each other. The PENDING
+// orders are counted once for each customer, and not past the limit.
 const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
@@ -87,6 +89,14 @@ export async function insertOrders(database: Database, inputs: NewOrder[]): Prom
   return inputs.map((input) => inserted.has(input.orderId))
 }
 
+export function createInsertOrder(database: Database, tallies: Tallies): Batch<NewOrder, boolean> {
+  return createBatch({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, insertOrdersStatement.name),
+    run: (inputs) => insertOrders(database, inputs),
+  })
+}
+
 export type OrderOfKeyInput = { customerId: string; orderId: string; idempotencyKey: string | null }
 export type OrderOfKey = Order & { paymentMethod: string }
 
@@ -102,13 +112,21 @@ const findOrdersOfKeysStatement = statement(
   ) o`,
 )
 
-/** The order that has the idempotency key, or the very order when its insert was repeated after a lost connection. */
+/** The order with the idempotency key, or the inserted order itself when its insert was repeated after a lost connection. */
 export async function findOrdersOfKeys(database: Database, inputs: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
   const rows = await database.run<OrderOfKey & { ordinal: number }>(
     findOrdersOfKeysStatement,
     columns(inputs, 'customerId', 'orderId', 'idempotencyKey'),
   )
   return byOrdinal(inputs, rows)
+}
+
+export function createFindOrderOfKey(database: Database, tallies: Tallies): Batch<OrderOfKeyInput, OrderOfKey | null> {
+  return createBatch({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, findOrdersOfKeysStatement.name),
+    run: (inputs) => findOrdersOfKeys(database, inputs),
+  })
 }
 
 export type OrderKey = { customerId: string; orderId: string }
@@ -130,12 +148,20 @@ export async function findOrders(database: Database, inputs: OrderKey[]): Promis
   return byOrdinal(inputs, rows)
 }
 
+export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, Order | null> {
+  return createBatch({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, findOrdersStatement.name),
+    run: (inputs) => findOrders(database, inputs),
+  })
+}
+
 const findOrderKeysStatement = statement(
   'payments.findOrderKeys',
   `select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[])`,
 )
 
-/** Whose the orders are that somebody outside has named by their id alone; by order id, none where there is no such. */
+/** The full keys of orders that are named by their id alone, by order id; no entry where there is no such order. */
 export async function findOrderKeys(database: Database, orderIds: string[]): Promise<Map<string, OrderKey>> {
   const rows = await database.run<OrderKey>(findOrderKeysStatement, [orderIds])
   return new Map(rows.map((row) => [row.orderId, row]))

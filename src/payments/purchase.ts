@@ -1,6 +1,6 @@
-// Section 4.1: a purchase is one insert. The idempotency key lives on the order, unique within the customer and for as
-// long as the order: a retry finds the original order whatever its state, and no second one can appear. A request that
-// was refused leaves nothing behind, so its key can be used again.
+// Section 4.1: a purchase is one insert. The idempotency key is a column of the order, unique within the customer: a retry
+// finds the original order in any state, and there can be no second one. A refused request stores nothing, so its key can
+// be used again.
 import { refuse, refuseFields } from '../core/errors.ts'
 import { newOrderId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
@@ -39,7 +39,7 @@ export async function purchase(
   return answer(context, found)
 }
 
-/** Read to the letter rule 1 could return the original order here too; an error tells the caller of its bug. */
+/** By the letter of rule 1 the original order could be returned here too; an error shows the caller its bug. */
 function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
   if (found.packageType === request.packageType && found.paymentMethod === request.paymentMethod) return
   throw refuseFields(
@@ -49,7 +49,7 @@ function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
   )
 }
 
-/** The order's data with the checkout data of now. */
+/** The data of the order with the present settings of the checkout. */
 function answer(
   { settings }: PaymentContext,
   order: { orderId: string; packageType: PackageType; amount: number },

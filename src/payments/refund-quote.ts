@@ -1,10 +1,9 @@
-// What a refund would do, for the person who is asked before it: read from the books and from the gateway, nothing changed.
-// Between the question and the answer the customer may spend; what is taken then is what is left then.
-import type { Sighting } from '../gateway/gateway.ts'
+// What a refund would do, shown to the operator before it: read from our books and from the gateway, without changes. The
+// customer may spend between the quote and the refund; the refund takes what is left then.
+import type { FetchedPayment } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
-import { findCancelSubject } from './operations/begin.sql.ts'
+import { findOrderForCancel, findOrderForReview } from './operations/read.sql.ts'
 import { findOrderKeys, type Order } from './orders.sql.ts'
-import { findReviewSubject } from './recovery/review.sql.ts'
 import { isFor } from './recovery/review.ts'
 
 export type RefundQuote = {
@@ -15,25 +14,25 @@ export type RefundQuote = {
   paid: number
   /** KRW; null: not known. */
   backToTheCard: number | null
-  /** What the gateway says instead. */
+  /** Why it is not known. */
   gatewayCode: string | null
   creditsOfTheOrder: number
   creditsTakenBack: number
-  /** What the customer keeps, because it is spent or set aside. */
+  /** Credits that are spent or on hold and cannot be taken back. */
   shortfall: number
 }
 
-/** Undefined where nothing would be moved: there is no such order, it is not CONFIRMED, or something on it is open. */
+/** Undefined when a refund would move nothing: no such order, not CONFIRMED, or an operation is open. */
 export async function quoteRefund(context: PaymentContext, orderId: string): Promise<RefundQuote | undefined> {
   const { database, gateway } = context
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
-  const subject = key && (await findReviewSubject(database, key))
-  if (!key || !subject?.paymentKey || subject.order.status !== 'CONFIRMED' || subject.open) return undefined
+  const found = key && (await findOrderForReview(database, key))
+  if (!key || !found?.paymentKey || found.order.status !== 'CONFIRMED' || found.openOperation) return undefined
   const { customerId } = key
-  const { paymentKey, order } = subject
-  const [books, sighting] = await Promise.all([
-    findCancelSubject(database, { customerId, paymentKey }),
-    gateway.look(paymentKey),
+  const { paymentKey, order } = found
+  const [books, fetched] = await Promise.all([
+    findOrderForCancel(database, { customerId, paymentKey }),
+    gateway.fetchPayment(paymentKey),
   ])
   const creditsTakenBack = Math.min(order.credits, books?.available ?? 0)
   return {
@@ -41,19 +40,19 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
     customerId,
     packageType: order.packageType,
     paid: order.amount,
-    ...backTo(order, sighting),
+    ...backTo(order, fetched),
     creditsOfTheOrder: order.credits,
     creditsTakenBack,
     shortfall: order.credits - creditsTakenBack,
   }
 }
 
-/** What the gateway says of another order or amount is not repeated to whoever decides by it. */
-function backTo(order: Order, sighting: Sighting): Pick<RefundQuote, 'backToTheCard' | 'gatewayCode'> {
+/** A payment of another order or amount is not shown to the operator who decides by it. */
+function backTo(order: Order, fetched: FetchedPayment): Pick<RefundQuote, 'backToTheCard' | 'gatewayCode'> {
   const unknown = (gatewayCode: string) => ({ backToTheCard: null, gatewayCode })
-  // Of a payment that it does not have: as it says so itself.
-  if (sighting.kind === 'absent') return unknown('NOT_FOUND_PAYMENT')
-  if (sighting.kind === 'unknown') return unknown(sighting.code)
-  if (!isFor(order, sighting)) return unknown('PAYMENT_DIFFERS')
-  return { backToTheCard: sighting.balance, gatewayCode: null }
+  // The gateway's own code for a payment that it does not have.
+  if (fetched.kind === 'absent') return unknown('NOT_FOUND_PAYMENT')
+  if (fetched.kind === 'unknown') return unknown(fetched.code)
+  if (!isFor(order, fetched)) return unknown('PAYMENT_DIFFERS')
+  return { backToTheCard: fetched.balance, gatewayCode: null }
 }

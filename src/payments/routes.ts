@@ -11,7 +11,7 @@ import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
 import { documented } from './document.ts'
-import type { Asked } from './operations/begin.sql.ts'
+import type { RequestRef } from './operations/begin.sql.ts'
 import { packages, paymentMethod } from './packages.ts'
 import { purchase } from './purchase.ts'
 import {
@@ -39,8 +39,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   ])
 }
 
-function askedBy({ id: requestId, traceParent, keyId }: FastifyRequest): Asked {
-  return { requestId, traceParent, keyId }
+function refOf({ id: requestId, keyId }: FastifyRequest): RequestRef {
+  return { requestId, keyId }
 }
 
 function credits(count: number): string {
@@ -76,7 +76,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } },
     },
     async (request) => {
-      const answer = await confirm(context, request.customerId, request.body, askedBy(request))
+      const answer = await confirm(context, request.customerId, request.body, refOf(request))
       const message = `${credits(answer.creditsAdded)} added. The balance is ${credits(answer.totalCredits)}.`
       return success({ ...answer, message }, 'The payment is confirmed.')
     },
@@ -126,7 +126,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       schema: { body: CancelBody, response: { 200: SuccessOf(CancelData, Type.Null()) } },
     },
     async (request) => {
-      await cancel(context, request.customerId, request.body, askedBy(request))
+      await cancel(context, request.customerId, request.body, refOf(request))
       return success({ message: 'The payment is cancelled and its credits are taken back.' }, null)
     },
   )

@@ -3,7 +3,7 @@
 // when they break it.
 import Type from 'typebox'
 import { orderIdPattern } from '../core/ids.ts'
-import { orderStatuses } from './order-status.ts'
+import { orderStatuses } from './kinds.ts'
 import { packageTypes, paymentMethod } from './packages.ts'
 
 export const PackageType = Type.Enum([...packageTypes], {

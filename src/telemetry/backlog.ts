@@ -4,7 +4,7 @@
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
 import { type Backlog, deadEventsCountedTo } from '../payments/books/backlog.sql.ts'
-import type { OperationKind } from '../payments/operations/begin.sql.ts'
+import { operationKinds } from '../payments/kinds.ts'
 import { addGauge } from './families.ts'
 
 const keptMs = 5_000
@@ -39,13 +39,8 @@ export function createBacklogReader({ ask, read }: BacklogSource): ReadBacklog {
   }
 }
 
-/** All of them, whatever is open: the first of a kind is an increase only where there was a zero. */
-const operationKinds = {
-  CONFIRM: 'confirm',
-  CANCEL: 'cancel',
-  REFUND: 'refund',
-  RETURN: 'return',
-} satisfies Record<OperationKind, string>
+/** Every kind has a series from the start: the first operation is an increase only where there was a zero. */
+const kinds = Object.keys(operationKinds)
 const operationStates = ['under way', 'waiting']
 
 export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
@@ -67,9 +62,9 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
       if (!backlog) return []
       const countOf = (kind: string, state: string) =>
         backlog.operations.find((each) => each.kind === kind && each.state === state)?.count ?? 0
-      return Object.entries(operationKinds).flatMap(([kind, label]) =>
+      return kinds.flatMap((kind) =>
         operationStates.map((state): [Record<string, string>, number] => [
-          { kind: label, state: state.replace(' ', '_') },
+          { kind: kind.toLowerCase(), state: state.replace(' ', '_') },
           countOf(kind, state),
         ]),
       )

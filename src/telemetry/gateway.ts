@@ -10,7 +10,7 @@ const operations = {
   cancel: 'cancel',
   findConfirm: 'find_confirm',
   findCancel: 'find_cancel',
-  look: 'look',
+  fetchPayment: 'look',
   listMovements: 'list_movements',
 } as const
 type Verb = keyof typeof operations
@@ -80,7 +80,7 @@ export function countedGateway(gateway: Gateway, counts: GatewayCounts): Gateway
     cancel: counted('cancel', gateway.cancel),
     findConfirm: counted('findConfirm', gateway.findConfirm),
     findCancel: counted('findCancel', gateway.findCancel),
-    look: counted('look', gateway.look),
+    fetchPayment: counted('fetchPayment', gateway.fetchPayment),
     listMovements: counted('listMovements', gateway.listMovements),
   }
 }

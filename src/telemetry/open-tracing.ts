@@ -1,5 +1,5 @@
-// Tracing, where the settings name a collector. Its library is loaded then and only then: without it nothing of it costs
-// memory or time.
+// Opens tracing when the settings name a collector. The library is loaded only then: without a collector it costs neither
+// memory nor time.
 import { noTracing, type Tracing } from '../core/tracing.ts'
 import { readVersion } from '../core/version.ts'
 import type { Log } from '../db/database.ts'

@@ -1,7 +1,18 @@
 // Records spans with OpenTelemetry and sends them to a collector over OTLP. Loaded only where an endpoint is configured.
-// What it keeps is limited and dropped past the limit, and a collector that is away or slow is told of in the log once: no
-// request ever waits for it.
-import { ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
+// The queue of spans is bounded, and spans past the bound are dropped. A collector that is down or slow is logged once; no
+// request waits for it. The current span is in OpenTelemetry's context, which an AsyncLocalStorage carries along. The
+// storage belongs to this instance and is not registered with the library: two services in one process stay apart, and
+// no instrumentation of the library's is in use that would look there.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
@@ -12,13 +23,13 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { deadlineIn, within } from '../core/clock.ts'
-import type { Attributes, Span, SpanOptions, Tracing } from '../core/tracing.ts'
+import type { Attributes, SpanOptions, TraceSpan, Tracing } from '../core/tracing.ts'
 
 export type TracingSettings = {
-  /** Of the traces, not of the collector. */
+  /** With the path of the traces. */
   url: string
   serviceName: string
-  /** The share of traces that begin here and are recorded; those that services of ours have begun are as they decided. */
+  /** The share of traces recorded that begin here; a trace begun by a sibling service is recorded as that one decided. */
   ratio: number
   version: string
 }
@@ -28,7 +39,7 @@ type Log = { warn(fields: object, message: string): void }
 const exportTimeoutMs = 5_000
 const sendEveryMs = 1_000
 const keptSpans = 4_096
-/** At a stop. */
+/** For the spans that are left when the service stops. */
 const flushMs = 2_000
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT }
@@ -48,6 +59,7 @@ export function createTracing({ url, serviceName, ratio, version }: TracingSetti
     ],
   })
   const tracer = provider.getTracer('prepaid-credits', version)
+  const contexts = new AsyncLocalStorage<Context>()
 
   function start(name: string, { parent, kind = 'internal', attributes = {}, links = [] }: SpanOptions) {
     const parentContext = readTraceParent(parent)
@@ -56,16 +68,21 @@ export function createTracing({ url, serviceName, ratio, version }: TracingSetti
     const span = tracer.startSpan(name, { kind: kinds[kind], attributes, links: linked }, context)
     if (!span.isRecording()) return undefined
     return {
-      traceParent: writeTraceParent(span.spanContext()),
+      run: (work) => contexts.run(trace.setSpan(context, span), work),
       end(more: Attributes = {}) {
         span.setAttributes(more)
         if (isFailure(more)) span.setStatus({ code: SpanStatusCode.ERROR })
         span.end()
       },
-    } satisfies Span
+    } satisfies TraceSpan
   }
   return {
     start,
+    current() {
+      const context = contexts.getStore()
+      const span = context && trace.getSpan(context)
+      return span ? writeTraceParent(span.spanContext()) : null
+    },
     async close() {
       await within(
         deadlineIn(flushMs),
@@ -76,12 +93,12 @@ export function createTracing({ url, serviceName, ratio, version }: TracingSetti
   }
 }
 
-/** A bug, or that we cannot serve. A refusal is an answer. */
+/** A bug, or a request that could not be served. Any other refusal is an answer. */
 function isFailure({ error, code }: Attributes): boolean {
   return error !== undefined || code === 'INT001' || code === 'SVC001'
 }
 
-/** Says once that spans are not taken, and once that they are again. */
+/** Logs once that the collector fails, and once that it works again. */
 function logged(exporter: SpanExporter, log: Log): SpanExporter {
   let isFailing = false
   return {
@@ -100,7 +117,7 @@ function logged(exporter: SpanExporter, log: Log): SpanExporter {
 
 const traceParentPattern = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})/
 
-/** Undefined for what is none: a caller may send anything. */
+/** Undefined for a malformed one: a caller may send anything. */
 function readTraceParent(text: string | null): SpanContext | undefined {
   const [, traceId, spanId, flags] = (text && text.length <= 512 && traceParentPattern.exec(text)) || []
   if (!traceId || !spanId || !flags) return undefined

@@ -43,7 +43,7 @@ test('the day is audited once though one of its payments cannot be compared', as
     const movement = { transactionKey: `tx_${from.getTime()}`, paymentKey, orderId, amount, movedAt }
     return { kind: 'page', movements: [{ ...movement, direction: 'CAPTURE' as const }], next: null }
   }
-  overrides.look = async () => ({ kind: 'unknown', code: 'SOMETHING_NEW' })
+  overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'SOMETHING_NEW' })
   await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
   const dailyAudit = createDailyAudit(service.payments)
   for (let turn = 0; turn < 2; turn += 1) {

@@ -219,7 +219,7 @@ test('a run whose beginning the trail cannot take is let go of at once', async (
 })
 
 test('a run that the gateway does not answer is interrupted at once, not under way until its lease is over', async () => {
-  overrides.look = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
+  overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
   overrides.listMovements = () => Promise.reject(new Error('the gateway is gone'))
   const run = await reconcile()
   clear()

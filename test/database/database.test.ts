@@ -4,7 +4,14 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { AssertionFailed } from '../../src/core/assert.ts'
 import { Refusal } from '../../src/core/errors.ts'
-import { blame, createDatabase, createPool, type FailureKind, failureKind, statement } from '../../src/db/database.ts'
+import {
+  createDatabase,
+  createPool,
+  type FailureKind,
+  failureKind,
+  retryScopeOf,
+  statement,
+} from '../../src/db/database.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 let testDatabase: TestDatabase
@@ -27,7 +34,7 @@ for (const [kind, states] of Object.entries(sqlStates)) {
   test(`SQLSTATE ${states} is ${kind}`, () => {
     for (const state of states.split(' ')) {
       assert.equal(failureKind(withState(state)), kind, state)
-      assert.equal(blame(withState(state)), kind === 'input' ? 'input' : undefined, state)
+      assert.equal(retryScopeOf(withState(state)), kind === 'input' ? 'each-input' : undefined, state)
     }
   })
 }

@@ -18,7 +18,7 @@ const spendingTheFirstKey = (gateway: Gateway): Gateway => ({
   ...gateway,
   confirm: async (intent) =>
     intent.idempotencyKey.endsWith('-1')
-      ? { kind: 'unknown', code: 'PROVIDER_ERROR', keySpent: true }
+      ? { kind: 'unknown', code: 'PROVIDER_ERROR', needsNewIdempotencyKey: true }
       : gateway.confirm(intent),
 })
 

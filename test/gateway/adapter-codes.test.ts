@@ -110,7 +110,7 @@ for (const [verb, table] of [['confirm', undecidedConfirms] as const, ['cancel',
     const keySpent = isSpent(status)
     test(`${verb}: ${status} ${code} decides nothing; its key is ${keySpent ? 'spent' : 'good for another send'}`, async () => {
       const { outcome, sent } = await play(verb, refusal(status, code))
-      assert.deepEqual(outcome, { kind: 'unknown', code, keySpent, ...toldBy(status) })
+      assert.deepEqual(outcome, { kind: 'unknown', code, needsNewIdempotencyKey: keySpent, ...toldBy(status) })
       assert.equal(sent, 1)
       assert.deepEqual(logged, [])
     })
@@ -121,7 +121,7 @@ for (const verb of ['confirm', 'cancel'] as const) {
   for (const { status, code } of lines(ourCredentials)) {
     test(`${verb}: ${status} ${code} is our own fault: unknown, loud in the log, and the order is left alone`, async () => {
       const { outcome, sent } = await play(verb, refusal(status, code))
-      assert.deepEqual(outcome, { kind: 'unknown', code, keySpent: true })
+      assert.deepEqual(outcome, { kind: 'unknown', code, needsNewIdempotencyKey: true })
       assert.equal(sent, 1)
       const message = 'the gateway refuses our credentials: check TOSS_SECRET_KEY'
       assert.deepEqual(logged, [{ fields: { code }, message }])
@@ -144,7 +144,7 @@ const found = (members: Record<string, unknown> = {}) => answer(200, paymentObje
 const notFound = refusal(404, 'NOT_FOUND_PAYMENT')
 const approvedBy = (transactionKey: string): Outcome => ({ kind: 'approved', transactionKey })
 const refusedBy = (code: string): Outcome => ({ kind: 'rejected', code })
-const undecided = (code: string): Outcome => ({ kind: 'unknown', code, keySpent: true })
+const undecided = (code: string): Outcome => ({ kind: 'unknown', code, needsNewIdempotencyKey: true })
 
 type Explained = [verb: Verb, status: number, code: string, finding: string, lookup: Script, outcome: Outcome]
 

@@ -1,7 +1,7 @@
 // A look at a payment without an intent, and the gateway's list of the money it moved, as the adapter reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Gateway, Sighting } from '../../src/gateway/gateway.ts'
+import type { FetchedPayment, Gateway } from '../../src/gateway/gateway.ts'
 import { closeAll } from '../support/closing.ts'
 import {
   answer,
@@ -47,7 +47,7 @@ for (const [members, money] of sightings) {
   test(`a look at a payment that is ${status} with ${balanceAmount} left: money ${money}`, async () => {
     server.play(answer(200, paymentObject(members)))
     const { paymentKey, orderId, amount } = intent
-    assert.deepEqual(await gateway.look(paymentKey), {
+    assert.deepEqual(await gateway.fetchPayment(paymentKey), {
       kind: 'payment',
       paymentKey,
       orderId,
@@ -65,7 +65,7 @@ for (const [members, money] of sightings) {
   })
 }
 
-const noPayment: [what: string, script: Script, sighting: Sighting][] = [
+const noPayment: [what: string, script: Script, sighting: FetchedPayment][] = [
   ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), { kind: 'absent' }],
   ['404 with HTML', answerText(404, '<html>no</html>'), { kind: 'unknown', code: 'HTTP_404' }],
   ['500', refusal(500, 'COMMON_ERROR'), { kind: 'unknown', code: 'COMMON_ERROR' }],
@@ -75,14 +75,14 @@ const noPayment: [what: string, script: Script, sighting: Sighting][] = [
 for (const [what, script, sighting] of noPayment) {
   test(`a look that is answered with ${what} is ${sighting.kind}`, async () => {
     server.play(script)
-    assert.deepEqual(await gateway.look(intent.paymentKey), sighting)
+    assert.deepEqual(await gateway.fetchPayment(intent.paymentKey), sighting)
   })
 }
 
 test('a status that says nothing about money is unknown, with what was seen for a person', async () => {
   for (const status of ['WAITING_FOR_DEPOSIT', 'ON_HOLD']) {
     server.play(answer(200, paymentObject({ status })))
-    const sighting = await gateway.look(intent.paymentKey)
+    const sighting = await gateway.fetchPayment(intent.paymentKey)
     assert.equal(sighting.kind === 'unknown' && sighting.code, `PAYMENT_${status}`)
     assert.equal(sighting.kind === 'unknown' && sighting.discrepancy?.status, status)
   }

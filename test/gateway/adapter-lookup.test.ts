@@ -1,7 +1,7 @@
 // What a lookup tells about an earlier confirm or cancel, for every status a payment can have.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Detail, Finding, Gateway } from '../../src/gateway/gateway.ts'
+import type { Gateway, LookupResult, PaymentDetail } from '../../src/gateway/gateway.ts'
 import { closeAll } from '../support/closing.ts'
 import {
   answer,
@@ -29,27 +29,27 @@ before(async () => {
 })
 after(() => closeAll(gateway, server))
 
-const unsent: Finding = { kind: 'unsent' }
-const absent: Finding = { kind: 'absent' }
-const done = (transactionKey: string | null): Finding => ({ kind: 'approved', transactionKey })
-const refused = (code: string): Finding => ({ kind: 'rejected', code })
+const unsent: LookupResult = { kind: 'unsent' }
+const absent: LookupResult = { kind: 'absent' }
+const done = (transactionKey: string | null): LookupResult => ({ kind: 'approved', transactionKey })
+const refused = (code: string): LookupResult => ({ kind: 'rejected', code })
 
 /** What a person has to look at: what the gateway said, without the payment key. */
-function detailOf(members: Record<string, unknown>): Detail {
+function detailOf(members: Record<string, unknown>): PaymentDetail {
   const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
-  return { orderId, status, totalAmount, balanceAmount, currency } as Detail
+  return { orderId, status, totalAmount, balanceAmount, currency } as PaymentDetail
 }
 
-function disagreement(code: string, members: Record<string, unknown>): Finding {
+function disagreement(code: string, members: Record<string, unknown>): LookupResult {
   return { kind: 'unknown', code, discrepancy: detailOf(members) }
 }
 
 /** Captured for us, and part of it was given back by somebody else. */
-function doneInPart(transactionKey: string, members: Record<string, unknown>): Finding {
+function doneInPart(transactionKey: string, members: Record<string, unknown>): LookupResult {
   return { kind: 'approved', transactionKey, discrepancy: detailOf(members) }
 }
 
-type Line = { found: string; members: Record<string, unknown>; confirm: Finding; cancel: Finding }
+type Line = { found: string; members: Record<string, unknown>; confirm: LookupResult; cancel: LookupResult }
 
 const same = (members: Record<string, unknown>, code: string) => {
   const finding = disagreement(code, members)
@@ -153,7 +153,7 @@ for (const { found, members, confirm, cancel } of table) {
 }
 
 // Only a payment the gateway does not know is absent. Every other answer is no finding.
-const withoutPayment: [found: string, script: Script, finding: Finding][] = [
+const withoutPayment: [found: string, script: Script, finding: LookupResult][] = [
   ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), absent],
   ['404 NOT_FOUND', refusal(404, 'NOT_FOUND'), { kind: 'unknown', code: 'NOT_FOUND' }],
   ['404 with HTML', answerText(404, '<html>no</html>'), { kind: 'unknown', code: 'HTTP_404' }],

@@ -225,8 +225,8 @@ test('the reason of an unknown outcome is told by its class; a code of the gatew
   }
   for (const [code, reason] of Object.entries(reasons)) {
     const counts = createGatewayCounts()
-    const gateway = { look: async () => ({ kind: 'unknown', code }) } as unknown as Gateway
-    await countedGateway(gateway, counts).look({} as never)
+    const gateway = { fetchPayment: async () => ({ kind: 'unknown', code }) } as unknown as Gateway
+    await countedGateway(gateway, counts).fetchPayment({} as never)
     const counted = [...counts.calls.values()].filter(({ count }) => count > 0).map((call) => call.reason)
     assert.deepEqual(counted, [reason], code)
   }

@@ -137,7 +137,7 @@ test('the last second of a day belongs to it whole: an operation and a movement 
     approved.orderId,
     ago(1),
   ])
-  overrides.look = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
+  overrides.fetchPayment = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
   const results = [await reconcileNext(), await reconcileNext()]
   assert.deepEqual(
     results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
@@ -253,11 +253,11 @@ test('R8: a day on which the gateway did not tell about a payment is not done: i
     const movements = from.toISOString() === day ? [captured] : []
     return { kind: 'page', movements, next: null }
   }
-  overrides.look = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
+  overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
   await assert.rejects(reconcileNext())
   assert.equal(await customer.status(orderId), 'PENDING')
   assert.deepEqual(await runs(), [{ day, finished: false }])
-  delete overrides.look
+  delete overrides.fetchPayment
   await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
   const result = await reconcileNext()
   assert.deepEqual([result?.from, result?.reviewed.repaired, result?.captured], [day, 1, amount])

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { addDays, dayMs, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { type Statement, statement } from '../../src/db/database.ts'
-import type { Detail, Movement, Payment } from '../../src/gateway/gateway.ts'
+import type { Movement, PaymentDetail, PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import { movements } from '../support/service/orders.ts'
 import { createOverrides, discrepanciesOf, openKinds } from '../support/service/recovery.ts'
@@ -117,7 +117,7 @@ test('the payment key of another customer proves nothing: the grant is found, an
 /** The order's amount and the gateway's, by what is open about the order. */
 async function amountsFound(orderId: string): Promise<unknown[]> {
   const found = await discrepanciesOf(service, orderId)
-  return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as Detail).amount])
+  return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as PaymentDetail).amount])
 }
 
 test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits stay as they are', async () => {
@@ -125,7 +125,12 @@ test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has b
   lists(captureOf(order, { amount: 19_000 }))
   const { orderId, paymentKey } = order
   const seen = { kind: 'payment', paymentKey, orderId, amount: 19_000, currency: 'KRW', money: 'kept' } as const
-  overrides.look = async (): Promise<Payment> => ({ ...seen, status: 'DONE', balance: 19_000, transactionKey: null })
+  overrides.fetchPayment = async (): Promise<PaymentSnapshot> => ({
+    ...seen,
+    status: 'DONE',
+    balance: 19_000,
+    transactionKey: null,
+  })
   const result = await run()
   assert.deepEqual(sums(result), {
     captured: 19_000,
@@ -338,7 +343,7 @@ test('operations of one hour without a movement are all looked at, however many 
   )
   lists()
   const seen = { kind: 'payment', amount: 20_000, currency: 'KRW', money: 'kept', status: 'DONE' } as const
-  overrides.look = async (asked): Promise<Payment> => ({
+  overrides.fetchPayment = async (asked): Promise<PaymentSnapshot> => ({
     ...seen,
     paymentKey: asked,
     orderId: asked.replace(paymentKey, orderId),

@@ -118,7 +118,7 @@ test('R8: a gateway that does not list its transactions: it throws, nothing is c
   const confirmed = await customer.confirmedOrder()
   await service.database.query(`update customers set created_at = now() - interval '36 hours'`)
   overrides.listMovements = async () => ({ kind: 'unknown', code: 'ECONNREFUSED' })
-  const looks = service.calls.look
+  const looks = service.calls.fetchPayment
   const message = 'The gateway does not list its transactions (ECONNREFUSED): nothing concluded.'
   const span = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
   // Both at once: it is asked five times over 15 seconds.
@@ -126,7 +126,7 @@ test('R8: a gateway that does not list its transactions: it throws, nothing is c
     assert.rejects(reconcile(service.payments, span), { message }),
     assert.rejects(reconcileDay(service.payments, new AbortController().signal), { message }),
   ])
-  assert.equal(service.calls.look, looks)
+  assert.equal(service.calls.fetchPayment, looks)
   assert.deepEqual(await operationStates(service, orderId), [])
   assert.deepEqual([await customer.status(orderId), await customer.status(confirmed.orderId)], ['PENDING', 'CONFIRMED'])
   assert.deepEqual([...(await openKinds(service, orderId)), ...(await openKinds(service, confirmed.orderId))], [])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId, newOrderId } from '../../src/core/ids.ts'
-import type { Payment } from '../../src/gateway/gateway.ts'
+import type { PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { movements, orderInState, spend } from '../support/service/orders.ts'
@@ -138,7 +138,7 @@ test('X10: cancelled in part: a discrepancy over every run, and still CONFIRMED'
   assert.equal(await customer.status(orderId), 'REFUNDED')
 })
 
-const strange: [what: string, kind: string, look: Partial<Payment> | null][] = [
+const strange: [what: string, kind: string, look: Partial<PaymentSnapshot> | null][] = [
   ['no such payment', 'NOT_CAPTURED_AT_GATEWAY', null],
   ['a payment that was never captured', 'NOT_CAPTURED_AT_GATEWAY', { money: 'none', status: 'ABORTED', balance: 0 }],
   ['another amount', 'PAYMENT_DIFFERS', { amount: 1_000, balance: 1_000 }],
@@ -148,7 +148,7 @@ for (const [what, kind, members] of strange) {
     const customer = await service.newCustomer()
     const { orderId, paymentKey, amount } = await customer.confirmedOrder()
     const { listMovements } = service.payments.gateway
-    overrides.look = (asked) => {
+    overrides.fetchPayment = (asked) => {
       if (asked !== paymentKey) return undefined
       const seen = { kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money: 'kept' } as const
       const rest = { status: 'DONE', balance: amount, transactionKey: null }

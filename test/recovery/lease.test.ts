@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Operation } from '../../src/payments/operations/begin.sql.ts'
 import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/operations/lease.sql.ts'
-import { settle, takeOver } from '../../src/payments/operations/run.ts'
+import { resume, takeOver } from '../../src/payments/operations/run.ts'
 import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -58,11 +58,11 @@ test('of two processes that both read an operation whose lease is over, one take
   overrides.findConfirm = async () => {
     delete overrides.findConfirm
     const held = await everything(read)
-    second = await takeOver(service.payments, read, 'in the background')
+    second = await takeOver(service.payments, read, 'background')
     assert.deepEqual(await everything(read), held)
     return { kind: 'unknown', code: 'TIMEOUT' }
   }
-  const first = await takeOver(service.payments, read, 'in the background')
+  const first = await takeOver(service.payments, read, 'background')
   assert.deepEqual([first?.kind, second], ['unknown', undefined])
   assert.equal(service.calls.findConfirm, lookups)
   assert.equal(await customer.status(orderId), 'PENDING')
@@ -84,7 +84,7 @@ test('a closed operation has no lease: it is not claimed, not renewed, not given
   const { database } = service.payments
   const holder = await nextHolder()
   // By another process, which has heard the outcome from the gateway and need not hold the lease for that.
-  assert.equal((await settle(service.payments, holder, 'in the background'))?.kind, 'approved')
+  assert.equal((await resume(service.payments, holder, 'background'))?.kind, 'approved')
   await service.database.query(`update payment_operations set lease_until = now() where order_id = $1`, [
     holder.orderId,
   ])
@@ -92,7 +92,7 @@ test('a closed operation has no lease: it is not claimed, not renewed, not given
   assert.equal(await claimLease(database, holder, crypto.randomUUID(), leaseMs), null)
   assert.equal(await claimLease(database, holder, holder.holderId, leaseMs), null)
   assert.equal(await renewLease(database, holder, leaseMs), false)
-  await releaseLease(database, holder, 50, { code: 'TIMEOUT', keySpent: true })
+  await releaseLease(database, holder, 50, { code: 'TIMEOUT', needsNewIdempotencyKey: true })
   assert.deepEqual(await everything(holder), closed)
 })
 
@@ -103,12 +103,15 @@ test('a process that lost the operation during its lookup does not send: the sen
   overrides.findConfirm = async () => {
     delete overrides.findConfirm
     // Another process had an answer that spends the idempotency key; a third one is at work now.
-    await releaseLease(service.payments.database, await nextHolder(), 50, { code: 'FAILED', keySpent: true })
+    await releaseLease(service.payments.database, await nextHolder(), 50, {
+      code: 'FAILED',
+      needsNewIdempotencyKey: true,
+    })
     const present = await nextHolder()
     assert.deepEqual([late.sendNumber, present.sendNumber], [1, 2])
     return { kind: 'unsent' }
   }
-  const settled = settle(service.payments, late, 'in the background')
+  const settled = resume(service.payments, late, 'background')
   assert.equal(await settled, undefined)
   assert.equal(service.calls.confirm, confirms)
   const [row] = (await everything(late)).operation as { send_number: number }[]
@@ -132,9 +135,9 @@ test('a late holder whose call ends without an outcome ends nothing of the lease
   overrides.findConfirm = async () => ({ kind: 'unsent' })
   overrides.confirm = async () => {
     held = await everything(await nextHolder())
-    return { kind: 'unknown', code: 'TIMEOUT', keySpent: true }
+    return { kind: 'unknown', code: 'TIMEOUT', needsNewIdempotencyKey: true }
   }
-  assert.equal((await settle(service.payments, late, 'in the background'))?.kind, 'unknown')
+  assert.equal((await resume(service.payments, late, 'background'))?.kind, 'unknown')
   assert.deepEqual(await everything(late), held)
   assert.equal(await customer.status(orderId), 'PENDING')
 })
@@ -158,7 +161,7 @@ test('row 26: a process that lost the operation does not reject it by its own wo
   const holder = present ?? assert.fail('the cancel did not look at the open confirm')
   assert.deepEqual(await everything(holder), held)
   assert.equal(await customer.status(orderId), 'PENDING')
-  assert.equal((await settle(service.payments, holder, 'in the background'))?.kind, 'approved')
+  assert.equal((await resume(service.payments, holder, 'background'))?.kind, 'approved')
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.equal(await customer.credits(), 21)
 })

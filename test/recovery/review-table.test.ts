@@ -2,8 +2,8 @@
 // What is certain is repaired; what is not becomes a discrepancy, and no credits move for it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import type { Payment, Sighting } from '../../src/gateway/gateway.ts'
-import { type OrderStatus, orderStatuses } from '../../src/payments/order-status.ts'
+import type { FetchedPayment, PaymentSnapshot } from '../../src/gateway/gateway.ts'
+import { type OrderStatus, orderStatuses } from '../../src/payments/kinds.ts'
 import { type Review, review } from '../../src/payments/recovery/review.ts'
 import { movements, orderInState } from '../support/service/orders.ts'
 import { createOverrides, discrepanciesOf, openKinds, operationStates } from '../support/service/recovery.ts'
@@ -17,7 +17,7 @@ before(async () => {
 after(() => service.close())
 afterEach(clear)
 
-type Money = Payment['money']
+type Money = PaymentSnapshot['money']
 /** What comes of it, the state the order is in then, and what is open for a person. */
 type Cell = { result: Review; status?: OrderStatus; open?: string }
 
@@ -69,7 +69,7 @@ const statusOf: Record<Money, string> = {
 
 type Subject = { orderId: string; paymentKey: string; amount: number }
 
-function paymentOf(subject: Subject, money: Money, members: Partial<Payment> = {}): Payment {
+function paymentOf(subject: Subject, money: Money, members: Partial<PaymentSnapshot> = {}): PaymentSnapshot {
   const { orderId, paymentKey, amount } = subject
   const balance = { none: 0, kept: amount, 'partly returned': 5_000, returned: 0 }[money]
   const transactionKey = 'transaction_seen'
@@ -88,9 +88,9 @@ function paymentOf(subject: Subject, money: Money, members: Partial<Payment> = {
 }
 
 /** The gateway shows this payment; a cancel of it is approved, and from then on it is returned. */
-function show(paymentKey: string, sighting: Sighting): { cancels: string[] } {
+function show(paymentKey: string, sighting: FetchedPayment): { cancels: string[] } {
   const cancels: string[] = []
-  overrides.look = (asked) => {
+  overrides.fetchPayment = (asked) => {
     if (asked !== paymentKey) return undefined
     const gone = sighting.kind === 'payment' && cancels.length > 0
     return Promise.resolve(gone ? { ...sighting, money: 'returned', balance: 0 } : sighting)
@@ -108,7 +108,12 @@ async function entriesThen(before: string[], from: OrderStatus, to: OrderStatus)
 }
 
 /** Reviews an order in that state with that payment shown, and checks all that came of it. */
-async function check(status: OrderStatus, payment: 'own' | 'other', cell: Cell, sight: (subject: Subject) => Sighting) {
+async function check(
+  status: OrderStatus,
+  payment: 'own' | 'other',
+  cell: Cell,
+  sight: (subject: Subject) => FetchedPayment,
+) {
   clear()
   const customer = await service.newCustomer()
   const order = await orderInState(service, customer, status)
@@ -157,7 +162,7 @@ for (const status of orderStatuses) {
   }
 }
 
-const differences: [what: string, members: Partial<Payment>][] = [
+const differences: [what: string, members: Partial<PaymentSnapshot>][] = [
   ['another amount', { amount: 1_000 }],
   ['another currency', { currency: 'USD' }],
 ]
@@ -196,7 +201,7 @@ test('R4: a payment that the gateway does not know is NOT_CAPTURED when it is th
 })
 
 test('when the gateway does not tell, nothing is concluded, and nothing that was open is resolved', async () => {
-  const unknown: Sighting = { kind: 'unknown', code: 'ECONNRESET' }
+  const unknown: FetchedPayment = { kind: 'unknown', code: 'ECONNRESET' }
   for (const status of orderStatuses) await check(status, 'other', { result: 'unknown' }, () => unknown)
   const { key, paymentKey, order } = await check(
     'CONFIRMED',

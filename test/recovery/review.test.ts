@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
-import type { Payment } from '../../src/gateway/gateway.ts'
-import type { Operation } from '../../src/payments/operations/begin.sql.ts'
+import type { PaymentSnapshot } from '../../src/gateway/gateway.ts'
+import { claimReturn, type Operation } from '../../src/payments/operations/begin.sql.ts'
 import { insertDiscrepancyOfOperation } from '../../src/payments/recovery/discrepancies.sql.ts'
-import { claimReturn } from '../../src/payments/recovery/review.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { movements, orderInState } from '../support/service/orders.ts'
 import {
@@ -116,7 +115,7 @@ test('a payment that the gateway has captured for an order is confirmed, also wh
   const { paymentKey, confirm } = await customer.paidOrder('STANDARD', 'decline')
   assertRefused(await confirm(), 'VAL003')
   const { orderId, amount } = (await customer.purchase()).body.data
-  const payment: Payment = {
+  const payment: PaymentSnapshot = {
     kind: 'payment',
     paymentKey,
     orderId,
@@ -127,7 +126,7 @@ test('a payment that the gateway has captured for an order is confirmed, also wh
     balance: amount,
     transactionKey: 'transaction_seen',
   }
-  overrides.look = (asked) => (asked === paymentKey ? Promise.resolve(payment) : undefined)
+  overrides.fetchPayment = (asked) => (asked === paymentKey ? Promise.resolve(payment) : undefined)
   const key = { customerId: customer.customerId, orderId }
   assert.equal(await review(service.payments, key, paymentKey), 'repaired')
   assert.equal(await customer.status(orderId), 'CONFIRMED')
@@ -247,7 +246,7 @@ test('a discrepancy that comes back is a new one: the old one stays as it was re
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.confirmedOrder()
   const key = { customerId: customer.customerId, orderId }
-  const shown: Payment = {
+  const shown: PaymentSnapshot = {
     kind: 'payment',
     paymentKey,
     orderId,
@@ -259,7 +258,7 @@ test('a discrepancy that comes back is a new one: the old one stays as it was re
     transactionKey: null,
   }
   for (const round of [1, 2]) {
-    overrides.look = async () => shown
+    overrides.fetchPayment = async () => shown
     for (const result of ['disagrees', 'disagrees']) assert.equal(await review(service.payments, key), result)
     assert.equal((await discrepanciesOf(service, orderId)).length, round)
     clear()

@@ -35,7 +35,7 @@ for (const { what, spent } of [
       creditsTakenBack: 21 - spent,
       shortfall: spent,
     })
-    assert.deepEqual({ ...service.calls }, { ...calls, look: calls.look + 1 })
+    assert.deepEqual({ ...service.calls }, { ...calls, fetchPayment: calls.fetchPayment + 1 })
     assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
     assert.equal(await customer.credits(), 21 - spent)
     const { creditsTakenBack, shortfall } = await refund(service.payments, { orderId, reason: 'as it was quoted' })

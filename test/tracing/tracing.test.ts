@@ -54,7 +54,7 @@ test('a confirm is one trace, linked to the caller’s: request, begin, gateway,
   const begin = one(spans, 'payments.begin')
   const gateway = one(spans, 'gateway.confirm')
   const finish = one(spans, 'payments.finish')
-  assert.equal(begin.parentSpanId, request.spanId)
+  for (const act of [begin, gateway, finish]) assert.equal(act.parentSpanId, request.spanId, act.name)
   assert.equal(one(spans, 'payments.claimConfirms').parentSpanId, begin.spanId)
   assert.equal(one(spans, 'payments.finishOperations').parentSpanId, finish.spanId)
   const [{ operationId }] = (await service.database.query<{ operationId: string }>(

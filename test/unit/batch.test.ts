@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AssertionFailed } from '../../src/core/assert.ts'
 import { type BatchOptions, createBatch } from '../../src/core/batch.ts'
 import { Refusal } from '../../src/core/errors.ts'
+import type { Tracing } from '../../src/core/tracing.ts'
 
 type Item = { key: string; number: number }
 
@@ -12,7 +13,7 @@ type Item = { key: string; number: number }
 function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, string>> = {}) {
   const runs: { inputs: Input[]; finish: () => void; fail: (error: unknown) => void }[] = []
   const batch = createBatch<Input, string>({
-    blame: () => undefined,
+    retryScopeOf: () => undefined,
     concurrency: 1,
     run: (inputs) =>
       new Promise((resolve, reject) => {
@@ -122,7 +123,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
   const runs: string[][] = []
   const batch = createBatch<string, string>({
     concurrency: 1,
-    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
+    retryScopeOf: (error) => (error instanceof BadInput ? 'each-input' : undefined),
     run: async (inputs) => {
       runs.push(inputs)
       await turn()
@@ -141,7 +142,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
 test('a bad input that came alone is not run a second time', async () => {
   let runs = 0
   const batch = createBatch<string, string>({
-    blame: () => 'input',
+    retryScopeOf: () => 'each-input',
     run: async () => {
       runs += 1
       throw new BadInput('bad')
@@ -185,7 +186,7 @@ test('past maxQueued an input is refused with SVC001 and never runs; those who w
 
 test('a run that returns another number of outputs than inputs acknowledges nothing', async () => {
   for (const outputs of [[], ['one', 'two']]) {
-    const batch = createBatch<string, string>({ blame: () => undefined, run: async () => outputs })
+    const batch = createBatch<string, string>({ retryScopeOf: () => undefined, run: async () => outputs })
     await assert.rejects(batch('a'), AssertionFailed)
   }
 })
@@ -195,7 +196,7 @@ test('every input gets its own output, and runs once, under random load', async 
   let underWay = 0
   const batch = createBatch<Item, string>({
     conflictKey: (item) => item.key,
-    blame: (error) => (error instanceof BadInput ? 'input' : undefined),
+    retryScopeOf: (error) => (error instanceof BadInput ? 'each-input' : undefined),
     maxSize: 7,
     concurrency: 3,
     run: async (inputs) => {
@@ -231,7 +232,7 @@ test('a row that somebody keeps: the inputs of other rows are run again without 
   const runs: string[][] = []
   const kept = new Error('kept')
   const batch = createBatch<string, string>({
-    blame: (error) => (error === kept ? 'row' : undefined),
+    retryScopeOf: (error) => (error === kept ? 'each-row' : undefined),
     rowKey: (input) => input.slice(0, 1),
     concurrency: 1,
     run: async (inputs) => {
@@ -246,4 +247,27 @@ test('a row that somebody keeps: the inputs of other rows are run again without 
     ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected'],
   )
   assert.deepEqual(runs, [['first'], ['k1', 'a1', 'k2', 'a2', 'k3'], ['k1', 'k2', 'k3'], ['a1', 'a2']])
+})
+
+test('a shared run is a span of the first request that is traced, with links to the others, not of the one that started it', async () => {
+  let current: string | null = null
+  const started: { parent: string | null; links: string[] | undefined }[] = []
+  const tracing: Tracing = {
+    current: () => current,
+    start(_name, { parent, links }) {
+      started.push({ parent, links })
+      return { run: (work) => work(), end: () => undefined }
+    },
+    close: async () => undefined,
+  }
+  const { batch, finish } = createHeldRuns({ traced: { tracing, name: 'a statement' } })
+  const outputs = [null, null, 'one', 'two'].map((traceParent, index) => {
+    current = traceParent
+    return batch(`${index}`)
+  })
+  current = 'of a request that is in none of them'
+  await finish(0)
+  await finish(1)
+  await Promise.all(outputs)
+  assert.deepEqual(started, [{ parent: 'one', links: ['two'] }])
 })

@@ -1,62 +1,67 @@
 // Section 3: the states, the table of transitions, and the same rule once more in the database.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  type OrderEvent,
-  type OrderStatus,
-  orderStatuses,
-  transitionOf,
-  transitions,
-} from '../../src/payments/order-status.ts'
+import { type OrderStatus, operationKinds, orderStatuses, outcomeOf } from '../../src/payments/kinds.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 test('3: the states are those of the specification', () => {
   assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])
 })
 
-/** From where to where, and what it does to the credits, for every event there is. */
+/** From where to where, and what it does to the credits, for every outcome that there is. */
 const specified = {
-  CONFIRM_APPROVED: ['PENDING', 'CONFIRMED', 'grant'],
-  CONFIRM_REJECTED: ['PENDING', 'FAILED', 'none'],
-  EXPIRED: ['PENDING', 'FAILED', 'none'],
-  CANCEL_STARTED: ['CONFIRMED', 'CONFIRMED', 'hold'],
-  CANCEL_APPROVED: ['CONFIRMED', 'CANCELLED', 'take-held'],
-  CANCEL_REJECTED: ['CONFIRMED', 'CONFIRMED', 'release'],
-  REFUND_STARTED: ['CONFIRMED', 'CONFIRMED', 'hold-available'],
-  PLATFORM_REFUNDED: ['CONFIRMED', 'REFUNDED', 'take-held'],
-  REFUND_REJECTED: ['CONFIRMED', 'CONFIRMED', 'release'],
-  RETURN_APPROVED: ['FAILED', 'FAILED', 'none'],
-  RETURN_REJECTED: ['FAILED', 'FAILED', 'none'],
+  CONFIRM_APPROVED: ['CONFIRM', 'APPROVED', 'PENDING', 'CONFIRMED', 'grant'],
+  CONFIRM_REJECTED: ['CONFIRM', 'REJECTED', 'PENDING', 'FAILED', 'none'],
+  EXPIRED: ['CONFIRM', 'EXPIRED', 'PENDING', 'FAILED', 'none'],
+  CANCEL_APPROVED: ['CANCEL', 'APPROVED', 'CONFIRMED', 'CANCELLED', 'take-held'],
+  CANCEL_REJECTED: ['CANCEL', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'release'],
+  PLATFORM_REFUNDED: ['REFUND', 'APPROVED', 'CONFIRMED', 'REFUNDED', 'take-held'],
+  REFUND_REJECTED: ['REFUND', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'release'],
+  RETURN_APPROVED: ['RETURN', 'APPROVED', 'FAILED', 'FAILED', 'none'],
+  RETURN_REJECTED: ['RETURN', 'REJECTED', 'FAILED', 'FAILED', 'none'],
 } as const
 
+/** The rows of the code's table, in the form of the one above. */
+const rows = Object.entries(operationKinds).flatMap(([kind, { from, outcomes }]) =>
+  Object.entries(outcomes).map(([state, { to, credits }]) => [kind, state, from, to, credits] as const),
+)
+
 test('3: there is no other event', () => {
-  assert.deepEqual(transitions.map(({ event }) => event).sort(), Object.keys(specified).sort())
+  const names = (each: readonly string[]) => each.slice(0, 2).join(' ')
+  assert.deepEqual(rows.map(names).sort(), Object.values(specified).map(names).sort())
 })
 
-for (const [event, [from, to, credits]] of Object.entries(specified)) {
+for (const [event, row] of Object.entries(specified)) {
+  const [kind, state, from, to] = row
   test(`3: ${event} takes an order from ${from} to ${to}, and from nowhere else anywhere`, () => {
-    const transition = { from, event, to, credits }
-    assert.deepEqual(transitionOf(event as OrderEvent), transition)
-    for (const status of orderStatuses) {
-      assert.deepEqual(
-        transitions.find((each) => each.from === status && each.event === (event as OrderEvent)),
-        status === from ? transition : undefined,
-      )
-    }
+    assert.deepEqual(
+      rows.filter((each) => each[0] === kind && each[1] === state),
+      [row],
+    )
   })
 }
 
 test('3: an event leaves one state only, and an event that is not in the table is a bug', () => {
-  const events = transitions.map((transition) => transition.event)
-  assert.equal(new Set(events).size, events.length)
-  assert.throws(() => transitionOf('PAID_TWICE' as never), { name: 'AssertionFailed' })
+  assert.equal(new Set(rows.map(([kind, state]) => `${kind} ${state}`)).size, rows.length)
+  assert.equal(outcomeOf('CANCEL', 'EXPIRED'), undefined)
+  assert.equal(outcomeOf('CONFIRM', 'OPEN'), undefined)
+  assert.throws(() => outcomeOf('PAID_TWICE' as never, 'APPROVED'), TypeError)
+})
+
+test('3: an outcome sends an event and counts an order exactly where it changes the state', () => {
+  for (const [kind, state, from, to] of rows) {
+    const { event, orderCounter } = outcomeOf(kind as 'CONFIRM', state as 'EXPIRED') ?? assert.fail()
+    const name = to.toLowerCase()
+    assert.equal(event, from === to ? null : `order.${name}`, `${kind} ${state}`)
+    assert.equal(orderCounter, from === to ? null : state === 'EXPIRED' ? 'expired' : name, `${kind} ${state}`)
+  }
 })
 
 /** The pairs of section 3. REFUNDED is an action of the platform. */
 const allowed = ['PENDING CONFIRMED', 'PENDING FAILED', 'CONFIRMED CANCELLED', 'CONFIRMED REFUNDED']
 
 test('3: no transition of the table goes where the specification does not', () => {
-  for (const { from, to } of transitions) assert.ok(from === to || allowed.includes(`${from} ${to}`))
+  for (const [, , from, to] of rows) assert.ok(from === to || allowed.includes(`${from} ${to}`))
 })
 
 let database: TestDatabase

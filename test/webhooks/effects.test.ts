@@ -264,11 +264,11 @@ test('W2: the same fact under new numbers is looked up once and has no second ef
   await service.sandbox.cancel(paymentKey)
   const body = { eventType: 'PAYMENT_STATUS_CHANGED', data: { orderId, paymentKey, status: 'CANCELED' } }
   for (let copy = 0; copy < 30; copy += 1) assert.equal((await webhooks.post(body)).status, 200)
-  const looks = service.calls.look
+  const looks = service.calls.fetchPayment
   await makeDue(service)
   assert.deepEqual(await processNotifications(service.payments), { taken: 30, more: false })
   // One look finds it, one sees it repaired.
-  assert.equal(service.calls.look, looks + 2)
+  assert.equal(service.calls.fetchPayment, looks + 2)
   const outcomes = await outcomesOf(service, orderId)
   assert.deepEqual([outcomes.length, new Set(outcomes.slice(1))], [31, new Set(['repaired'])])
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])

@@ -2,7 +2,7 @@
 // asked moves an order (rows W4, W5, C25 of the failure catalogue).
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { OrderStatus } from '../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../src/payments/kinds.ts'
 import { forgetNotifications, processNotifications } from '../../src/payments/recovery/notifications.ts'
 import { closeAll } from '../support/closing.ts'
 import {
@@ -94,9 +94,9 @@ test('C25: ABORTED and EXPIRED after DONE leave the order CONFIRMED, each after 
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   for (const claim of ['ABORTED', 'EXPIRED']) {
-    const looks = service.calls.look
+    const looks = service.calls.fetchPayment
     assert.equal(await tell(orderId, paymentKey, claim), 'agrees')
-    assert.equal(service.calls.look, looks + 1)
+    assert.equal(service.calls.fetchPayment, looks + 1)
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   }
   assert.equal(await customer.credits(), 21)
@@ -114,7 +114,7 @@ test('W9: what needs a look at the gateway waits for its turn, what needs none d
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   let turns = 0
-  const noticed = async () => {
+  const waitForLookupSlot = async () => {
     turns += 1
   }
   for (const [told, waits] of [
@@ -125,7 +125,7 @@ test('W9: what needs a look at the gateway waits for its turn, what needs none d
   ] as const) {
     turns = 0
     await webhooks.post(notificationOf(told))
-    assert.deepEqual(await processNotifications({ ...service.payments, noticed }), { taken: 1, more: false })
+    assert.deepEqual(await processNotifications({ ...service.payments, waitForLookupSlot }), { taken: 1, more: false })
     assert.equal(turns, waits, JSON.stringify(told))
   }
 })

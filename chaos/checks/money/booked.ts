@@ -1,6 +1,6 @@
 // What the books say at the end of what the sibling services did, and of the events that tell of it all.
 import type { HoldState } from '../../../src/credits/holds.sql.ts'
-import type { OrderStatus } from '../../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 
 /** What a reference was used for, once. */

@@ -1,7 +1,7 @@
 // The life of each order as the clients saw it: every answer that tells its state is a look at it somewhere between
 // request and answer, and what is seen later can be reached from what was seen before. Then confirms and cancels one by
 // one: what was acknowledged is true, what was refused had no effect, nothing happened that nobody asked for.
-import type { OrderStatus } from '../../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import { type DeskCall, dataOf } from '../../desk/console.ts'
 import type { Call } from '../../history.ts'
 import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'

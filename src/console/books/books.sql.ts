@@ -2,6 +2,7 @@
 // of a span. Lists go on behind the key of a row.
 import { type Database, statement } from '../../db/database.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
+import type { OperationKind } from '../../payments/kinds.ts'
 
 type AddedSince07 =
   | 'outsideCaptured'
@@ -163,7 +164,7 @@ export type PaymentRow = {
   closedAt: Date
   orderId: string
   customerId: string
-  kind: 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+  kind: OperationKind
   amount: number
   paymentKey: string
   transactionKey: string | null

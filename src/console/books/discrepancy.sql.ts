@@ -3,7 +3,7 @@
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
-import type { OrderStatus } from '../../payments/order-status.ts'
+import type { OrderStatus } from '../../payments/kinds.ts'
 import { type DiscrepancyRow, discrepancyColumns } from './books.sql.ts'
 
 export type DiscrepancyPage = DiscrepancyRow & {

@@ -1,7 +1,7 @@
 // The lists of orders, newest first: order ids are in the order of time. A state has no index, so it is looked for in a
 // stretch of so many orders, and the next page goes on behind the stretch.
 import { type Database, statement } from '../../db/database.ts'
-import type { OrderStatus } from '../../payments/order-status.ts'
+import type { OrderStatus } from '../../payments/kinds.ts'
 import { type Order, orderColumns } from '../../payments/orders.sql.ts'
 
 export type ListedOrder = Order & { customerId: string; customerName: string | null }

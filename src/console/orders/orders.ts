@@ -7,7 +7,7 @@ import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.t
 import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
 import { findOrderStory, type OrderStory } from '../../payments/books/order-story.sql.ts'
-import { settleOrder } from '../../payments/recovery/review-order.ts'
+import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { refund } from '../../payments/refund.ts'
 import { quoteRefund } from '../../payments/refund-quote.ts'
 import type { Data } from '../contract.ts'
@@ -89,7 +89,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
 
     async settleOrder({ params }) {
       if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
-      return settleOrder(payments, params.orderId)
+      return reviewOrder(payments, params.orderId)
     },
 
     async refundQuote({ params }) {

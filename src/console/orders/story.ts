@@ -10,6 +10,7 @@ import type {
   StoryEntry,
   StoryOperation,
 } from '../../payments/books/order-story.sql.ts'
+import { outcomeOf } from '../../payments/kinds.ts'
 import type { momentKinds } from './contract.ts'
 
 type MomentKind = (typeof momentKinds)[number]
@@ -18,18 +19,9 @@ export type StoryMoment = { at: string; kind: MomentKind; detail: Record<string,
 /** An event with where it has gone. */
 export type OrderEvent = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
 
-/** Which event an operation writes with its end; the others change no order. */
-const eventOf: Record<string, EndOfOrder['type'] | undefined> = {
-  'CONFIRM APPROVED': 'order.confirmed',
-  'CONFIRM REJECTED': 'order.failed',
-  'CONFIRM EXPIRED': 'order.failed',
-  'CANCEL APPROVED': 'order.cancelled',
-  'REFUND APPROVED': 'order.refunded',
-}
-
 export function endsOf({ operations }: OrderStory): EndOfOrder[] {
   return operations.flatMap(({ kind, state, closedAt }) => {
-    const type = eventOf[`${kind} ${state}`]
+    const type = outcomeOf(kind, state)?.event
     return type && closedAt ? [{ type, at: closedAt }] : []
   })
 }

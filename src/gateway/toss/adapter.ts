@@ -1,35 +1,35 @@
-// The gateway port over Toss Payments. It turns answers into outcomes by the tables of outcomes.ts and believes a
-// success only when the payment in it is the one we asked for: same key, same order, same amount, KRW.
+// The gateway port over Toss Payments. It maps answers to outcomes by the tables of outcomes.ts. A success counts only when
+// the payment in it is the requested one: same key, same order, same amount, KRW.
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { unreachable } from '../../core/assert.ts'
 import type {
   CancelIntent,
   ConfirmIntent,
-  Detail,
-  Finding,
+  FetchedPayment,
   Gateway,
   GatewayState,
+  LookupResult,
   Money,
   Outcome,
-  Sighting,
+  PaymentDetail,
   Unknown,
 } from '../gateway.ts'
 import type { Exchange, TossClient } from './client.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
+import { printableText } from './printable-text.ts'
 import { movementQuery, readMovements } from './transactions.ts'
-import { Word } from './word.ts'
 
 const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
 const Cancel = Type.Object({ transactionKey: TransactionKey, cancelAmount: Type.Optional(Type.Number()) })
 
-/** The members of a Payment that decide something. Toss adds members without notice; they are ignored. */
+/** The fields of a Payment that decide something. Toss adds fields without notice; they are ignored. */
 const Payment = Type.Object({
-  paymentKey: Word,
-  orderId: Word,
-  status: Word,
-  currency: Word,
+  paymentKey: printableText,
+  orderId: printableText,
+  status: printableText,
+  currency: printableText,
   totalAmount: Type.Number(),
   balanceAmount: Type.Number(),
   lastTransactionKey: TransactionKey,
@@ -37,16 +37,15 @@ const Payment = Type.Object({
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
-const wordShape = Compile(Word)
+const printableShape = Compile(printableText)
 const failureShape = Compile(Type.Object({ code: Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$' }) }))
 
-/** `serverError` is there when the status was 5xx. */
-type Failure = { code: string; keySpent: boolean; serverError?: true }
+type Failure = { code: string; needsNewIdempotencyKey: boolean; serverError?: true }
 type Unreadable = { unreadable: string; serverError?: true }
 
-// A 4xx answer is repeated for its idempotency key for 15 days, so what comes next needs another key; it is sent only
-// after a lookup has shown that nothing was done. 409 says that the first request is still running, 429 that none was.
-function bindsKey(status: number): boolean {
+// Toss repeats a 4xx answer for its idempotency key for 15 days, so the next send needs another key; it is sent only after
+// a lookup has shown that nothing was done. 409 means that the first request is still running, 429 that none was started.
+function isRepeatedForKey(status: number): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429
 }
 
@@ -55,68 +54,68 @@ export type GatewayLog = { error(fields: object, message: string): void }
 export function createTossGateway(client: TossClient, log: GatewayLog): Gateway {
   let current: GatewayState = { state: 'untried', since: null }
 
-  function note(state: GatewayState['state']): void {
+  function setState(state: GatewayState['state']): void {
     if (current.state === state) return
     current = { state, since: new Date().toISOString() }
   }
 
-  /** What was answered: something with status 200, a code, or nothing that can be read. */
+  /** The body of a 200, the code of a failure, or why there is no readable answer. */
   function readAnswer(exchange: Exchange): { body: unknown } | Failure | Unreadable {
     if (exchange.kind === 'none') {
-      note('failing')
+      setState('failing')
       return { unreadable: exchange.cause }
     }
     const { status, body } = exchange
     const failure = status !== 200 && failureShape.Check(body) ? body : undefined
     const ours = failure && confirmCodes.get(failure.code) === 'ours'
-    note(ours ? 'refusing our credentials' : status >= 500 ? 'failing' : 'answering')
+    setState(ours ? 'refusing our credentials' : status >= 500 ? 'failing' : 'answering')
     if (status === 200) return { body }
-    const told = status >= 500 ? ({ serverError: true } as const) : {}
-    if (failure) return { code: failure.code, keySpent: bindsKey(status), ...told }
-    return { unreadable: `HTTP_${status}`, ...told }
+    const serverError = status >= 500 ? ({ serverError: true } as const) : {}
+    if (failure) return { code: failure.code, needsNewIdempotencyKey: isRepeatedForKey(status), ...serverError }
+    return { unreadable: `HTTP_${status}`, ...serverError }
   }
 
-  /** The same where the answer is a payment. */
-  function read(exchange: Exchange): { payment: Payment } | Failure | Unreadable {
+  function readPayment(exchange: Exchange): { payment: Payment } | Failure | Unreadable {
     const answer = readAnswer(exchange)
     if (!('body' in answer)) return answer
     return paymentShape.Check(answer.body) ? { payment: answer.body as Payment } : { unreadable: 'HTTP_200' }
   }
 
-  function ourFault(code: string): Unknown {
+  function refusedCredentials(code: string): Unknown {
     log.error({ code }, 'the gateway refuses our credentials: check TOSS_SECRET_KEY')
     return { kind: 'unknown', code }
   }
 
-  /** Acts on a code that is not a success, by its class. A code we do not know decides nothing. */
-  async function judge(
-    { code, keySpent, ...told }: Failure,
+  /** By the class of the code. A code that is not in the table decides nothing. */
+  async function outcomeOfCode(
+    { code, needsNewIdempotencyKey, ...serverError }: Failure,
     codes: ReadonlyMap<string, CodeClass>,
-    find: () => Promise<Finding>,
+    find: () => Promise<LookupResult>,
   ): Promise<Outcome> {
     const codeClass = codes.get(code) ?? 'later'
     switch (codeClass) {
       case 'refused':
         return { kind: 'rejected', code }
       case 'ours':
-        return { ...ourFault(code), keySpent }
+        return { ...refusedCredentials(code), needsNewIdempotencyKey }
       case 'later':
-        return { kind: 'unknown', code, keySpent, ...told }
+        return { kind: 'unknown', code, needsNewIdempotencyKey, ...serverError }
       case 'refused-unless-done':
       case 'done-if-found': {
-        const finding = await find()
-        if (finding.kind === 'unknown') return { ...finding, keySpent }
-        if (finding.kind !== 'unsent' && finding.kind !== 'absent') return finding
-        return codeClass === 'refused-unless-done' ? { kind: 'rejected', code } : { kind: 'unknown', code, keySpent }
+        const found = await find()
+        if (found.kind === 'unknown') return { ...found, needsNewIdempotencyKey }
+        if (found.kind !== 'unsent' && found.kind !== 'absent') return found
+        if (codeClass === 'refused-unless-done') return { kind: 'rejected', code }
+        return { kind: 'unknown', code, needsNewIdempotencyKey }
       }
       default:
         return unreachable(codeClass)
     }
   }
 
-  async function findConfirm(intent: ConfirmIntent): Promise<Finding> {
+  async function findConfirm(intent: ConfirmIntent): Promise<LookupResult> {
     return lookUp(intent, (payment) => {
-      // The payment key belongs to another order: a refusal, and that order's payment is left alone.
+      // The payment key belongs to another order: this confirm is rejected, and that order's payment is left alone.
       if (payment.paymentKey === intent.paymentKey && payment.orderId !== intent.orderId) {
         return { kind: 'rejected', code: 'PAYMENT_OF_ANOTHER_ORDER' }
       }
@@ -124,7 +123,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       if (other) return other
       switch (payment.status) {
         case 'DONE':
-          return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey) }
+          return { kind: 'approved', transactionKey: printableOrNull(payment.lastTransactionKey) }
         case 'READY':
         case 'IN_PROGRESS':
           return { kind: 'unsent' }
@@ -140,45 +139,50 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     })
   }
 
-  async function findCancel(intent: CancelIntent): Promise<Finding> {
+  async function findCancel(intent: CancelIntent): Promise<LookupResult> {
     return lookUp(intent, (payment) => {
       const other = contradiction(payment, intent)
       if (other) return other
       const money = moneyOf(payment)
       if (money === 'returned') return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
-      // Our cancel takes all that is left: while something is left it has not happened.
+      // Our cancel refunds all that is left: while something is left it was not made.
       if (money === 'kept' || money === 'partly returned') return { kind: 'unsent' }
       return unknownPayment(`PAYMENT_${payment.status}`, payment)
     })
   }
 
-  async function lookUp(intent: ConfirmIntent, judgePayment: (payment: Payment) => Finding): Promise<Finding> {
-    const sighted = await sight(intent.paymentKey)
-    return 'payment' in sighted ? judgePayment(sighted.payment) : sighted
+  async function lookUp(
+    { paymentKey }: ConfirmIntent,
+    resultOf: (payment: Payment) => LookupResult,
+  ): Promise<LookupResult> {
+    const fetched = await getPayment(paymentKey)
+    return 'payment' in fetched ? resultOf(fetched.payment) : fetched
   }
 
-  async function sight(paymentKey: string): Promise<{ payment: Payment } | { kind: 'absent' } | Unknown> {
-    const answer = read(await client.get([paymentKey]))
+  async function getPayment(paymentKey: string): Promise<{ payment: Payment } | { kind: 'absent' } | Unknown> {
+    const answer = readPayment(await client.get([paymentKey]))
     if ('payment' in answer) return answer
     if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
     if (answer.code === 'NOT_FOUND_PAYMENT') return { kind: 'absent' }
-    if (confirmCodes.get(answer.code) === 'ours') return ourFault(answer.code)
+    if (confirmCodes.get(answer.code) === 'ours') return refusedCredentials(answer.code)
     return { kind: 'unknown', code: answer.code }
   }
 
   return {
     findConfirm,
     findCancel,
-    async look(paymentKey) {
-      const sighted = await sight(paymentKey)
-      return 'payment' in sighted ? sightingOf(sighted.payment) : sighted
+    async fetchPayment(paymentKey) {
+      const fetched = await getPayment(paymentKey)
+      return 'payment' in fetched ? snapshotOf(fetched.payment) : fetched
     },
 
     async listMovements(query) {
       const answer = readAnswer(await client.transactions(movementQuery(query)))
       if ('body' in answer) return readMovements(answer.body)
       if ('unreadable' in answer) return { kind: 'unknown', code: answer.unreadable }
-      return confirmCodes.get(answer.code) === 'ours' ? ourFault(answer.code) : { kind: 'unknown', code: answer.code }
+      return confirmCodes.get(answer.code) === 'ours'
+        ? refusedCredentials(answer.code)
+        : { kind: 'unknown', code: answer.code }
     },
 
     state: () => current,
@@ -186,21 +190,21 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
 
     async confirm(intent) {
       const { orderId, paymentKey, amount, idempotencyKey } = intent
-      const answer = read(await client.post(['confirm'], { paymentKey, orderId, amount }, idempotencyKey))
+      const answer = readPayment(await client.post(['confirm'], { paymentKey, orderId, amount }, idempotencyKey))
       if ('unreadable' in answer) return unreadableOutcome(answer)
-      if ('code' in answer) return judge(answer, confirmCodes, () => findConfirm(intent))
+      if ('code' in answer) return outcomeOfCode(answer, confirmCodes, () => findConfirm(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
       if (other) return other
       if (payment.status !== 'DONE') return { kind: 'unknown', code: `PAYMENT_${payment.status}` }
-      return { kind: 'approved', transactionKey: wordOrNull(payment.lastTransactionKey) }
+      return { kind: 'approved', transactionKey: printableOrNull(payment.lastTransactionKey) }
     },
 
     async cancel(intent) {
       const { paymentKey, reason, idempotencyKey } = intent
-      const answer = read(await client.post([paymentKey, 'cancel'], { cancelReason: reason }, idempotencyKey))
+      const answer = readPayment(await client.post([paymentKey, 'cancel'], { cancelReason: reason }, idempotencyKey))
       if ('unreadable' in answer) return unreadableOutcome(answer)
-      if ('code' in answer) return judge(answer, cancelCodes, () => findCancel(intent))
+      if ('code' in answer) return outcomeOfCode(answer, cancelCodes, () => findCancel(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
       if (other) return other
@@ -210,14 +214,14 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   }
 }
 
-function unreadableOutcome({ unreadable: code, ...told }: Unreadable): Unknown {
-  return { kind: 'unknown', code, ...told }
+function unreadableOutcome({ unreadable: code, ...serverError }: Unreadable): Unknown {
+  return { kind: 'unknown', code, ...serverError }
 }
 
 /**
- * What became of the money; undefined where the status says nothing about it, or the numbers contradict the status.
- * CANCELED never counts as captured, whatever its list of cancels says. PARTIAL_CANCELED stays when the last part is
- * given back, so there the numbers decide, and only if the list explains what is missing from the balance.
+ * Undefined for a status that does not show where the money is, or numbers that contradict the status. CANCELED never
+ * counts as captured, whatever its list of cancels has. PARTIAL_CANCELED stays when the last part is refunded, so there the
+ * numbers decide, and only if the list of cancels adds up to what is missing from the balance.
  */
 function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Money | undefined {
   switch (status) {
@@ -231,8 +235,9 @@ function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Mone
     case 'CANCELED':
       return balanceAmount === 0 ? 'returned' : undefined
     case 'PARTIAL_CANCELED': {
-      const given = (cancels ?? []).reduce((sum, { cancelAmount = Number.NaN }) => sum + cancelAmount, 0)
-      if (balanceAmount < 0 || balanceAmount >= totalAmount || given !== totalAmount - balanceAmount) return undefined
+      const refunded = (cancels ?? []).reduce((sum, { cancelAmount = Number.NaN }) => sum + cancelAmount, 0)
+      if (balanceAmount < 0 || balanceAmount >= totalAmount || refunded !== totalAmount - balanceAmount)
+        return undefined
       return balanceAmount === 0 ? 'returned' : 'partly returned'
     }
     default:
@@ -241,17 +246,17 @@ function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Mone
 }
 
 /**
- * Captured, and cancelled by somebody else before we knew. Nothing is left: there is nothing to grant credits for. Part
- * of it is left: it was captured for us all the same, and what was given back is for a person to look at.
+ * Captured, and cancelled at the gateway before we knew of the capture. If nothing is left there is nothing to grant credits
+ * for. If part of it is left the capture stands, and a person has to look at the refunded part.
  */
-function capturedAndCancelled(payment: Payment): Finding {
+function capturedAndCancelled(payment: Payment): LookupResult {
   switch (moneyOf(payment)) {
     case 'returned':
       return { kind: 'rejected', code: payment.status, returned: true }
     case 'partly returned':
       return {
         kind: 'approved',
-        transactionKey: wordOrNull(payment.lastTransactionKey),
+        transactionKey: printableOrNull(payment.lastTransactionKey),
         discrepancy: detailOf(payment),
       }
     default:
@@ -259,24 +264,24 @@ function capturedAndCancelled(payment: Payment): Finding {
   }
 }
 
-function sightingOf(payment: Payment): Sighting {
+function snapshotOf(payment: Payment): FetchedPayment {
   const { paymentKey, orderId, totalAmount: amount, balanceAmount: balance, currency, status } = payment
   const money = moneyOf(payment)
   if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
-  const transactionKey = wordOrNull(payment.lastTransactionKey)
+  const transactionKey = printableOrNull(payment.lastTransactionKey)
   return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }
 }
 
 function cancelTransactionKey(payment: Payment): string | null {
-  return wordOrNull(payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey)
+  return printableOrNull(payment.cancels?.at(-1)?.transactionKey ?? payment.lastTransactionKey)
 }
 
-/** The money has moved, whatever its number looks like: a transaction key that cannot be stored is left out. */
-function wordOrNull(text: string | null | undefined): string | null {
-  return text && wordShape.Check(text) ? text : null
+/** The money has moved in any case: a transaction key that cannot be stored is left out. */
+function printableOrNull(text: string | null | undefined): string | null {
+  return text && printableShape.Check(text) ? text : null
 }
 
-/** An answer about another payment is never a success, whatever it says. */
+/** An answer about another payment is never a success. */
 function contradiction(payment: Payment, intent: ConfirmIntent): Unknown | undefined {
   const { paymentKey, orderId, totalAmount, currency } = payment
   const same = paymentKey === intent.paymentKey && orderId === intent.orderId
@@ -288,6 +293,6 @@ function unknownPayment(code: string, payment: Payment): Unknown {
   return { kind: 'unknown', code, discrepancy: detailOf(payment) }
 }
 
-function detailOf({ orderId, status, totalAmount, balanceAmount, currency }: Payment): Detail {
+function detailOf({ orderId, status, totalAmount, balanceAmount, currency }: Payment): PaymentDetail {
   return { orderId, status, totalAmount, balanceAmount, currency }
 }

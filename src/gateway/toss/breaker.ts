@@ -1,6 +1,6 @@
-// Spares callers the wait while the gateway is down: after enough failures calls are answered "no answer" at once, and
-// every few seconds one is let through to see. What was not sent is unknown like any other silence, and is looked up
-// and sent later; an order never fails because of it.
+// Spares callers the wait while the gateway is down: after enough failures calls return "no answer" at once, and every few
+// seconds one call is let through as a probe. A call that was not sent is unknown like any other without an answer: it is
+// looked up and sent later, and an order never fails because of it.
 import { type CircuitBreakerPolicy, CircuitState, circuitBreaker, handleWhenResult, SamplingBreaker } from 'cockatiel'
 import type { Exchange, TossClient } from './client.ts'
 
@@ -24,13 +24,13 @@ export type BreakerLog = { warn(fields: object, message: string): void }
 
 const heldBack: Exchange = { kind: 'none', cause: 'GATEWAY_HELD_BACK' }
 
-/** No answer, or one that says the gateway itself is in trouble. A refusal is an answer. */
+/** No answer, or a 5xx. A refusal is an answer. */
 function isFailure(exchange: unknown): boolean {
   const { kind, status } = exchange as { kind: Exchange['kind']; status?: number }
   return kind === 'none' || (status ?? 0) >= 500
 }
 
-/** `half open`: one call is finding out. */
+/** `half open`: one call is the probe. */
 export type BreakerState = 'closed' | 'open' | 'half open'
 
 const states: Record<CircuitState, BreakerState> = {
@@ -57,12 +57,12 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   breaker.onReset(() => log.warn({}, 'the gateway answers again'))
 
   async function guarded(call: () => Promise<Exchange>): Promise<Exchange> {
-    // One call is finding out. The library would have the others wait for it, which is what they are to be spared.
+    // The probe is running. The library would make the other calls wait for it.
     if (breaker.state === CircuitState.HalfOpen) return heldBack
     try {
       return await breaker.execute(call)
     } catch {
-      // The client never throws: this is the breaker's own word that nothing was sent.
+      // The client never throws: this is the breaker's own error, and nothing was sent.
       return heldBack
     }
   }
@@ -70,7 +70,7 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   return {
     post: (segments, body, idempotencyKey) => guarded(() => client.post(segments, body, idempotencyKey)),
     get: (segments) => guarded(() => client.get(segments)),
-    // A list may take a minute: it is not what finds out whether the gateway is back.
+    // A list may take a minute: it is not used as the probe.
     transactions: async (query) =>
       breaker.state === CircuitState.Closed ? guarded(() => client.transactions(query)) : heldBack,
     close: () => client.close(),

@@ -1,4 +1,4 @@
-// One HTTP exchange with Toss Payments: what was answered, or why there is no answer. Never throws. Connections are kept;
+// One HTTP exchange with Toss Payments: the answer, or why there is none. Never throws. Connections are kept alive;
 // connecting and the whole exchange have separate limits, answers are limited in size, redirects are not followed. The
 // secret key goes into one header and nowhere else.
 import { Agent, type Dispatcher } from 'undici'
@@ -15,7 +15,7 @@ export type TossClientSettings = {
   maxConnections: number
 }
 
-/** `body` is parsed JSON, whatever its shape, or undefined when it is none; `cause` is a word for the log. */
+/** `body` is parsed JSON of any shape, or undefined when it is not JSON; `cause` is a code for the log. */
 export type Exchange = { kind: 'answer'; status: number; body: unknown } | { kind: 'none'; cause: string }
 
 /** Segments of the path behind /v1/payments, and the query of /v1/transactions; encoded here. */
@@ -32,7 +32,7 @@ const maxAnswerBytes = 1024 * 1024
 export function createTossClient(settings: TossClientSettings): TossClient {
   const agent = new Agent({
     connections: settings.maxConnections,
-    // Said here, so that no flag and no default of the machine says less.
+    // Set here, so that no flag and no default of the machine allows an older version.
     connect: { timeout: settings.connectTimeoutMs, minVersion: 'TLSv1.2' },
     keepAliveTimeout: 30_000,
     pipelining: 1,
@@ -41,7 +41,7 @@ export function createTossClient(settings: TossClientSettings): TossClient {
 
   type Request = { method: 'GET' | 'POST'; address: () => string; headers?: object; body?: string; totalMs: number }
 
-  // As events, without the streams and signals above them: those cost as much again as the exchange itself.
+  // Uses undici's events: the streams and signals on top of them cost as much again as the exchange itself.
   function exchange({ method, address, headers, body, totalMs }: Request): Promise<Exchange> {
     const { promise, resolve } = Promise.withResolvers<Exchange>()
     const answer = { status: 0, chunks: [] as Buffer[], size: 0 }

@@ -1,12 +1,12 @@
-// What each code of Toss Payments means for us, decided by the code and never by the HTTP status. The lists of definite
-// refusals are closed: a code that is not here is unknown, and unknown is looked up. Texts of the gateway are not read;
-// they may change without notice.
+// The meaning of each code of Toss Payments, decided by the code and never by the HTTP status. The lists of definite
+// refusals are closed: a code that is not listed is unknown, and unknown is looked up. Messages of the gateway are not
+// read; they may change without notice.
 
 /**
  * refused               a definite no; nothing was or will be done for this request
- * refused-unless-done   a no that an earlier, lost success would also explain: look it up, and take it as a no otherwise
- * done-if-found         says that it has happened before: look it up, and believe only what is found
- * ours                  our own credentials: nothing was done, and it is not the customer's doing
+ * refused-unless-done   a no, or the effect of an earlier success whose answer was lost: look it up, else it is a no
+ * done-if-found         claims that it was done before: look it up, and decide by the payment alone
+ * ours                  our own credentials are wrong: nothing was done, and the customer is not at fault
  * later                 no decision yet
  */
 export type CodeClass = 'refused' | 'refused-unless-done' | 'done-if-found' | 'ours' | 'later'
@@ -30,7 +30,7 @@ export const confirmCodes: ReadonlyMap<string, CodeClass> = new Map<string, Code
     ALREADY_PROCESSED_PAYMENT: 'done-if-found',
     CARD_PROCESSING_ERROR: 'later',
     UNKNOWN_PAYMENT_ERROR: 'later',
-    // not found in the answer to the confirm itself: the session is over or never was
+    // in the answer to the confirm itself: the checkout session has expired or never existed
     NOT_FOUND_PAYMENT: 'refused',
     NOT_FOUND_PAYMENT_SESSION: 'refused',
     // the request
@@ -79,9 +79,9 @@ export const cancelCodes: ReadonlyMap<string, CodeClass> = new Map<string, CodeC
     ...common,
     ALREADY_CANCELED_PAYMENT: 'done-if-found',
     ALREADY_REFUND_PAYMENT: 'done-if-found',
-    // a payment cancelled part by part says this when nothing is left, instead of ALREADY_CANCELED_PAYMENT
+    // returned instead of ALREADY_CANCELED_PAYMENT when a payment was cancelled part by part and nothing is left
     NOT_CANCELABLE_AMOUNT: 'refused-unless-done',
-    // says so of a payment that is cancelled, too
+    // returned for a cancelled payment, too
     NOT_CANCELABLE_PAYMENT: 'refused-unless-done',
     NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER: 'refused',
     NOT_MATCHES_REFUNDABLE_AMOUNT: 'refused',

@@ -1,9 +1,9 @@
-// The gateway's list of the money it moved, page by page: GET /v1/transactions. Times go there in Korean time without an
-// offset and come back with one. The sign of a cancel's amount is not documented, so the status says which way it went.
+// The gateway's list of captures and refunds, page by page: GET /v1/transactions. Times are sent in Korean time without an
+// offset and returned with one. The sign of a cancel's amount is not documented, so the status decides the direction.
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Movement, MovementPage, MovementQuery, Unknown } from '../gateway.ts'
-import { Word } from './word.ts'
+import { printableText } from './printable-text.ts'
 
 /** The gateway allows 5,000; smaller pages keep the memory of a long run small. */
 const pageSize = 1_000
@@ -11,11 +11,11 @@ const pageSize = 1_000
 const koreanOffsetMs = 9 * 3_600_000
 
 const Row = Type.Object({
-  transactionKey: Word,
-  paymentKey: Word,
-  orderId: Word,
-  status: Word,
-  transactionAt: Word,
+  transactionKey: printableText,
+  paymentKey: printableText,
+  orderId: printableText,
+  status: printableText,
+  transactionAt: printableText,
   amount: Type.Number(),
 })
 const rowsShape = Compile(Type.Array(Row))

@@ -1,5 +1,5 @@
-// A notification of Toss Payments, read for what it is about and nothing else. Payment webhooks are not signed: whatever
-// they say is a hint to ask the gateway. What the body says of money is not even read; its `secret` is never kept.
+// Reads which payment a notification of Toss Payments is about, and nothing else. Payment webhooks are not signed: one is
+// only a hint to look the payment up. Amounts in the body are not read, and its `secret` is never stored.
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -14,7 +14,7 @@ export type Notification = {
 }
 
 const Id = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$' })
-/** The gateway sends every member, null where it has nothing to say. */
+/** The gateway sends every field, null where it has no value. */
 const Maybe = Type.Optional(Type.Union([Id, Type.Null()]))
 
 /** PAYMENT_STATUS_CHANGED and its kin carry the payment in `data`; DEPOSIT_CALLBACK is flat and has no event type. */
@@ -27,7 +27,7 @@ const paymentEvent = 'PAYMENT_STATUS_CHANGED'
 
 export type ReadNotification =
   | { kind: 'payment'; notification: Notification }
-  /** An event about something we do not do, such as a billing key. */
+  /** An event about something we do not offer, such as a billing key. */
   | { kind: 'other'; eventType: string }
   | { kind: 'unreadable' }
 
@@ -46,12 +46,12 @@ export function readNotification(transmissionId: string | undefined, body: unkno
     const notification = { transmissionId: id, eventType: 'DEPOSIT_CALLBACK', orderId, paymentKey: null, status }
     return { kind: 'payment', notification }
   }
-  // The gateway shows what was refused as undelivered, and tells it again.
+  // Refused, so that the gateway lists it as undelivered and sends it again.
   if (!about.Check(body) || body.eventType === paymentEvent) return { kind: 'unreadable' }
   return { kind: 'other', eventType: body.eventType }
 }
 
-/** For a sender that numbers nothing: the same bytes are the same notification. */
+/** For a sender without transmission ids: the same bytes are the same notification. */
 function idOfBody(body: unknown): string {
   return `body:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
 }

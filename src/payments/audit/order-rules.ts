@@ -1,7 +1,7 @@
 // The rules of the audit about orders and their operations at the gateway: what their states allow, and what the ledger
 // has of them. src/payments/audit/scans.ts has the names that the SQL uses.
 
-import type { OrderStatus } from '../order-status.ts'
+import type { OrderStatus } from '../kinds.ts'
 import { packages } from '../packages.ts'
 import type { ScanRule } from './scans.ts'
 

@@ -2,15 +2,14 @@
 // Refused operations have an index of their own, hence the two halves.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
-import type { OperationKind } from '../operations/begin.sql.ts'
+import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
-import type { OrderStatus } from '../order-status.ts'
 
 /** Of an order, or of the story of one; times are as JSON has them. */
 export type StoryOperation = {
   operationId: string
   kind: OperationKind
-  state: 'OPEN' | 'APPROVED' | 'REJECTED' | 'EXPIRED'
+  state: 'OPEN' | ClosedState
   paymentKey: string | null
   gatewayCode: string | null
   transactionKey: string | null

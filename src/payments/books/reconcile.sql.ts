@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { columns } from '../../db/set-wise.ts'
 import type { Movement } from '../../gateway/gateway.ts'
+import type { OperationKind } from '../kinds.ts'
 
 /** From one moment up to another, which belongs to the next span: consecutive spans leave nothing out. */
 export type Span = { from: Date; to: Date }
@@ -217,7 +218,7 @@ export type UnmovedOperation = {
   operationId: string
   orderId: string
   paymentKey: string
-  kind: 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+  kind: OperationKind
   amount: number
 }
 

@@ -8,6 +8,7 @@
 import { leastUuid, newOperationId, orderIdPattern } from '../../core/ids.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
+import { operationKinds } from '../kinds.ts'
 import { findOrderKeys, type OrderKey } from '../orders.sql.ts'
 import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
 import { type Review, review } from '../recovery/review.ts'
@@ -230,7 +231,7 @@ const isConfirmed: Record<Review, boolean> = {
 }
 
 function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation, review: Review): void {
-  const isCapture = kind === 'CONFIRM'
+  const isCapture = operationKinds[kind].movement === 'CAPTURE'
   if (isConfirmed[review]) result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
   else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
 }

@@ -1,20 +1,18 @@
-// Act one as statements: the claim that opens an operation, and what a claim that got no row has met. Set-wise, locks in
-// key order. What stood in the way is read by a second statement, never tested beside a row lock: after the wait only
-// the locked row is fresh.
+// Begin: the claims that open an operation, each in one statement. A claim checks the state of the order under its row lock,
+// and a unique index allows one open operation per order. Set-wise; locks are taken in key order. A claim that opened
+// nothing does not return why: read.sql.ts reads that afterwards, because after the wait for a lock only the locked row
+// is fresh, not what the statement has read beside it.
+import { type Batch, createBatch } from '../../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.ts'
-import { type Database, statement } from '../../db/database.ts'
-import { byOrdinal, columns } from '../../db/set-wise.ts'
+import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { columns } from '../../db/set-wise.ts'
 import { emitEvents } from '../../events/outbox.ts'
-import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
+import type { OperationKind } from '../kinds.ts'
+import type { OrderKey } from '../orders.sql.ts'
 
-/**
- * REFUND is the platform's, and takes back what is left of the credits; RETURN gives money back that was captured for an
- * order that FAILED.
- */
-export type OperationKind = 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
-export type OperationState = 'OPEN' | 'APPROVED' | 'REJECTED'
-
-/** An intent at the gateway. `leased`: its holder is working on it now. Who opens an operation is its first holder. */
+/** A row of payment_operations: a call to the gateway that we intend to make, until its outcome is known. */
 export type Operation = {
   customerId: string
   operationId: string
@@ -23,34 +21,42 @@ export type Operation = {
   paymentKey: string
   amount: number
   reason: string | null
-  state: OperationState
+  state: 'OPEN' | 'APPROVED' | 'REJECTED'
+  /**
+   * The last part of the idempotency key. It goes up only when the gateway would repeat its answer for the old key, so it is
+   * not a count of sends.
+   */
   sendNumber: number
+  /** Since the call was last sent, by the clock of the database. */
   sentAgoMs: number
+  /** The lease has not ended: its holder is working on the operation. */
   leased: boolean
+  /** The request or worker run that has the lease; the first one has the id of the operation. No relation to credit holds. */
   holderId: string
-  /** How often the worker has taken it up. */
+  /** How often the worker has claimed it. Requests do not count; payment_attempts has a row for each holder. */
   attempts: number
   totalCredits: number | null
-  /** The trace it began in; null when that was not recorded. */
+  /** The trace it began in; null when that was not recorded. A later process continues this trace. */
   traceParent: string | null
-  /** Who is at work on it, where that is a request. */
-  asked?: Asked
+  /** The request that works on it now; undefined in the worker. */
+  request?: RequestRef
 }
 
-/** A request: for the log, for traces, and with which API key it came. */
-export type Asked = { requestId: string; traceParent: string | null; keyId?: string }
+/** A request in the log, and the API key it came with. */
+export type RequestRef = { requestId: string; keyId?: string }
 
-/** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
-export const operationJson = (alias: string) => `
-  case when ${alias}.operation_id is not null then jsonb_build_object(
-    'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
-    'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
-    'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
-    'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
-    'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits,
-    'traceParent', ${alias}.trace_parent) end`
+/** A new operation as its claim has just written it. */
+export function newOperation(
+  claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'> & {
+    traceParent?: string | null
+  },
+): Operation {
+  const { operationId: holderId, traceParent = null } = claim
+  const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
+  return { ...claim, ...fresh, holderId, traceParent }
+}
 
-/** Writes answer by the operation's id: it is new with each intent. */
+/** The row of each input. Statements that write return the operation's id, which is new with each intent. */
 export function byOperation<Row extends { operationId: string }>(
   inputs: { operationId: string }[],
   rows: Row[],
@@ -67,17 +73,17 @@ export type ConfirmClaim = {
   amount: number
   leaseMs: number
   traceParent?: string | null
-  /** The gateway has shown this payment captured for this order: what other confirms had its key does not matter. */
+  /** The gateway has shown this payment captured for this order: other confirms with its key do not matter. */
   seenCaptured?: boolean
 }
 
 /**
- * For an input `i`: a confirm of another order of the customer that had its payment key, refused ones included: a payment
- * key is of one order. One that the gateway refused because the key is not of that order says nothing about this one. The
- * state is not asked for otherwise: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique index,
- * when the row is inserted.
+ * For an input `i`: true if another order of the customer has a confirm with its payment key, rejected ones included: a
+ * payment key belongs to one order. A confirm that the gateway rejected because the key is not that order's proves nothing
+ * about this one. No other state is excluded: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique
+ * index, when the row is inserted.
  */
-const confirmOfAnotherOrder = `
+export const confirmOfAnotherOrder = `
   (select true from payment_operations other
    where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
      and other.order_id <> i.order_id
@@ -112,8 +118,8 @@ const claimConfirmsStatement = statement(
 )
 
 /**
- * Opens the operations; false where the order is not PENDING with that amount, something else is open already, or the
- * payment key is of another order.
+ * Opens the operations; false where the order is not PENDING with that amount, has an open operation, or the payment key
+ * belongs to another order.
  */
 export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
   const rows = await database.run<{ operationId: string }>(
@@ -133,32 +139,20 @@ export async function claimConfirms(database: Database, inputs: ConfirmClaim[]):
   return byOperation(inputs, rows).map((row) => row !== null)
 }
 
-export type ConfirmSubject = { order: Order; confirm: Operation | null; paymentKeyTaken: boolean }
-
-const findConfirmSubjectsStatement = statement(
-  'payments.findConfirmSubjects',
-  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
-    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
-  join orders o using (customer_id, order_id)
-  left join payment_operations p
-    on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
-      and p.state in ('OPEN', 'APPROVED')`,
-)
-
-/** What a confirm that could not be claimed has met. */
-export async function findConfirmSubjects(
+/** Confirms of one order never share a statement. */
+export function createClaimConfirm(
   database: Database,
-  inputs: (OrderKey & { paymentKey: string })[],
-): Promise<(ConfirmSubject | null)[]> {
-  type Row = Order & Omit<ConfirmSubject, 'order'> & { ordinal: number }
-  const rows = await database.run<Row>(
-    findConfirmSubjectsStatement,
-    columns(inputs, 'customerId', 'orderId', 'paymentKey'),
-  )
-  return byOrdinal(inputs, rows).map(
-    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
-  )
+  tallies: Tallies,
+  tracing: Tracing,
+): Batch<ConfirmClaim, boolean> {
+  const { name } = claimConfirmsStatement
+  return createBatch<ConfirmClaim, boolean>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, name),
+    traced: { tracing, name },
+    conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,
+    run: (inputs) => claimConfirms(database, inputs),
+  })
 }
 
 export type CancelClaim = {
@@ -174,7 +168,7 @@ export type CancelClaim = {
   keyId?: string | null
 }
 
-// The account is locked before the claim, so that the credits are known to be there; they are held by what was claimed.
+// The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them.
 // An approved confirm never changes again, so joining it beside the lock of its order is safe.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
@@ -224,7 +218,10 @@ const claimCancelsStatement = statement(
 
 export type CancelClaimed = { operationId: string; orderId: string; amount: number }
 
-/** Opens the operations and sets credits aside; null where the order is not CONFIRMED, busy, or too much is spent. */
+/**
+ * Opens the operations and holds their credits; null where the order is not CONFIRMED, has an open operation, or too many of
+ * its credits are spent.
+ */
 export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
   const rows = await database.run<CancelClaimed>(
     claimCancelsStatement,
@@ -233,31 +230,60 @@ export async function claimCancels(database: Database, inputs: CancelClaim[]): P
   return byOperation(inputs, rows)
 }
 
-export type CancelSubject = { order: Order; confirm: Operation; cancel: Operation | null; available: number }
+/** Cancels of one customer never share a statement: each is checked against the credits that the one before has left. */
+export function createClaimCancel(
+  database: Database,
+  tallies: Tallies,
+  tracing: Tracing,
+): Batch<CancelClaim, CancelClaimed | null> {
+  const { name } = claimCancelsStatement
+  return createBatch<CancelClaim, CancelClaimed | null>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, name),
+    traced: { tracing, name },
+    conflictKey: ({ customerId }) => customerId,
+    run: (inputs) => claimCancels(database, inputs),
+  })
+}
 
-const findCancelSubjectStatement = statement(
-  'payments.findCancelSubject',
-  `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
-    a.balance - a.held as "available"
-  from payment_operations p
-  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
-  join accounts a on a.customer_id = p.customer_id
-  left join payment_operations c
-    on c.customer_id = o.customer_id and c.order_id = o.order_id
-      and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
-  where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
-  order by p.state = 'REJECTED', p.opened_at desc
-  limit 1`,
+export type ReturnClaim = OrderKey & {
+  operationId: string
+  paymentKey: string
+  reason: string
+  leaseMs: number
+}
+
+// Opened after the order has failed. Rejected operations have an index of their own, hence the two halves.
+const claimReturnStatement = statement(
+  'payments.claimReturn',
+  `with locked_order as (
+    select customer_id, order_id, amount, created_at
+    from orders
+    where customer_id = $1 and order_id = $2 and status = 'FAILED'
+    for no key update
+  )
+  insert into payment_operations
+    (customer_id, operation_id, order_id, kind, payment_key, amount, reason, opened_at, holder_id, lease_until, settle_at)
+  select customer_id, $3, order_id, 'RETURN', $4, amount, $5, greatest(created_at, failed.at, now()), $3,
+         now() + $6::int * interval '1 ms', now() + $6::int * interval '1 ms'
+  from locked_order
+  cross join lateral (
+    select max(closed_at) as at
+    from (
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state = 'REJECTED'
+      union all
+      select p.closed_at from payment_operations p
+      where p.customer_id = locked_order.customer_id and p.order_id = locked_order.order_id and p.state <> 'REJECTED'
+    ) closed
+  ) failed
+  on conflict do nothing
+  returning operation_id`,
 )
 
-/** What a cancel that could not be claimed has met. A refused confirm is found only when no other has its payment key. */
-export async function findCancelSubject(
-  database: Database,
-  input: { customerId: string; paymentKey: string },
-): Promise<CancelSubject | null> {
-  const [row] = await database.run<Order & Omit<CancelSubject, 'order'>>(findCancelSubjectStatement, [
-    input.customerId,
-    input.paymentKey,
-  ])
-  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, available: row.available } : null
+/** Opens the operation that refunds the money of a FAILED order; false when it is not FAILED, or has an open one. */
+export async function claimReturn(database: Database, claim: ReturnClaim): Promise<boolean> {
+  const { customerId, orderId, operationId, paymentKey, reason, leaseMs } = claim
+  const values = [customerId, orderId, operationId, paymentKey, reason, leaseMs]
+  return (await database.run(claimReturnStatement, values)).length > 0
 }

@@ -1,9 +1,14 @@
-// Act three as statements: the outcome and all that follows from it.
+// Finish: records the outcome of an operation and everything that follows from it, in one statement: the order's state, the
+// ledger entry, the event, the closed operation. The state and effect columns are the row of kinds.ts. It may be repeated:
+// only the first run finds the operation open.
+import { type Batch, createBatch } from '../../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
-import { type Database, statement } from '../../db/database.ts'
+import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { columns } from '../../db/set-wise.ts'
 import { emitEvents } from '../../events/outbox.ts'
-import type { CreditsEffect, OrderStatus } from '../order-status.ts'
+import type { CreditsEffect, OrderStatus } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
@@ -18,17 +23,16 @@ export type Finish = {
   credits: CreditsEffect
   gatewayCode: string | null
   transactionKey: string | null
-  /** Whether who finishes it will tell the caller: of an approved cancel one request is told. */
+  /** The request that finishes it will answer its caller: of an approved cancel one request answers with success. */
   answered: boolean
-  /** Our own word, not the gateway's: it counts only while nobody else has taken the operation over. */
+  /** Our own decision, not the gateway's: it counts only while this holder has the operation. */
   onlyHolder: boolean
-  traceParent?: string | null
 }
 
 export type Finished = { operationId: string; credits: number; creditsHeld: number; totalCredits: number | null }
 
-// Order, operation, account: each locked in key order and judged by its own fresh row. The order must still be in the
-// state the transition leaves, and the operation still open; whoever comes second finds neither and changes nothing.
+// Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
+// `from`, and the operation still open; a second finish finds neither and changes nothing.
 const finishOperationsStatement = statement(
   'payments.finishOperations',
   `with recursive input as (
@@ -115,9 +119,9 @@ const findFinishesStatement = statement(
 )
 
 /**
- * Records the outcomes and all that follows; null where somebody else has finished the operation. A statement that was
- * repeated because its connection died may find that its first run has gone through: the holder's id tells, in a second
- * statement, because the snapshot of the repeated one can be older than that commit.
+ * Null where another holder has finished the operation. A statement that was repeated after a lost connection may find that
+ * its first run was committed: the holder's id shows that, in a second statement, because the snapshot of the repeated one
+ * can be older than that commit.
  */
 export async function finishOperations(database: Database, inputs: Finish[]): Promise<(Finished | null)[]> {
   const rows = await database.run<Finished>(
@@ -143,4 +147,21 @@ export async function finishOperations(database: Database, inputs: Finish[]): Pr
   if (others.length === 0) return finished
   const values = columns(others, 'customerId', 'operationId', 'holderId')
   return byOperation(inputs, [...rows, ...(await database.run<Finished>(findFinishesStatement, values))])
+}
+
+/** Operations of one order never share a statement. */
+export function createFinishOperation(
+  database: Database,
+  tallies: Tallies,
+  tracing: Tracing,
+): Batch<Finish, Finished | null> {
+  const { name } = finishOperationsStatement
+  return createBatch<Finish, Finished | null>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, name),
+    traced: { tracing, name },
+    conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,
+    rowKey: ({ customerId }) => customerId,
+    run: (inputs) => finishOperations(database, inputs),
+  })
 }

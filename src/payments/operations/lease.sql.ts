@@ -1,7 +1,10 @@
-// The lease of an open operation: who is at work on it, until when, and when the worker takes it up if nobody has
-// finished it. Times are the database's own.
+// The lease of an open operation: which holder works on it (`holder_id`), until when (`lease_until`), and when the worker
+// claims it if it is still open (`settle_at`). That moment is set in three places: a claim sets it to the end of its lease,
+// `releaseLease` to the first pause after a request got no outcome, and each claim of the worker to a pause that doubles, up
+// to a limit. All times are the database's.
 import { type Database, statement } from '../../db/database.ts'
-import { type Operation, operationJson } from './begin.sql.ts'
+import type { Operation } from './begin.sql.ts'
+import { operationJson } from './read.sql.ts'
 
 const claimLeaseStatement = statement(
   'payments.claimLease',
@@ -12,7 +15,7 @@ const claimLeaseStatement = statement(
   returning ${operationJson('p')} as "operation"`,
 )
 
-/** The operation for its new holder; null when it is closed or somebody else is at work on it. */
+/** The operation with its new holder; null when it is closed or another holder has the lease. */
 export async function claimLease(
   database: Database,
   operation: Operation,
@@ -28,8 +31,8 @@ export async function claimLease(
   return row?.operation ?? null
 }
 
-// Those whose turn has come, oldest first. The next turn comes twice as late each time, up to a limit, and not for all
-// at the same moment. When this process dies it comes with the end of the lease, if that is later.
+// The due ones, oldest first. The pause before the next try doubles each time, up to a limit, with jitter. If this process
+// dies, the next try is not before the end of the lease.
 const claimDueOperationsStatement = statement(
   'payments.claimDueOperations',
   `with due as (
@@ -58,7 +61,7 @@ export type DueClaim = {
   longestPauseMs: number
 }
 
-/** Open operations that nobody works on and whose turn it is; now the holder's. */
+/** Open operations that are due and without a lease; the holder has their leases now. */
 export async function claimDueOperations(database: Database, claim: DueClaim): Promise<Operation[]> {
   const { limit, holderId, leaseMs, firstPauseMs, longestPauseMs } = claim
   const values = [limit, holderId, leaseMs, firstPauseMs, longestPauseMs]
@@ -76,15 +79,15 @@ const renewLeaseStatement = statement(
   returning operation_id`,
 )
 
-/** Before the call is made again: notes the time of the send. False when the lease has gone to somebody else. */
+/** Before the call is sent again: stores the time of the send. False when another holder has the lease by now. */
 export async function renewLease(database: Database, operation: Operation, leaseMs: number): Promise<boolean> {
   const { customerId, operationId, holderId, sendNumber } = operation
   const rows = await database.run(renewLeaseStatement, [customerId, operationId, holderId, leaseMs, sendNumber])
   return rows.length > 0
 }
 
-// What the gateway did not tell is kept, for whoever looks into it: in the same commit, once for each holder, because that
-// is how often a holder gives an operation back. An operation that nobody can settle is tried for as long as it is open.
+// The attempt is stored in the same commit, once for each holder, because a holder releases an operation once. An operation
+// without an outcome is tried for as long as it is open.
 const releaseLeaseStatement = statement(
   'payments.releaseLease',
   `with released as (
@@ -103,21 +106,21 @@ const releaseLeaseStatement = statement(
   on conflict do nothing`,
 )
 
-/** Of one operation. More say nothing that these do not. */
+/** For each operation: more rows would add nothing. */
 export const attemptsKept = 200
 
-/** The gateway has not seen the call yet, and nobody makes it again. */
+/** The gateway has not received the call yet, and this holder does not send it again. */
 export const notArrivedYet = 'NOT_ARRIVED_YET'
 
-/** Leaves the operation open for whoever comes next; a spent key is given up for the next number. */
+/** Leaves the operation open for the next holder, with the next idempotency key where the old one is of no use. */
 export async function releaseLease(
   database: Database,
   operation: Operation,
   firstPauseMs: number,
-  unknown: { code: string | null; keySpent?: boolean | undefined },
+  unknown: { code: string | null; needsNewIdempotencyKey?: boolean | undefined },
 ): Promise<void> {
   const { customerId, operationId, holderId, sendNumber } = operation
-  const nextNumber = sendNumber + (unknown.keySpent ? 1 : 0)
+  const nextNumber = sendNumber + (unknown.needsNewIdempotencyKey ? 1 : 0)
   await database.run(releaseLeaseStatement, [
     customerId,
     operationId,
@@ -139,7 +142,7 @@ const claimAnswerStatement = statement(
   returning operation_id`,
 )
 
-/** Whether nobody has been told of this approved cancel yet: then this request is the one. */
+/** True for the first request after an approved cancel that no request has answered yet: it answers with success. */
 export async function claimAnswer(database: Database, operation: Operation, requestId: string): Promise<boolean> {
   const { customerId, operationId } = operation
   return (await database.run(claimAnswerStatement, [customerId, operationId, requestId])).length > 0

@@ -1,10 +1,10 @@
-// How a request waits for an operation that somebody else is working on.
+// How a request waits for an operation whose lease another holder has.
 import { type Deadline, sleep } from '../../core/clock.ts'
 
 const firstPauseMs = 20
 const longestPauseMs = 250
 
-/** Pauses between two looks: longer each time, never past the deadline; false when there is no time left. */
+/** Pauses before the next try: longer each time, never past the deadline; false when there is no time left. */
 export function createPauses(deadline: Deadline): () => Promise<boolean> {
   let pauseMs = firstPauseMs
   return async () => {

@@ -1,280 +1,300 @@
-// Acts two and three of every payment, for all kinds and for whoever runs them: the request that opened the operation,
-// or whoever comes upon it later. `perform` calls the gateway and records what it said; `settle` asks the gateway what
-// became of an earlier call and performs again only where that never arrived. Nothing is held open during a call: the
-// lease on the operation's row says that somebody is at work, and the guards of `finish` decide who was first.
-import { unreachable } from '../../core/assert.ts'
+// A payment from its begin to its end, the same for every kind of operation: call the gateway, then finish with the outcome.
+// If the outcome is unknown the operation stays open, and the next request or the worker resumes it: it looks up what became
+// of the call, and sends it again only if it was never made. Nothing is locked during a gateway call. The lease in the
+// operation's row keeps two holders from calling at once, and the guards of `finish` accept one outcome only.
+//
+//   begin (begin.sql.ts) → callAndFinish → approved, rejected: finish
+//                                        → unknown: leaveOpen, and later resume
+//   resume               → look up       → approved, rejected: finish
+//                                        → call was not made: resend = callAndFinish, or endWithoutSending
+//                                        → unknown: leaveOpen again
 import { newOperationId } from '../../core/ids.ts'
 import { inSpan } from '../../core/tracing.ts'
-import type { CancelIntent, Finding, Outcome, Unknown } from '../../gateway/gateway.ts'
+import type { Approved, CancelIntent, LookupResult, Outcome, Rejected, Unknown } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
-import { type Transition, transitionOf } from '../order-status.ts'
+import { type OutcomeRow, operationKinds } from '../kinds.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
-import type { Asked, Operation, OperationKind } from './begin.sql.ts'
+import type { Operation, RequestRef } from './begin.sql.ts'
 import type { Finish, Finished } from './finish.sql.ts'
 import { claimLease, notArrivedYet, releaseLease, renewLease } from './lease.sql.ts'
 
-/** What begin has come upon: the way is free, or an operation is open, or neither any more. */
-export type Opening =
+/**
+ * `begun`: this request has opened the operation. `existing`: another operation is open on the order. `changed`: the claim
+ * opened nothing, and what prevented it is gone; begin again.
+ */
+export type BeginResult =
   | { kind: 'begun'; operation: Operation }
-  | { kind: 'open'; operation: Operation }
-  | { kind: 'race'; operation: null }
+  | { kind: 'existing'; operation: Operation }
+  | { kind: 'changed'; operation: null }
 
-/** `finished` is null when somebody else has closed the operation meanwhile: read what became of it. */
-export type Concluded = { kind: 'approved' | 'rejected'; finished: Finished | null }
+/** `finished` is null when another holder has closed the operation first: read the order again. */
+export type ClosedResult = { kind: 'approved' | 'rejected'; finished: Finished | null }
 
-/** `doubtful`: what the gateway says is for a person to look at, and will not change by asking again. */
-export type Conclusion = Concluded | { kind: 'unknown'; code: string; doubtful: boolean }
+/** `hasDiscrepancy`: a person has to look at it, and another try will not change it. */
+export type OperationResult = ClosedResult | { kind: 'unknown'; code: string; hasDiscrepancy: boolean }
 
-/** For whom an operation is settled: whether a call that never arrived is made again, and whether a caller is told. */
-export const errands = {
-  'send again': { sends: true, answers: true },
-  'only look': { sends: false, answers: true },
-  'in the background': { sends: true, answers: false },
+/** Whether a call that was never made may be sent now, and whether a caller gets the outcome as its answer. */
+export const recoveryModes = {
+  retry: { mayResend: true, answersCaller: true },
+  lookupOnly: { mayResend: false, answersCaller: true },
+  background: { mayResend: true, answersCaller: false },
 } as const
-export type Errand = keyof typeof errands
-
-const verbs = {
-  CONFIRM: { call: 'confirm', find: 'findConfirm', approved: 'CONFIRM_APPROVED', rejected: 'CONFIRM_REJECTED' },
-  CANCEL: { call: 'cancel', find: 'findCancel', approved: 'CANCEL_APPROVED', rejected: 'CANCEL_REJECTED' },
-  REFUND: { call: 'cancel', find: 'findCancel', approved: 'PLATFORM_REFUNDED', rejected: 'REFUND_REJECTED' },
-  RETURN: { call: 'cancel', find: 'findCancel', approved: 'RETURN_APPROVED', rejected: 'RETURN_REJECTED' },
-} as const satisfies Record<OperationKind, Record<string, string>>
+export type RecoveryMode = keyof typeof recoveryModes
 
 /**
- * From this attempt of the worker on an answer of 5xx spends its idempotency key. Whether the gateway repeats a stored
- * 5xx is not known; if it does, the old key never gets anything done. A new one cannot do it twice: it is sent after a
- * lookup that shows nothing done, a payment key is captured once, and a whole cancel happens once.
+ * From this try of the worker on an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored 5xx is not
+ * known; if it does, the old key never succeeds. A new key cannot do it twice: it is sent after a lookup that shows nothing
+ * done, a payment key is captured once, and a whole cancel happens once.
  */
-const serverErrorsSpendKeyFrom = 3
+const newKeyForServerErrorsFrom = 3
 
-/** The kind of a discrepancy that says: the worker has tried often enough for a person to look. */
+/** The kind of the discrepancy for an operation that the worker has tried too often. */
 export const stuckKind = 'OPERATION_STUCK'
 
-/** A new operation as its claim has just written it. */
-export function openedOperation(
-  claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'> & {
-    traceParent?: string | null
-  },
-): Operation {
-  const { operationId: holderId, traceParent = null } = claim
-  const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
-  return { ...claim, ...fresh, holderId, traceParent }
-}
-
-/** What an operation is called in the log and in traces, the same everywhere. */
+/** The ids of an operation in traces. */
 export function idsOf({ orderId, operationId }: Operation): { orderId: string; operationId: string } {
   return { orderId, operationId }
 }
 
 /** On every line of the log about an operation. */
-export function fieldsOf({ customerId, orderId, operationId, kind, attempts, asked }: Operation): object {
-  return { ...(asked && { requestId: asked.requestId }), customerId, orderId, operationId, kind, attempts }
+export function logFieldsOf({ customerId, orderId, operationId, kind, attempts, request }: Operation): object {
+  return { ...(request && { requestId: request.requestId }), customerId, orderId, operationId, kind, attempts }
 }
 
-/** Acts two and three, or the settling of what nobody works on; undefined asks to wait for whoever is at it. */
-export async function proceed(
+/** Goes on after begin. Undefined when another holder has the lease: wait, and begin again. */
+export async function runOrResume(
   context: PaymentContext,
-  opening: Opening,
-  errand: Errand,
-  asked?: Asked,
-): Promise<Conclusion | undefined> {
-  if (opening.kind === 'race') return undefined
-  const operation = asked ? { ...opening.operation, asked } : opening.operation
-  if (opening.kind === 'begun') return perform(context, operation, errand)
-  return operation.leased ? undefined : takeOver(context, operation, errand)
+  begun: BeginResult,
+  mode: RecoveryMode,
+  request?: RequestRef,
+): Promise<OperationResult | undefined> {
+  if (begun.kind === 'changed') return undefined
+  const operation = request ? { ...begun.operation, request } : begun.operation
+  if (begun.kind === 'begun') return callAndFinish(context, operation, mode)
+  return operation.leased ? undefined : takeOver(context, operation, mode)
 }
 
-/** Settles an operation that nobody works on. Undefined when somebody else took or closed it meanwhile. */
+/** Call and finish, by the holder of the lease. */
+async function callAndFinish(
+  context: PaymentContext,
+  operation: Operation,
+  mode: RecoveryMode,
+): Promise<OperationResult> {
+  const outcome = await callGateway(context, operation, operationKinds[operation.kind].call)
+  return outcome.kind === 'unknown'
+    ? leaveOpen(context, operation, outcome)
+    : finish(context, operation, outcome, recoveryModes[mode])
+}
+
+/** Claims the lease of an open operation and resumes it. Undefined when another holder was faster. */
 export async function takeOver(
   context: PaymentContext,
   open: Operation,
-  errand: Errand,
-): Promise<Conclusion | undefined> {
+  mode: RecoveryMode,
+): Promise<OperationResult | undefined> {
   const leaseMs = context.settings.operationLeaseMs
   const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
   if (!operation) return undefined
-  return settle(context, open.asked ? { ...operation, asked: open.asked } : operation, errand)
+  return resume(context, open.request ? { ...operation, request: open.request } : operation, mode)
 }
 
-/** Finds out what became of an operation and finishes it, by its holder. Undefined when somebody else has it now. */
-export function settle(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion | undefined> {
-  const { attempts, asked } = operation
-  // In the trace it began in, whoever is at work on it now.
-  const parent = operation.traceParent ?? asked?.traceParent ?? null
-  const links = [asked?.traceParent ?? []].flat()
+/**
+ * Finds out what became of an operation and finishes it, by the holder of the lease. In the trace that the operation began
+ * in, with a link to the present request. Undefined when another holder has the lease by now.
+ */
+export function resume(
+  context: PaymentContext,
+  operation: Operation,
+  mode: RecoveryMode,
+): Promise<OperationResult | undefined> {
+  const { attempts, traceParent: parent } = operation
+  const links = [context.tracing.current() ?? []].flat()
   return inSpan(
     context.tracing,
     'payments.settle',
     { parent, links, attributes: { ...idsOf(operation), attempts } },
-    (traceParent) => findOut(context, { ...operation, traceParent }, errand),
-    (conclusion) => ({ outcome: conclusion?.kind ?? 'taken over' }),
+    () => lookUpAndFinish(context, operation, mode),
+    (result) => ({ outcome: result?.kind ?? 'taken over' }),
   )
 }
 
-async function findOut(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion | undefined> {
-  const finding = await ask(context, operation, verbs[operation.kind].find)
-  if (finding.kind === 'unsent' || (finding.kind === 'absent' && maySessionLive(context, operation))) {
-    return errands[errand].sends ? sendAgain(context, operation, errand) : abandon(context, operation, finding, errand)
-  }
-  return conclude(context, operation, finding.kind === 'absent' ? goneOutcome(operation) : finding, errand)
-}
-
-/** Acts two and three, by the holder. */
-async function perform(context: PaymentContext, operation: Operation, errand: Errand): Promise<Conclusion> {
-  const outcome = await ask(context, operation, verbs[operation.kind].call)
-  return conclude(context, operation, outcome, errand)
-}
-
-type Verb = (typeof verbs)[OperationKind]['call' | 'find']
-
-/** The gateway, with nothing held meanwhile. */
-function ask<Name extends Verb>(
+async function lookUpAndFinish(
   context: PaymentContext,
   operation: Operation,
-  verb: Name,
+  mode: RecoveryMode,
+): Promise<OperationResult | undefined> {
+  const found = await callGateway(context, operation, operationKinds[operation.kind].lookup)
+  if (found.kind === 'unsent' || (found.kind === 'absent' && mayStillBeCaptured(context, operation))) {
+    return recoveryModes[mode].mayResend
+      ? resend(context, operation, mode)
+      : endWithoutSending(context, operation, found, mode)
+  }
+  const outcome = found.kind === 'absent' ? outcomeOfMissingPayment(operation) : found
+  return outcome.kind === 'unknown'
+    ? leaveOpen(context, operation, outcome)
+    : finish(context, operation, outcome, recoveryModes[mode])
+}
+
+async function resend(
+  context: PaymentContext,
+  operation: Operation,
+  mode: RecoveryMode,
+): Promise<OperationResult | undefined> {
+  const isRenewed = await renewLease(context.database, operation, context.settings.operationLeaseMs)
+  return isRenewed ? callAndFinish(context, operation, mode) : undefined
+}
+
+type GatewayCall = 'confirm' | 'cancel' | 'findConfirm' | 'findCancel'
+
+function callGateway<Name extends GatewayCall>(
+  context: PaymentContext,
+  operation: Operation,
+  name: Name,
 ): ReturnType<PaymentContext['gateway'][Name]>
-function ask(context: PaymentContext, operation: Operation, verb: Verb): Promise<Finding> {
-  const { traceParent: parent, sendNumber } = operation
-  const attributes = { ...idsOf(operation), sendNumber }
-  return inSpan<Finding>(
+function callGateway(context: PaymentContext, operation: Operation, name: GatewayCall): Promise<LookupResult> {
+  const attributes = { ...idsOf(operation), sendNumber: operation.sendNumber }
+  return inSpan<LookupResult>(
     context.tracing,
-    `gateway.${verb}`,
-    { parent, kind: 'client', attributes },
-    () => context.gateway[verb](intentOf(operation)),
+    `gateway.${name}`,
+    { kind: 'client', attributes },
+    () => context.gateway[name](intentOf(operation)),
     (answer) => ({ outcome: answer.kind, ...('code' in answer && { code: answer.code }) }),
   )
 }
 
-async function sendAgain(
-  context: PaymentContext,
-  operation: Operation,
-  errand: Errand,
-): Promise<Conclusion | undefined> {
-  const renewed = await renewLease(context.database, operation, context.settings.operationLeaseMs)
-  return renewed ? perform(context, operation, errand) : undefined
+function intentOf(operation: Operation): CancelIntent {
+  const { orderId, paymentKey, amount, reason, operationId, sendNumber } = operation
+  return { orderId, paymentKey, amount, idempotencyKey: `${operationId}-${sendNumber}`, reason: reason ?? '' }
 }
 
-// A payment the gateway does not know proves nothing while the session behind its payment key may live: the call could be
-// on its way. Sending it again is safe, a payment key is captured once, and the answer to the call itself decides.
-function maySessionLive({ settings }: PaymentContext, { kind, sentAgoMs }: Operation): boolean {
-  return kind === 'CONFIRM' && sentAgoMs < settings.paymentSessionMs
+// While the buyer's checkout session at the gateway may be alive, a payment that the gateway does not know proves nothing:
+// the confirm could be on its way. Sending it again is safe, a payment key is captured once, and the answer decides.
+function mayStillBeCaptured({ settings }: PaymentContext, { kind, sentAgoMs }: Operation): boolean {
+  return operationKinds[kind].missingPayment === 'rejected' && sentAgoMs < settings.paymentSessionMs
 }
 
-/** The session of a confirm is over. A captured payment that is gone is for a person to look at. */
-function goneOutcome({ kind }: Operation): Outcome {
+/** A confirm's session has expired: it was not captured. A captured payment that is gone is for a person to look at. */
+function outcomeOfMissingPayment({ kind }: Operation): Outcome {
   const code = 'NOT_FOUND_PAYMENT'
-  return kind === 'CONFIRM' ? { kind: 'rejected', code } : { kind: 'unknown', code, discrepancy: { status: null } }
+  return operationKinds[kind].missingPayment === 'rejected'
+    ? { kind: 'rejected', code }
+    : { kind: 'unknown', code, discrepancy: { status: null } }
 }
 
 /**
- * Nobody is to make the call any more. A payment that is seen waiting is uncaptured once the last call cannot be on its
- * way: then the operation ends here, or the worker would make the call after all. Until then, unknown.
+ * The lookup shows that the call was not made, and this caller does not want it made. Once the last send cannot be on its
+ * way any more the operation ends here as rejected, or the worker would send the call after all. Until then it is unknown.
  */
-async function abandon(
+async function endWithoutSending(
   context: PaymentContext,
   operation: Operation,
-  finding: Finding,
-  errand: Errand,
-): Promise<Conclusion> {
-  const arrived = operation.sentAgoMs >= context.settings.operationLeaseMs
-  if (finding.kind === 'unsent' && arrived) {
-    const { answers: answered } = errands[errand]
-    const heard = { state: 'REJECTED', gatewayCode: 'ABANDONED', transactionKey: null, answered } as const
-    // Our own word, not the gateway's: whoever has taken it over meanwhile may have made the call.
-    return { kind: 'rejected', finished: await finish(context, operation, { ...heard, onlyHolder: true }) }
+  found: LookupResult,
+  mode: RecoveryMode,
+): Promise<OperationResult> {
+  const isLastSendOver = operation.sentAgoMs >= context.settings.operationLeaseMs
+  if (found.kind === 'unsent' && isLastSendOver) {
+    const { answersCaller } = recoveryModes[mode]
+    // Our own decision, not the gateway's: a holder that has taken the operation over may have made the call.
+    return finish(context, operation, { kind: 'rejected', code: 'ABANDONED' }, { answersCaller, onlyHolder: true })
   }
   await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
-  return { kind: 'unknown', code: notArrivedYet, doubtful: false }
+  return { kind: 'unknown', code: notArrivedYet, hasDiscrepancy: false }
 }
 
-/** Act three: the outcome and all that follows from it, or the operation left open for the next one who asks. */
-export async function conclude(
-  context: PaymentContext,
-  operation: Operation,
-  outcome: Outcome,
-  errand: Errand,
-): Promise<Conclusion> {
-  const answered = errands[errand].answers
-  switch (outcome.kind) {
-    case 'approved': {
-      const { transactionKey, discrepancy } = outcome
-      const heard = { state: 'APPROVED', gatewayCode: null, transactionKey, answered } as const
-      const finished = await finish(context, operation, heard)
-      if (discrepancy) await report(context, operation, 'APPROVED', 'PARTLY_CANCELLED_AT_GATEWAY', discrepancy)
-      return { kind: 'approved', finished }
-    }
-    case 'rejected': {
-      const heard = { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, answered } as const
-      return { kind: 'rejected', finished: await finish(context, operation, heard, outcome.returned) }
-    }
-    case 'unknown':
-      await leaveOpen(context, operation, outcome)
-      return { kind: 'unknown', code: outcome.code, doubtful: outcome.discrepancy !== undefined }
-    default:
-      return unreachable(outcome)
-  }
+type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey'>
+
+function recordOf(outcome: Approved | Rejected): OutcomeToRecord {
+  return outcome.kind === 'approved'
+    ? { state: 'APPROVED', gatewayCode: null, transactionKey: outcome.transactionKey }
+    : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null }
 }
 
-type Heard = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | 'answered'> & { onlyHolder?: boolean }
-
-async function finish(
+/** Records the outcome and everything that follows from it; also for an outcome that a review has seen at the gateway. */
+export async function finish(
   context: PaymentContext,
   operation: Operation,
-  heard: Heard,
-  returned = false,
-): Promise<Finished | null> {
-  const { customerId, operationId, holderId, orderId, kind, traceParent } = operation
-  const event = heard.state === 'APPROVED' ? verbs[kind].approved : verbs[kind].rejected
-  const transition = transitionOf(event)
-  const { from, to, credits } = transition
-  const input = { customerId, operationId, holderId, orderId, from, to, credits, onlyHolder: false, ...heard }
+  outcome: Approved | Rejected,
+  { answersCaller: answered, onlyHolder = false }: { answersCaller: boolean; onlyHolder?: boolean },
+): Promise<ClosedResult> {
+  const { customerId, operationId, holderId, orderId, kind } = operation
+  const record = recordOf(outcome)
+  const { from, outcomes } = operationKinds[kind]
+  const row = outcomes[record.state]
+  const { to, credits } = row
+  const input = { customerId, operationId, holderId, orderId, from, to, credits, ...record, answered, onlyHolder }
   const finished = await inSpan(
     context.tracing,
     'payments.finish',
-    { parent: traceParent, attributes: idsOf(operation) },
-    (parent) => context.batches.finishOperation({ ...input, traceParent: parent }),
-    (done) => ({ outcome: heard.state.toLowerCase(), ...(done ? { to } : { finished: false }) }),
+    { attributes: idsOf(operation) },
+    () => context.batches.finishOperation(input),
+    (done) => ({ outcome: outcome.kind, ...(done ? { to } : { finished: false }) }),
   )
-  if (finished) count(context, transition, finished)
-  // Whoever was first has heard the same from the gateway, or one of the two answers was wrong; unless what was approved
-  // then has been given back before we looked.
-  const opposite = heard.state === 'APPROVED' ? 'REJECTED' : 'APPROVED'
-  if (!finished && (returned || heard.onlyHolder)) return null
-  if (!finished) await report(context, operation, opposite, 'CONTRADICTING_OUTCOMES', { heard: heard.state })
-  else if (isStuck(context, operation)) {
-    await resolveDiscrepanciesOfOrder(context.database, operation, stuckKind, 'the operation was settled')
+  if (finished) await afterFinish(context, operation, row, finished)
+  else if (!onlyHolder) await reportContradiction(context, operation, outcome)
+  if (outcome.kind === 'approved' && outcome.discrepancy) {
+    await report(context, operation, 'APPROVED', 'PARTLY_CANCELLED_AT_GATEWAY', outcome.discrepancy)
   }
-  return finished
+  return { kind: outcome.kind, finished }
 }
 
-const steps = { CONFIRMED: 'confirmed', FAILED: 'failed', CANCELLED: 'cancelled', REFUNDED: 'refunded' } as const
+async function afterFinish(
+  context: PaymentContext,
+  operation: Operation,
+  row: OutcomeRow,
+  finished: Finished,
+): Promise<void> {
+  count(context, row, finished)
+  if (!isStuck(context, operation)) return
+  await resolveDiscrepanciesOfOrder(context.database, operation, stuckKind, 'the operation was settled')
+}
 
-function count({ tallies }: PaymentContext, { from, to, credits: effect }: Transition, finished: Finished): void {
-  if (from !== to) tallies.orders[steps[to]] += 1
-  if (effect === 'grant') tallies.credits.granted += finished.credits
-  if (effect === 'take-held') tallies.credits[to === 'REFUNDED' ? 'refunded' : 'rolled_back'] += finished.creditsHeld
+function count(
+  { tallies }: PaymentContext,
+  { orderCounter, creditCounter, credits }: OutcomeRow,
+  finished: Finished,
+): void {
+  if (orderCounter) tallies.orders[orderCounter] += 1
+  if (creditCounter) tallies.credits[creditCounter] += credits === 'grant' ? finished.credits : finished.creditsHeld
+}
+
+/**
+ * Another holder has closed the operation first. If it was with the opposite outcome, one of the gateway's two answers was
+ * wrong; unless a capture that was approved then has been refunded before we looked.
+ */
+async function reportContradiction(
+  context: PaymentContext,
+  operation: Operation,
+  outcome: Approved | Rejected,
+): Promise<void> {
+  if (outcome.kind === 'rejected' && outcome.returned) return
+  const [state, opposite] =
+    outcome.kind === 'approved' ? (['APPROVED', 'REJECTED'] as const) : (['REJECTED', 'APPROVED'] as const)
+  await report(context, operation, opposite, 'CONTRADICTING_OUTCOMES', { heard: state })
+}
+
+/** The unknown branch: nothing is decided, the lease is released, and the worker tries again after a pause. */
+async function leaveOpen(context: PaymentContext, operation: Operation, unknown: Unknown): Promise<OperationResult> {
+  const { code, discrepancy, serverError } = unknown
+  context.log.warn({ ...logFieldsOf(operation), code }, 'gateway outcome unknown')
+  if (discrepancy) await report(context, operation, 'OPEN', code, discrepancy)
+  await reportIfStuck(context, operation, code)
+  const needsNewIdempotencyKey =
+    unknown.needsNewIdempotencyKey || (serverError && operation.attempts >= newKeyForServerErrorsFrom)
+  const { settleFirstPauseMs } = context.settings
+  await releaseLease(context.database, operation, settleFirstPauseMs, { code, needsNewIdempotencyKey })
+  return { kind: 'unknown', code, hasDiscrepancy: discrepancy !== undefined }
 }
 
 function isStuck({ settings }: PaymentContext, { attempts }: Operation): boolean {
   return attempts >= settings.stuckAfterAttempts
 }
 
-async function leaveOpen(context: PaymentContext, operation: Operation, unknown: Unknown): Promise<void> {
-  const { attempts } = operation
-  const { code } = unknown
-  context.log.warn({ ...fieldsOf(operation), code }, 'gateway outcome unknown')
-  if (unknown.discrepancy) await report(context, operation, 'OPEN', code, unknown.discrepancy)
-  await reportIfStuck(context, operation, code)
-  const keySpent = unknown.keySpent || (unknown.serverError && attempts >= serverErrorsSpendKeyFrom)
-  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code, keySpent })
-}
-
-/** Tried often enough: from here on a person can see it. It is still tried, as seldom as anything is. */
+/** The worker has tried often enough: a person can see it from now on. It is still tried, after the longest pauses. */
 export async function reportIfStuck(context: PaymentContext, operation: Operation, code: string): Promise<void> {
   if (isStuck(context, operation)) await report(context, operation, 'OPEN', stuckKind, { code })
 }
 
-/** A discrepancy for a person, if the operation is in the state that makes it one. */
+/** Stores a discrepancy for a person, if the operation is in the state that makes it one. */
 async function report(
   context: PaymentContext,
   operation: Operation,
@@ -283,10 +303,5 @@ async function report(
   detail: object,
 ): Promise<void> {
   if (!(await insertDiscrepancyOfOperation(context.database, operation, state, code, detail))) return
-  context.log.error({ ...fieldsOf(operation), discrepancy: code }, 'the gateway and our books disagree')
-}
-
-function intentOf(operation: Operation): CancelIntent {
-  const { orderId, paymentKey, amount, reason, operationId, sendNumber } = operation
-  return { orderId, paymentKey, amount, idempotencyKey: `${operationId}-${sendNumber}`, reason: reason ?? '' }
+  context.log.error({ ...logFieldsOf(operation), discrepancy: code }, 'the gateway and our books disagree')
 }

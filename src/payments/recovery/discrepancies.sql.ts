@@ -1,5 +1,5 @@
-// What a person has to look at: the gateway and our books do not agree, and no rule says which of them is right. One is
-// open at a time for each kind and subject; it is closed by hand, or by itself once the two agree again.
+// Discrepancies: the gateway and our books disagree, no rule decides which of them is right, and a person has to look. At most
+// one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again.
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -14,7 +14,7 @@ const insertOfOperationStatement = statement(
   returning order_id`,
 )
 
-/** Whether it is new: the operation is in that state, and nobody has reported it before. */
+/** True when it is new: the operation is in that state, and none of this kind is open. */
 export async function insertDiscrepancyOfOperation(
   database: Database,
   { customerId, operationId, kind: operationKind }: Operation,
@@ -44,7 +44,7 @@ const saveStatement = statement(
   returning d.found_at = now() as "isNew"`,
 )
 
-/** Whether it is new; one that is open already has been seen once more. */
+/** True when it is new; one that is open already gets the present time and detail. */
 export async function saveDiscrepancy(database: Database, discrepancy: Discrepancy): Promise<boolean> {
   const { kind, subject, order, detail } = discrepancy
   const values = [order?.customerId ?? null, order?.orderId ?? null, subject, kind, JSON.stringify(detail)]
@@ -60,7 +60,7 @@ const resolveStatement = statement(
   returning kind`,
 )
 
-/** Closes those that are still open; their kinds. */
+/** Resolves those that are still open, and returns their kinds. */
 export async function resolveDiscrepancies(
   database: Database,
   discrepancyIds: string[],
@@ -76,8 +76,8 @@ const findResolvedStatement = statement(
 )
 
 /**
- * By hand: its kind, or undefined when there is none that is open. Whoever says the same again, perhaps because the answer
- * was lost, is told the same.
+ * By an operator. Returns the kind, or undefined when it is not open. A repetition with the same resolution, perhaps because
+ * the answer was lost, returns the same.
  */
 export async function resolveDiscrepancy(
   database: Database,
@@ -97,7 +97,7 @@ const resolveOfOrderStatement = statement(
   where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null`,
 )
 
-/** Closes what is open about an order and of one kind. */
+/** Resolves the open ones of an order and of one kind. */
 export async function resolveDiscrepanciesOfOrder(
   database: Database,
   { customerId, orderId }: OrderKey,
@@ -107,7 +107,7 @@ export async function resolveDiscrepanciesOfOrder(
   await database.run(resolveOfOrderStatement, [customerId, orderId, kind, resolution])
 }
 
-// Times are written by one function and so compared as texts.
+// The times in `detail` are written by one function, so they can be compared as texts.
 const resolveMovementsStatement = statement(
   'payments.resolveMovementDiscrepancies',
   `update discrepancies
@@ -117,7 +117,7 @@ const resolveMovementsStatement = statement(
     and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2`,
 )
 
-/** Closes what is open about the copy of the gateway's list in a span, but for those of these transaction keys. */
+/** Resolves the open ones about the copy of the gateway's list in a span, except those of these transaction keys. */
 export async function resolveMovementDiscrepancies(
   database: Database,
   { from, to }: { from: Date; to: Date },
@@ -136,7 +136,7 @@ const listDoubtedOrdersStatement = statement(
   limit $1`,
 )
 
-/** Orders that something is open about. Those that were looked at longest ago come first, so that each has its turn. */
+/** Orders with open discrepancies. Those that were looked at longest ago come first, so that none is starved. */
 export function listDoubtedOrders(database: Database, limit: number): Promise<OrderKey[]> {
   return database.run<OrderKey>(listDoubtedOrdersStatement, [limit])
 }

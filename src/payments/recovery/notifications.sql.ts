@@ -1,5 +1,5 @@
-// What the gateway has told us, until it has been asked: stored once per transmission, taken up by the worker, closed
-// with what came of it.
+// Notifications of the gateway, until the worker has looked the payment up: stored once per transmission, claimed by the
+// worker, closed with the result.
 import { type Database, statement } from '../../db/database.ts'
 
 export type NewNotification = {
@@ -17,7 +17,7 @@ const insertNotificationStatement = statement(
   on conflict do nothing`,
 )
 
-/** Once; a repetition changes nothing. */
+/** A repetition changes nothing. */
 export async function insertNotification(database: Database, notification: NewNotification): Promise<void> {
   const { transmissionId, eventType, orderId, paymentKey, status } = notification
   await database.run(insertNotificationStatement, [transmissionId, eventType, orderId, paymentKey, status])
@@ -26,16 +26,16 @@ export async function insertNotification(database: Database, notification: NewNo
 export type DueNotification = {
   orderId: string
   paymentKey: string | null
-  /** What it claims of the payment. */
+  /** The payment's status as the notification claims it; it proves nothing. */
   status: string | null
   attempts: number
-  /** How many say it. */
+  /** How many notifications are equal. */
   count: number
   /** To the microsecond, which a Date does not have. */
   claimedAt: string
 }
 
-// Several notifications that say the same of one payment are one reason to ask. The next turn comes later each time.
+// Equal notifications about one payment cause one lookup. The pause before the next try doubles each time.
 const claimNotificationsStatement = statement(
   'payments.claimNotifications',
   `with due as (
@@ -76,7 +76,7 @@ const closeNotificationsStatement = statement(
     and processed_at is null`,
 )
 
-/** All that had arrived and said the same before the gateway was asked. */
+/** Closes all equal ones that had arrived before the lookup. */
 export async function closeNotifications(database: Database, due: DueNotification, outcome: string): Promise<void> {
   await database.run(closeNotificationsStatement, [due.orderId, due.paymentKey, due.status, due.claimedAt, outcome])
 }
@@ -91,7 +91,7 @@ const deleteNotificationsStatement = statement(
   returning transmission_id`,
 )
 
-/** Those processed long ago; how many there were. */
+/** Deletes those processed long ago, and returns how many there were. */
 export async function deleteNotifications(database: Database, keptDays: number, limit: number): Promise<number> {
   return (await database.run(deleteNotificationsStatement, [keptDays, limit])).length
 }

@@ -1,21 +1,21 @@
-// An operator asks about one order: what the gateway says of it now is what counts, and what can be repaired is.
+// An operator's review of one order: its open operation is finished, the order is compared with the gateway's payment, and
+// what can be repaired is repaired.
 import { refuse } from '../../core/errors.ts'
 import { findOrderStory, type StoryDiscrepancy } from '../books/order-story.sql.ts'
 import type { PaymentContext } from '../context.ts'
-import type { OrderStatus } from '../order-status.ts'
+import type { OrderStatus } from '../kinds.ts'
 import { findOrderKeys } from '../orders.sql.ts'
 import { type Review, review } from './review.ts'
 
 /** With the discrepancies that are open now. */
-export type Settled = { orderId: string; result: Review; status: OrderStatus; discrepancies: StoryDiscrepancy[] }
+export type OrderReview = { orderId: string; result: Review; status: OrderStatus; discrepancies: StoryDiscrepancy[] }
 
-/** For whoever asked: it neither agrees nor was repaired. */
-export function isUnsettled({ result }: Pick<Settled, 'result'>): boolean {
+/** The order neither agrees with the gateway nor was repaired. */
+export function needsAttention({ result }: Pick<OrderReview, 'result'>): boolean {
   return result !== 'agrees' && result !== 'repaired'
 }
 
-/** Finishes what is open on the order and compares it with the gateway. */
-export async function settleOrder(context: PaymentContext, orderId: string): Promise<Settled> {
+export async function reviewOrder(context: PaymentContext, orderId: string): Promise<OrderReview> {
   const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
   const result = key && (await review(context, key))
   const story = key && (await findOrderStory(context.database, orderId))

@@ -1,21 +1,22 @@
-// Brings one order in line with the gateway, for whoever has reason to doubt it: a webhook, reconciliation, an operator.
-// What is open is settled first; then the payment is looked at and compared with the order by a table. What is certain
-// is repaired with the operations a request uses; what is not becomes a discrepancy for a person. Only the gateway's own
-// answer counts: whoever asks for the review may name a payment, and is believed nothing else.
+// Brings one order in line with the gateway, because of a notification, a reconciliation or an operator. An open operation is
+// resumed first; then the payment is fetched and compared with the order by a table. A certain difference is repaired with
+// the operations that a request uses; any other one becomes a discrepancy for a person. Only the gateway's own answer
+// counts: of the caller's claims only the payment key is used.
 import { unreachable } from '../../core/assert.ts'
 import { newOperationId } from '../../core/ids.ts'
-import type { Detail, Payment, Sighting } from '../../gateway/gateway.ts'
+import type { FetchedPayment, PaymentDetail, PaymentSnapshot } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
-import { conclude, openedOperation, proceed, takeOver } from '../operations/run.ts'
-import type { OrderStatus } from '../order-status.ts'
+import type { OrderStatus } from '../kinds.ts'
+import { claimReturn, newOperation, type Operation } from '../operations/begin.sql.ts'
+import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
+import { finish, recoveryModes, runOrResume, takeOver } from '../operations/run.ts'
 import type { Order, OrderKey } from '../orders.sql.ts'
 import { resolveDiscrepancies, saveDiscrepancy } from './discrepancies.sql.ts'
-import { claimReturn, findReviewSubject, type ReviewSubject } from './review.sql.ts'
 
-/** `under way`: somebody is at work on it. `unknown`: the gateway did not tell. Both ask to come again. */
+/** `under way`: another process is working on it. `unknown`: the gateway gave no answer. In both cases review again later. */
 export type Review = 'agrees' | 'repaired' | 'disagrees' | 'under way' | 'unknown'
 
-/** What is done, or the kind of the discrepancy. */
+/** The action, or the kind of the discrepancy. */
 type Rule = 'agrees' | 'confirm' | 'refund' | 'return' | Uppercase<string>
 
 const partly = 'PARTLY_CANCELLED_AT_GATEWAY'
@@ -23,14 +24,14 @@ const absent = 'NOT_CAPTURED_AT_GATEWAY'
 const kept = 'NOT_CANCELLED_AT_GATEWAY'
 const closed = { none: absent, kept, 'partly returned': kept, returned: 'agrees' } as const
 
-/** The payment of the order's approved confirm, by the state of the order and what the gateway did with the money. */
-const ownPayment: Partial<Record<OrderStatus, Record<Payment['money'], Rule>>> = {
+/** The payment of the order's approved confirm, by the state of the order and of the money. */
+const ownPayment: Partial<Record<OrderStatus, Record<PaymentSnapshot['money'], Rule>>> = {
   CONFIRMED: { none: absent, kept: 'agrees', 'partly returned': partly, returned: 'refund' },
   CANCELLED: closed,
   REFUNDED: closed,
 }
 
-/** Another payment of the order, whose money is kept. */
+/** A second payment of the order, whose money was captured. */
 const secondPayment = 'SECOND_PAYMENT'
 const second = {
   none: 'agrees',
@@ -40,7 +41,7 @@ const second = {
 } as const
 
 /** Any other payment that names the order. */
-const otherPayment: Record<OrderStatus, Record<Payment['money'], Rule>> = {
+const otherPayment: Record<OrderStatus, Record<PaymentSnapshot['money'], Rule>> = {
   PENDING: { none: 'agrees', kept: 'confirm', 'partly returned': 'confirm', returned: 'agrees' },
   FAILED: { none: 'agrees', kept: 'return', 'partly returned': 'return', returned: 'agrees' },
   CONFIRMED: second,
@@ -48,8 +49,8 @@ const otherPayment: Record<OrderStatus, Record<Payment['money'], Rule>> = {
   REFUNDED: second,
 }
 
-/** Settling what was open, repairing, and a last look: more turns than that mean that others are at it. */
-const maxTurns = 4
+/** Resume the open operation, repair, compare once more: if that is not enough, other processes are changing the order. */
+const maxRounds = 4
 
 export async function review(
   context: PaymentContext,
@@ -57,116 +58,128 @@ export async function review(
   namedPaymentKey: string | null = null,
 ): Promise<Review> {
   let repaired = false
-  for (let turn = 0; turn < maxTurns; turn += 1) {
-    const subject = await findReviewSubject(context.database, key)
-    if (!subject) return 'agrees'
-    const found = subject.open ? await settleOpen(context, subject) : await compare(context, subject, namedPaymentKey)
-    if (found === 'agrees') return repaired ? 'repaired' : 'agrees'
-    if (found !== 'repaired') return found
+  for (let round = 0; round < maxRounds; round += 1) {
+    const found = await findOrderForReview(context.database, key)
+    if (!found) return 'agrees'
+    const result = found.openOperation
+      ? await finishOpen(context, found.openOperation)
+      : await compare(context, found, namedPaymentKey)
+    if (result === 'agrees') return repaired ? 'repaired' : 'agrees'
+    if (result !== 'repaired') return result
     repaired = true
   }
   return 'under way'
 }
 
-async function settleOpen(context: PaymentContext, { open }: ReviewSubject): Promise<Review> {
-  if (!open || open.leased) return 'under way'
-  const conclusion = await takeOver(context, open, 'in the background')
-  // What is doubtful is among the discrepancies by now.
-  if (conclusion?.kind === 'unknown') return conclusion.doubtful ? 'disagrees' : 'unknown'
-  return conclusion ? 'repaired' : 'under way'
+async function finishOpen(context: PaymentContext, operation: Operation): Promise<Review> {
+  if (operation.leased) return 'under way'
+  const result = await takeOver(context, operation, 'background')
+  // Its discrepancy is stored by now.
+  if (result?.kind === 'unknown') return result.hasDiscrepancy ? 'disagrees' : 'unknown'
+  return result ? 'repaired' : 'under way'
 }
 
-/** Somebody has claimed the repair, or made it since we looked: what we found may be true no more. */
+/** Another process has claimed or made the repair since we read the order: compare once more. */
 const overtaken = 'repaired'
 
-/** Looks at every payment that is known, doubted or named; `repaired` asks to look once more. */
-async function compare(context: PaymentContext, subject: ReviewSubject, named: string | null): Promise<Review> {
-  const known = [subject.paymentKey, subject.refusedKey, ...subject.doubtedKeys, named]
+/** Fetches every payment that is known, doubted or named. `repaired`: compare once more. */
+async function compare(context: PaymentContext, found: OrderForReview, named: string | null): Promise<Review> {
+  const known = [found.paymentKey, found.rejectedKey, ...found.doubtedKeys, named]
   const keys = new Set(known.filter((each) => each !== null))
   let result: Review = 'agrees'
   for (const paymentKey of keys) {
-    const sighting = await context.gateway.look(paymentKey)
-    const found = await judge(context, subject, paymentKey, sighting)
-    if (found === 'repaired' || found === 'under way' || found === 'unknown') return found
-    if (found === 'disagrees') result = found
+    const fetched = await context.gateway.fetchPayment(paymentKey)
+    const one = await comparePayment(context, found, paymentKey, fetched)
+    if (one === 'repaired' || one === 'under way' || one === 'unknown') return one
+    if (one === 'disagrees') result = one
   }
-  if (result === 'agrees' && subject.discrepancyIds.length > 0) await resolveSeen(context, subject)
+  if (result === 'agrees' && found.discrepancyIds.length > 0) await resolveSeen(context, found)
   return result
 }
 
-/** What the gateway says and we cannot read is never taken for agreement, nor for absence. */
-async function judge(
+/** An answer that we cannot read is never taken for agreement, nor for a missing payment. */
+async function comparePayment(
   context: PaymentContext,
-  subject: ReviewSubject,
+  found: OrderForReview,
   paymentKey: string,
-  sighting: Sighting,
+  fetched: FetchedPayment,
 ): Promise<Review> {
-  if (sighting.kind === 'payment') return act(context, subject, paymentKey, sighting)
-  if (sighting.kind === 'absent') return act(context, subject, paymentKey, null)
-  if (!sighting.discrepancy) return 'unknown'
-  return disagree(context, subject, sighting.code, paymentKey, sighting.discrepancy)
+  if (fetched.kind === 'payment') return applyRule(context, found, paymentKey, fetched)
+  if (fetched.kind === 'absent') return applyRule(context, found, paymentKey, null)
+  if (!fetched.discrepancy) return 'unknown'
+  return disagree(context, found, fetched.code, paymentKey, fetched.discrepancy)
 }
 
-/** Whether a payment is for this order, and for what it costs. */
-export function isFor({ orderId, amount }: Order, payment: Payment): boolean {
+/** The payment names this order, and has its amount. */
+export function isFor({ orderId, amount }: Order, payment: PaymentSnapshot): boolean {
   return payment.orderId === orderId && payment.amount === amount && payment.currency === 'KRW'
 }
 
-function ruleFor({ order, paymentKey: own }: ReviewSubject, paymentKey: string, payment: Payment | null): Rule {
+function ruleFor(
+  { order, paymentKey: own }: OrderForReview,
+  paymentKey: string,
+  payment: PaymentSnapshot | null,
+): Rule {
   const isOwn = paymentKey === own
   if (!payment) return isOwn ? absent : 'agrees'
   const { orderId, money } = payment
   const same = isFor(order, payment)
-  // Somebody named a payment that has nothing to do with this order.
+  // The named payment has nothing to do with this order.
   if (!isOwn && orderId !== order.orderId) return 'agrees'
   if (!same && (isOwn || money === 'kept' || money === 'partly returned')) return 'PAYMENT_DIFFERS'
   return (isOwn ? ownPayment[order.status] : otherPayment[order.status])?.[money] ?? absent
 }
 
-async function act(
+async function applyRule(
   context: PaymentContext,
-  subject: ReviewSubject,
+  found: OrderForReview,
   paymentKey: string,
-  payment: Payment | null,
+  payment: PaymentSnapshot | null,
 ): Promise<Review> {
-  const rule = ruleFor(subject, paymentKey, payment)
+  const rule = ruleFor(found, paymentKey, payment)
   switch (rule) {
     case 'agrees':
       return 'agrees'
     case 'confirm':
-      return payment ? adoptCapture(context, subject, payment) : 'agrees'
+      return payment ? adoptCapture(context, found, payment) : 'agrees'
     case 'refund':
-      return payment ? adoptCancellation(context, subject, payment) : 'agrees'
+      return payment ? adoptCancellation(context, found, payment) : 'agrees'
     case 'return':
-      return giveBack(context, subject, paymentKey, payment)
+      return returnMoney(context, found, paymentKey, payment)
     default:
-      return disagree(context, subject, rule, paymentKey, shownOf(payment))
+      return disagree(context, found, rule, paymentKey, detailOf(payment))
   }
 }
 
-/** Captured for a PENDING order, and no operation of ours knows of it: a confirm begins and ends with what was seen. */
-async function adoptCapture(context: PaymentContext, subject: ReviewSubject, payment: Payment): Promise<Review> {
-  const { paymentKey, transactionKey } = payment
+/** Captured for a PENDING order without an operation of ours: a confirm begins and finishes with that outcome. */
+async function adoptCapture(
+  context: PaymentContext,
+  { customerId, order }: OrderForReview,
+  { paymentKey, transactionKey }: PaymentSnapshot,
+): Promise<Review> {
   const intent = {
-    customerId: subject.customerId,
+    customerId,
     operationId: newOperationId(),
-    orderId: subject.order.orderId,
+    orderId: order.orderId,
     kind: 'CONFIRM' as const,
     paymentKey,
-    amount: subject.order.amount,
+    amount: order.amount,
     reason: null,
   }
   const leaseMs = context.settings.operationLeaseMs
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
-  await conclude(context, openedOperation(intent), { kind: 'approved', transactionKey }, 'in the background')
+  await finish(context, newOperation(intent), { kind: 'approved', transactionKey }, recoveryModes.background)
   return 'repaired'
 }
 
-/** Cancelled as a whole by somebody who is not us: what is left of the credits is taken back, the order is REFUNDED. */
-async function adoptCancellation(context: PaymentContext, subject: ReviewSubject, payment: Payment): Promise<Review> {
-  const { paymentKey, transactionKey } = payment
+/** Cancelled as a whole, and not by us: the credits that are left are taken back, the order is REFUNDED. */
+async function adoptCancellation(
+  context: PaymentContext,
+  { customerId }: OrderForReview,
+  { paymentKey, transactionKey }: PaymentSnapshot,
+): Promise<Review> {
   const intent = {
-    customerId: subject.customerId,
+    customerId,
     operationId: newOperationId(),
     kind: 'REFUND' as const,
     paymentKey,
@@ -174,28 +187,28 @@ async function adoptCancellation(context: PaymentContext, subject: ReviewSubject
   }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
   if (!claimed) return overtaken
-  const operation = openedOperation({ ...intent, ...claimed })
-  await conclude(context, operation, { kind: 'approved', transactionKey }, 'in the background')
+  const operation = newOperation({ ...intent, ...claimed })
+  await finish(context, operation, { kind: 'approved', transactionKey }, recoveryModes.background)
   return 'repaired'
 }
 
-/** Captured for an order that FAILED. It is certain whose it is, and that nothing was given for it. */
-async function giveBack(
+/** Captured for an order that FAILED: it is certain which order it belongs to, and that no credits were granted for it. */
+async function returnMoney(
   context: PaymentContext,
-  subject: ReviewSubject,
+  found: OrderForReview,
   paymentKey: string,
-  payment: Payment | null,
+  payment: PaymentSnapshot | null,
 ): Promise<Review> {
-  await disagree(context, subject, 'CAPTURED_FOR_FAILED_ORDER', paymentKey, shownOf(payment))
-  const { customerId, order } = subject
+  await disagree(context, found, 'CAPTURED_FOR_FAILED_ORDER', paymentKey, detailOf(payment))
+  const { customerId, order } = found
   const { orderId, amount } = order
   const reason = 'the order had failed'
   const intent = { customerId, orderId, operationId: newOperationId(), paymentKey, reason }
   const claim = { ...intent, leaseMs: context.settings.operationLeaseMs }
   if (!(await claimReturn(context.database, claim))) return overtaken
-  const operation = openedOperation({ ...intent, kind: 'RETURN', amount })
-  const conclusion = await proceed(context, { kind: 'begun', operation }, 'in the background')
-  switch (conclusion?.kind) {
+  const operation = newOperation({ ...intent, kind: 'RETURN', amount })
+  const result = await runOrResume(context, { kind: 'begun', operation }, 'background')
+  switch (result?.kind) {
     case 'approved':
       return 'repaired'
     case 'rejected':
@@ -204,23 +217,23 @@ async function giveBack(
     case undefined:
       return 'unknown'
     default:
-      return unreachable(conclusion)
+      return unreachable(result)
   }
 }
 
-function shownOf(payment: Payment | null): Detail {
+function detailOf(payment: PaymentSnapshot | null): PaymentDetail {
   if (!payment) return { status: 'no such payment' }
   const { status, amount, balance } = payment
   return { status, amount, balance }
 }
 
-/** About the order when it is its own payment; any other is a matter of its own, and there may be several. */
+/** The subject is the order for its own payment; any other payment is a subject itself, and there may be several. */
 async function disagree(
   context: PaymentContext,
-  { customerId, order, paymentKey: own }: ReviewSubject,
+  { customerId, order, paymentKey: own }: OrderForReview,
   kind: string,
   paymentKey: string,
-  gateway: Detail,
+  gateway: PaymentDetail,
 ): Promise<Review> {
   const key = { customerId, orderId: order.orderId }
   const detail = { paymentKey, orderStatus: order.status, orderAmount: order.amount, gateway }
@@ -230,10 +243,10 @@ async function disagree(
   return 'disagrees'
 }
 
-/** Those that were there when we began to look: what somebody else has found since is not ours to close. */
+/** Those that were open when the review began: later ones were found by another process, which saw something else. */
 async function resolveSeen(
   context: PaymentContext,
-  { customerId, order, discrepancyIds }: ReviewSubject,
+  { customerId, order, discrepancyIds }: OrderForReview,
 ): Promise<void> {
   const kinds = await resolveDiscrepancies(context.database, discrepancyIds, 'the gateway and our books agree')
   context.log.warn({ customerId, orderId: order.orderId, discrepancies: kinds }, 'a discrepancy has resolved itself')

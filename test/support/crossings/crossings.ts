@@ -3,7 +3,7 @@
 // there is none left to strike: so no place where the service can die is forgotten.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connections } from '../../../src/db/database.ts'
-import type { Gateway, MovementPage, Sighting, Unknown } from '../../../src/gateway/gateway.ts'
+import type { FetchedPayment, Gateway, MovementPage, Unknown } from '../../../src/gateway/gateway.ts'
 
 /**
  * crash-before   the process dies before the call
@@ -107,7 +107,8 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
       cancel: (intent) => cross('gateway.cancel', () => gateway.cancel(intent), noAnswer),
       findConfirm: (intent) => cross('gateway.findConfirm', () => gateway.findConfirm(intent), noAnswer),
       findCancel: (intent) => cross('gateway.findCancel', () => gateway.findCancel(intent), noAnswer),
-      look: (paymentKey) => cross<Sighting>('gateway.look', () => gateway.look(paymentKey), noAnswer),
+      fetchPayment: (paymentKey) =>
+        cross<FetchedPayment>('gateway.look', () => gateway.fetchPayment(paymentKey), noAnswer),
       listMovements: (query) =>
         cross<MovementPage | Unknown>('gateway.listMovements', () => gateway.listMovements(query), noAnswer),
     }),

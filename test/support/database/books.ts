@@ -10,7 +10,7 @@ import type { HoldEnding } from '../../../src/credits/holds.sql.ts'
 import { updateLowCredits } from '../../../src/credits/low-credits.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
-import type { Gateway, Outcome, Payment } from '../../../src/gateway/gateway.ts'
+import type { Gateway, Outcome, PaymentSnapshot } from '../../../src/gateway/gateway.ts'
 import { cancel } from '../../../src/payments/cancel.ts'
 import { confirm } from '../../../src/payments/confirm.ts'
 import { createPaymentContext, type PaymentContext } from '../../../src/payments/context.ts'
@@ -50,7 +50,7 @@ export function obedientGateway(): Gateway {
     },
     findConfirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
     findCancel: async ({ paymentKey }) => verdictOf(paymentKey).cancel,
-    async look(paymentKey): Promise<Payment> {
+    async fetchPayment(paymentKey): Promise<PaymentSnapshot> {
       const money = returned.has(paymentKey) ? 'returned' : 'kept'
       const orderId = paymentKey.slice(paymentKey.indexOf('_') + 1)
       const rest = { amount: packageOf('STANDARD').price, currency: 'KRW', status: 'DONE', balance: 0 }

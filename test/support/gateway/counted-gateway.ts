@@ -3,7 +3,7 @@ import type { Gateway } from '../../../src/gateway/gateway.ts'
 
 /** How often each verb of the gateway was called. */
 export function countCalls(gateway: Gateway) {
-  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0, look: 0, listMovements: 0 }
+  const calls = { confirm: 0, cancel: 0, findConfirm: 0, findCancel: 0, fetchPayment: 0, listMovements: 0 }
   function counted<Verb extends keyof typeof calls>(verb: Verb): Gateway[Verb] {
     return ((intent: never) => {
       calls[verb] += 1
@@ -15,7 +15,7 @@ export function countCalls(gateway: Gateway) {
     cancel: counted('cancel'),
     findConfirm: counted('findConfirm'),
     findCancel: counted('findCancel'),
-    look: counted('look'),
+    fetchPayment: counted('fetchPayment'),
     listMovements: counted('listMovements'),
   }
   return { gateway: { ...gateway, ...verbs }, calls }

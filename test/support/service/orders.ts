@@ -1,7 +1,7 @@
 // Orders in each state of section 3, brought there the way an order gets there: by requests, by the gateway's refusal,
 // or, for REFUNDED, by the operator.
 import assert from 'node:assert/strict'
-import type { OrderStatus } from '../../../src/payments/order-status.ts'
+import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
 import { refund } from '../../../src/payments/refund.ts'
 import { assertRefused, assertSuccess, type TestCustomer, type TestService } from './service.ts'

@@ -80,7 +80,7 @@ export async function openKinds(books: Books, subject: string): Promise<string[]
   return (await discrepanciesOf(books, subject)).filter((each) => each.resolution === null).map(({ kind }) => kind)
 }
 
-type Verb = 'confirm' | 'cancel' | 'findConfirm' | 'findCancel' | 'look' | 'listMovements'
+type Verb = 'confirm' | 'cancel' | 'findConfirm' | 'findCancel' | 'fetchPayment' | 'listMovements'
 /** Undefined leaves it to the real gateway. */
 export type Overrides = {
   [Name in Verb]?: (asked: Parameters<Gateway[Name]>[0]) => ReturnType<Gateway[Name]> | undefined
@@ -105,7 +105,7 @@ export function createOverrides() {
       cancel: overridden(gateway, 'cancel'),
       findConfirm: overridden(gateway, 'findConfirm'),
       findCancel: overridden(gateway, 'findCancel'),
-      look: overridden(gateway, 'look'),
+      fetchPayment: overridden(gateway, 'fetchPayment'),
       listMovements: overridden(gateway, 'listMovements'),
     }),
   }

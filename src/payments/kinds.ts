@@ -1,0 +1,132 @@
+// Section 3 of the specification, and the one table of what an operation does: for each kind which gateway call it makes and
+// which state of the order it starts from, for each outcome everything that follows. `finish` writes a row of it and
+// checks that the order is still in `from`. The database refuses any other transition by a trigger, and any other state by
+// a check constraint; the audit rules and the tests have tables of their own on purpose.
+import type { Tallies } from '../core/tallies.ts'
+import type { EventType } from '../events/outbox.ts'
+
+export const orderStatuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
+
+/**
+ * CONFIRM captures the payment, CANCEL is the customer's, REFUND is the platform's and takes back the credits that are left,
+ * RETURN refunds money that was captured for an order that FAILED.
+ */
+export type OperationKind = 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+
+/** EXPIRED: no payment was confirmed in time; recovery/expire.ts writes it as a confirm that never was sent. */
+export type ClosedState = 'APPROVED' | 'REJECTED' | 'EXPIRED'
+
+/**
+ * The credits of the order, and the ledger entry that finish.sql.ts writes. grant: adds them (GRANT). take-held: takes those
+ * that begin has put on hold (ROLLBACK for a cancel, REFUND for a refund). release: ends that hold (RELEASE).
+ */
+export type CreditsEffect = 'none' | 'grant' | 'take-held' | 'release'
+
+export type OutcomeRow = {
+  to: OrderStatus
+  credits: CreditsEffect
+  /** Sent to the endpoints of the platform; null where the order stays what it is. */
+  event: EventType | null
+  /** The counters of /metrics. */
+  orderCounter: keyof Tallies['orders'] | null
+  creditCounter: keyof Tallies['credits'] | null
+}
+
+type KindRow = {
+  call: 'confirm' | 'cancel'
+  lookup: 'findConfirm' | 'findCancel'
+  /** What a lookup that finds no payment at the gateway means, once the call cannot be on its way any more. */
+  missingPayment: 'rejected' | 'discrepancy'
+  /** How the gateway lists the money. */
+  movement: 'CAPTURE' | 'CANCEL'
+  /** What the amount adds to the revenue. A capture for a FAILED order was never part of it, nor is its return. */
+  revenueSign: 1 | -1 | 0
+  from: OrderStatus
+  outcomes: Record<'APPROVED' | 'REJECTED', OutcomeRow> & { EXPIRED?: OutcomeRow }
+}
+
+/** An outcome that leaves the order as it is; `credits` ends a hold that begin has made. */
+const unchanged = (to: OrderStatus, credits: 'none' | 'release'): OutcomeRow => ({
+  to,
+  credits,
+  event: null,
+  orderCounter: null,
+  creditCounter: null,
+})
+
+export const operationKinds = {
+  CONFIRM: {
+    call: 'confirm',
+    lookup: 'findConfirm',
+    missingPayment: 'rejected',
+    movement: 'CAPTURE',
+    revenueSign: 1,
+    from: 'PENDING',
+    outcomes: {
+      APPROVED: {
+        to: 'CONFIRMED',
+        credits: 'grant',
+        event: 'order.confirmed',
+        orderCounter: 'confirmed',
+        creditCounter: 'granted',
+      },
+      REJECTED: { to: 'FAILED', credits: 'none', event: 'order.failed', orderCounter: 'failed', creditCounter: null },
+      EXPIRED: { to: 'FAILED', credits: 'none', event: 'order.failed', orderCounter: 'expired', creditCounter: null },
+    },
+  },
+  CANCEL: {
+    call: 'cancel',
+    lookup: 'findCancel',
+    missingPayment: 'discrepancy',
+    movement: 'CANCEL',
+    revenueSign: -1,
+    from: 'CONFIRMED',
+    outcomes: {
+      APPROVED: {
+        to: 'CANCELLED',
+        credits: 'take-held',
+        event: 'order.cancelled',
+        orderCounter: 'cancelled',
+        creditCounter: 'rolled_back',
+      },
+      REJECTED: unchanged('CONFIRMED', 'release'),
+    },
+  },
+  REFUND: {
+    call: 'cancel',
+    lookup: 'findCancel',
+    missingPayment: 'discrepancy',
+    movement: 'CANCEL',
+    revenueSign: -1,
+    from: 'CONFIRMED',
+    outcomes: {
+      APPROVED: {
+        to: 'REFUNDED',
+        credits: 'take-held',
+        event: 'order.refunded',
+        orderCounter: 'refunded',
+        creditCounter: 'refunded',
+      },
+      REJECTED: unchanged('CONFIRMED', 'release'),
+    },
+  },
+  RETURN: {
+    call: 'cancel',
+    lookup: 'findCancel',
+    missingPayment: 'discrepancy',
+    movement: 'CANCEL',
+    revenueSign: 0,
+    from: 'FAILED',
+    outcomes: {
+      APPROVED: unchanged('FAILED', 'none'),
+      REJECTED: unchanged('FAILED', 'none'),
+    },
+  },
+} as const satisfies Record<OperationKind, KindRow>
+
+/** Undefined while the operation is open. */
+export function outcomeOf(kind: OperationKind, state: ClosedState | 'OPEN'): OutcomeRow | undefined {
+  const outcomes: Partial<Record<ClosedState | 'OPEN', OutcomeRow>> = operationKinds[kind].outcomes
+  return outcomes[state]
+}

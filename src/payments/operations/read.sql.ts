@@ -1,0 +1,154 @@
+// Reads an order together with its operations. Three statements, because they start from different keys and need different
+// rows: a confirm knows the order and runs for many requests at once, a cancel knows only the payment key and needs the
+// credits, a review needs every payment that may belong to the order. None of them locks: they explain why a claim opened
+// nothing, or are the start of a claim that checks again. The fourth reader, books/order-story.sql.ts, is for people.
+import { type Batch, createBatch } from '../../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { byOrdinal, columns } from '../../db/set-wise.ts'
+import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
+import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
+
+/** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
+export const operationJson = (alias: string) => `
+  case when ${alias}.operation_id is not null then jsonb_build_object(
+    'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
+    'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
+    'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
+    'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
+    'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits,
+    'traceParent', ${alias}.trace_parent) end`
+
+export type OrderForConfirm = {
+  order: Order
+  /** The open or approved one. */
+  confirm: Operation | null
+  /** Another order of the customer has a confirm with this payment key. */
+  paymentKeyTaken: boolean
+}
+export type ConfirmKey = OrderKey & { paymentKey: string }
+
+const findConfirmSubjectsStatement = statement(
+  'payments.findConfirmSubjects',
+  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
+    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
+  join orders o using (customer_id, order_id)
+  left join payment_operations p
+    on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
+      and p.state in ('OPEN', 'APPROVED')`,
+)
+
+/** What a confirm found that could not be claimed. */
+export async function findOrdersForConfirm(
+  database: Database,
+  inputs: ConfirmKey[],
+): Promise<(OrderForConfirm | null)[]> {
+  type Row = Order & Omit<OrderForConfirm, 'order'> & { ordinal: number }
+  const rows = await database.run<Row>(
+    findConfirmSubjectsStatement,
+    columns(inputs, 'customerId', 'orderId', 'paymentKey'),
+  )
+  return byOrdinal(inputs, rows).map(
+    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
+  )
+}
+
+export function createFindOrderForConfirm(
+  database: Database,
+  tallies: Tallies,
+): Batch<ConfirmKey, OrderForConfirm | null> {
+  return createBatch({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, findConfirmSubjectsStatement.name),
+    run: (inputs) => findOrdersForConfirm(database, inputs),
+  })
+}
+
+export type OrderForCancel = {
+  order: Order
+  confirm: Operation
+  /** An open or approved cancel, or whatever else is open. */
+  cancel: Operation | null
+  /** The credits that the customer can spend. */
+  available: number
+}
+
+const findCancelSubjectStatement = statement(
+  'payments.findCancelSubject',
+  `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
+    a.balance - a.held as "available"
+  from payment_operations p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  join accounts a on a.customer_id = p.customer_id
+  left join payment_operations c
+    on c.customer_id = o.customer_id and c.order_id = o.order_id
+      and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
+  where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
+  order by p.state = 'REJECTED', p.opened_at desc
+  limit 1`,
+)
+
+/** What a cancel found that could not be claimed. A rejected confirm is found only when no other has its payment key. */
+export async function findOrderForCancel(
+  database: Database,
+  { customerId, paymentKey }: { customerId: string; paymentKey: string },
+): Promise<OrderForCancel | null> {
+  const [row] = await database.run<Order & Omit<OrderForCancel, 'order'>>(findCancelSubjectStatement, [
+    customerId,
+    paymentKey,
+  ])
+  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, available: row.available } : null
+}
+
+export type OrderForReview = {
+  order: Order & { refundShortfall: number | null }
+  customerId: string
+  openOperation: Operation | null
+  /** Of the approved confirm. */
+  paymentKey: string | null
+  /** Of the last rejected confirm. */
+  rejectedKey: string | null
+  /** The open ones of the order. */
+  discrepancyIds: string[]
+  /** The payments that the open discrepancies of the order are about. */
+  doubtedKeys: string[]
+}
+
+const findReviewSubjectStatement = statement(
+  'payments.findReviewSubject',
+  `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall as "refundShortfall",
+    ${operationJson('p')} as "open",
+    (select c.payment_key from payment_operations c
+     where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'
+       and c.state = 'APPROVED') as "paymentKey",
+    (select c.payment_key from payment_operations c
+     where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
+     order by c.opened_at desc limit 1) as "refusedKey",
+    array(select d.discrepancy_id from discrepancies d
+          where d.customer_id = o.customer_id and d.order_id = o.order_id
+            and d.resolved_at is null) as "discrepancyIds",
+    array(select distinct d.detail ->> 'paymentKey' from discrepancies d
+          where d.customer_id = o.customer_id and d.order_id = o.order_id and d.resolved_at is null
+            and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
+  from orders o
+  left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
+  where o.customer_id = $1 and o.order_id = $2`,
+)
+
+export async function findOrderForReview(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+): Promise<OrderForReview | null> {
+  type Row = OrderForReview['order'] & {
+    open: Operation | null
+    paymentKey: string | null
+    refusedKey: string | null
+    discrepancyIds: string[]
+    doubtedKeys: string[]
+  }
+  const [row] = await database.run<Row>(findReviewSubjectStatement, [customerId, orderId])
+  if (!row) return null
+  const { open: openOperation, paymentKey, refusedKey: rejectedKey, discrepancyIds, doubtedKeys } = row
+  return { order: row, customerId, openOperation, paymentKey, rejectedKey, discrepancyIds, doubtedKeys }
+}

@@ -1,0 +1,82 @@
+// Fails PENDING orders without a confirm in time. The expiry is stored as the order's confirm in state EXPIRED, so the unique
+// index that allows one confirm also decides between an expiry and a confirm of the same moment.
+import { type Batch, createBatch } from '../../core/batch.ts'
+import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { byOrdinal, columns } from '../../db/set-wise.ts'
+import { emitEvents } from '../../events/outbox.ts'
+import { operationKinds } from '../kinds.ts'
+import { type OrderKey, orderEventData } from '../orders.sql.ts'
+
+// Leaving out orders with an open operation only saves work: it is as old as the snapshot, and the index decides.
+const listDueOrdersStatement = statement(
+  'payments.listDueOrders',
+  `select o.customer_id as "customerId", o.order_id as "orderId"
+  from orders o
+  where o.status = 'PENDING' and o.created_at < now() - $1::bigint * interval '1 ms'
+    and not exists (select from payment_operations p
+                    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
+  limit $2`,
+)
+
+/** PENDING orders that are older than their lifetime and have no open operation. */
+export function listDueOrders(database: Database, lifetimeMs: number, limit: number): Promise<OrderKey[]> {
+  return database.run<OrderKey>(listDueOrdersStatement, [lifetimeMs, limit])
+}
+
+// Locked rows are skipped and come with the next run.
+const expireOrdersStatement = statement(
+  'payments.expireOrders',
+  `with recursive due as (
+    select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
+           greatest(o.created_at, now()) as expired_at
+    from orders o
+    join unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal) using (customer_id, order_id)
+    where o.status = 'PENDING'
+    order by o.customer_id, o.order_id
+    for no key update of o skip locked
+  ),
+  expired as (
+    insert into payment_operations
+      (customer_id, operation_id, order_id, kind, amount, state, holder_id, lease_until, opened_at, closed_at, closed_by)
+    select customer_id, operation_id, order_id, 'CONFIRM', amount, 'EXPIRED', operation_id, now(), expired_at, expired_at,
+           operation_id
+    from due
+    on conflict do nothing
+    returning customer_id, order_id, closed_at
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by order_id) as turn, null::text as kind,
+           0 as delta, 0 as held_delta, order_id, null::text as reference, null::uuid as hold_id,
+           null::text as service_id, 1 as events, closed_at as not_before
+    from expired
+  ),${lockAccountsOf('movement')},${applyMovements},
+  event as (
+    select customer_id, m.first_event as event_number, 'order.failed' as type,
+           ${orderEventData({ order: 'd', status: "'FAILED'", available: 'm.available' })} as data, m.moved_at
+    from due d
+    join moved m using (customer_id, order_id)
+  ),${emitEvents}
+  update orders o
+  set status = 'FAILED'
+  from expired e
+  join due d using (customer_id, order_id)
+  where o.customer_id = e.customer_id and o.order_id = e.order_id
+  returning d.ordinal`,
+)
+
+/** Whether the order was failed. As a batch, so that a locked account delays the orders of its own customer only. */
+export function createExpireOrder(database: Database, tallies: Tallies): Batch<OrderKey, boolean> {
+  return createBatch<OrderKey, boolean>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, expireOrdersStatement.name),
+    rowKey: ({ customerId }) => customerId,
+    run: async (inputs) => {
+      const values = columns(inputs, 'customerId', 'orderId')
+      const rows = await database.run<{ ordinal: number }>(expireOrdersStatement, values)
+      tallies.orders[operationKinds.CONFIRM.outcomes.EXPIRED.orderCounter] += rows.length
+      return byOrdinal(inputs, rows).map((row) => row !== null)
+    },
+  })
+}
