@@ -35,7 +35,7 @@ export function addRequestMetrics(registry: Registry, listeners: ListenerCounts)
   )
   addCounter(registry, 'credits_admission_refused_total', 'Requests turned away before their work began.', () =>
     all.flatMap(({ listener, counts }) =>
-      Object.entries(counts.turnedAway).map(([reason, count]) => [
+      Object.entries(counts.earlyRefusals).map(([reason, count]) => [
         { listener, reason: reason.replace(' ', '_') },
         count,
       ]),
