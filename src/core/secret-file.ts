@@ -1,7 +1,6 @@
-// A secret that sandbox mode makes up for itself: in DATA_DIR, readable by its owner alone, made once by whoever comes
-// first, the service or the command line. Nobody sees it half written: keys hashed under the first half would be lost. The
-// directory is there: whoever opened the database has made it. A file that others can read, since it came from a copy, is
-// closed to them before it is used.
+// A secret that sandbox mode generates: in DATA_DIR, readable by its owner only, created once by the first process, service or
+// command. It is never visible half written: keys hashed under the first half would be lost. Opening the database has created
+// the directory. A file that other users can read, because it was copied, is closed to them before it is used.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,6 +29,6 @@ function closeToOthers(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    throw new Error(`${file} can be read by others and is not ours to close: chmod 600 it`)
+    throw new Error(`${file} can be read by other users, and this user cannot change that: chmod 600 it`)
   }
 }

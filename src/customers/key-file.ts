@@ -1,5 +1,5 @@
-// The API key of the example shop: a shop has to know its key, so it is kept in a file that only its owner can read, and
-// issued again when the file is gone or the database does not know the key. A suspended key stays suspended.
+// The API key of the example shop, in a file that only its owner can read. A new key is issued when the file is missing or the
+// database does not know the key. A suspended key stays suspended.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from '../db/database.ts'
@@ -9,15 +9,15 @@ import { findKeys } from './customers.sql.ts'
 export const storefrontCustomer = 'demo'
 
 export async function readOrIssueKey(database: Database, peppers: Peppers, file: string): Promise<string> {
-  const kept = readKept(file)
-  if (kept && (await isKnown(database, peppers, kept))) return kept
+  const stored = readKeyFile(file)
+  if (stored && (await isKnown(database, peppers, stored))) return stored
   const { apiKey } = await issueKey(database, peppers, storefrontCustomer)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileSync(file, apiKey, { mode: 0o600 })
   return apiKey
 }
 
-function readKept(file: string): string | undefined {
+function readKeyFile(file: string): string | undefined {
   try {
     const text = readFileSync(file, 'utf8').trim()
     return apiKeyPattern.test(text) ? text : undefined

@@ -1,4 +1,4 @@
-// The pepper that sandbox mode makes up for itself.
+// The pepper that sandbox mode generates.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOrMakeSecret } from '../core/secret-file.ts'

@@ -27,7 +27,7 @@ const findTokensStatement = statement(
   join service_tokens t using (pepper_version, token_hash)`,
 )
 
-/** The tokens with these hashes, one per input, null where there is none. */
+/** The tokens with these hashes, one per input; null for an unknown hash. */
 export async function findTokens(database: Database, inputs: KeyHash[]): Promise<(FoundToken | null)[]> {
   const values = columns(inputs, 'pepperVersion', 'keyHash')
   return byOrdinal(inputs, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, values))
@@ -40,7 +40,7 @@ const findSuspendedTokensStatement = statement(
   limit $2`,
 )
 
-/** The tokens that were suspended lately and are still. */
+/** The tokens that were suspended within that time and still are. */
 export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<string[]> {
   const rows = await database.run<{ serviceId: string }>(findSuspendedTokensStatement, [withinMs, limit])
   return rows.map((row) => row.serviceId)
@@ -70,7 +70,7 @@ export type ListedToken = {
   name: string
   lastFour: string
   status: KeyStatus
-  /** Of the secret that it is hashed under. */
+  /** The version of the pepper that it is hashed under. */
   secretVersion: number
   createdAt: Date
 }

@@ -1,8 +1,8 @@
-// Whether the database answers at all: something else than whether it has counted in time.
+// Whether the database answers at all, apart from whether it counts the backlog in time.
 import { type Database, statement } from '../db/database.ts'
 
-const askStatement = statement('telemetry.ask', 'select 1')
+const pingStatement = statement('telemetry.ask', 'select 1')
 
-export async function askDatabase(database: Database): Promise<void> {
-  await database.run(askStatement)
+export async function pingDatabase(database: Database): Promise<void> {
+  await database.run(pingStatement)
 }
