@@ -72,20 +72,20 @@ export function failureKind(error: unknown): FailureKind {
 }
 
 /**
- * Whether a batch failed because of one of its inputs: its values, or a row that another transaction kept locked for longer
- * than a statement waits. The statement was rolled back, and the other inputs may succeed without that one.
+ * Whether a batch failed for the sake of one of its inputs: its values, or a row somebody else kept locked for longer
+ * than a statement waits. Nothing of the statement has happened, and the other inputs may go through alone.
  */
 export function blame(error: unknown): Blame | undefined {
   if ((error as { cause?: { code?: string } })?.cause?.code === lockTimeout) return 'row'
   return failureKind(error) === 'input' ? 'input' : undefined
 }
 
-/** It took longer than a statement may, and was rolled back. */
+/** It took longer than a statement may, and nothing of it has happened. */
 export function isTooSlow(error: unknown): boolean {
   return (error as { cause?: { code?: string } })?.cause?.code === statementTimeout
 }
 
-/** A unique index refused a row: another transaction has inserted an equal one. */
+/** A unique index has refused a row: there is another of its kind by now. */
 export function isTwin(error: unknown): boolean {
   return (error as { code?: string })?.code === uniqueViolation
 }

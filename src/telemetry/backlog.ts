@@ -39,7 +39,7 @@ export function createBacklogReader({ ping, read }: BacklogSource): ReadBacklog 
   }
 }
 
-/** Every kind has a value, also without open operations: Prometheus sees an increase only after a zero. */
+/** All of them, whatever is open: the first of a kind is an increase only where there was a zero. */
 const operationKinds = {
   CONFIRM: 'confirm',
   CANCEL: 'cancel',
