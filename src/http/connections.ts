@@ -26,7 +26,7 @@ const quietMs = 1_000
 /** The longest wait for that quiet: a client that keeps sending does not delay the stop any further. */
 const graceMs = 3_000
 
-export type Connections = {
+export type ConnectionStates = {
   /**
    * Call it for every request; returns the reply of the one before it. A hook before each answer would do the same at ten
    * times the cost.
@@ -46,7 +46,7 @@ export type Connections = {
 
 type ConnectionState = { reply: FastifyReply; requests: number; waiting: number; caller: string; isShared: boolean }
 
-export function watchConnections(app: FastifyInstance, maxRequests: number): Connections {
+export function watchConnections(app: FastifyInstance, maxRequests: number): ConnectionStates {
   const states = new Map<Socket, ConnectionState>()
   const open = new Set<Socket>()
   let isStopping = false

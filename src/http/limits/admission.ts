@@ -10,11 +10,11 @@ import { watchForSlowLoop } from './event-loop.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The kind of work of this route; it is a metric label too. */
-    work?: Work
+    work?: WorkKind
   }
 }
 
-export type Work = keyof typeof limits
+export type WorkKind = keyof typeof limits
 
 /**
  * Requests of a kind that may be under way in one listener. Up to `burst` are admitted at once and served within a fraction of
@@ -93,7 +93,7 @@ export function limitWork(
 type Gate = { isOpen(): boolean; mustYield(): boolean; enter(): void; leave(): void; underWay(): number }
 
 /** `mustYield`: another kind of work needs the room now. */
-function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => false): Gate {
+function createGate({ burst, steady }: (typeof limits)[WorkKind], mustYield = () => false): Gate {
   let underWay = 0
   let crowdedUntil = Number.NEGATIVE_INFINITY
   return {
