@@ -1,5 +1,5 @@
 // Commands about events: the endpoints that are told, their secrets, what was told, and what could not be delivered.
-import { countDeadEvents, type DeadOf, maxDeadEventsCounted, listDeadEvents } from '../events/dead.sql.ts'
+import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead.sql.ts'
 import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoints.sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
 import { listLatestEvents } from '../events/events.sql.ts'
@@ -68,8 +68,8 @@ async function confirmRemove({ database, positionals: [endpointId = ''] }: Call)
   const endpoint = await findEndpoint(database, endpointId)
   if (!endpoint) return undefined
   const { url, status, types } = endpoint
-  const counted = await countDeadEvents(database, maxDeadEventsCounted, { endpointId })
-  const deadEvents = counted < maxDeadEventsCounted ? counted : `${maxDeadEventsCounted} or more`
+  const counted = await countDeadEvents(database, deadEventsCountedTo, { endpointId })
+  const deadEvents = counted < deadEventsCountedTo ? counted : `${deadEventsCountedTo} or more`
   const question = 'Remove it for good, with its secrets, what waits for it and its dead events?'
   return { will: { endpointId, url, status, types: namesOf(types), deadEvents }, question }
 }

@@ -208,7 +208,7 @@ export async function renewKeyHash(database: Database, keyId: string, hash: KeyH
   await database.run(renewKeyHashStatement, [keyId, hash.pepperVersion, hash.keyHash])
 }
 
-/** The keys with these hashes, one per input; null for an unknown hash. */
+/** The keys with these hashes, one per input, null where nobody has it. */
 export async function findKeys(database: Database, inputs: KeyHash[]): Promise<(FoundKey | null)[]> {
   const values = columns(inputs, 'pepperVersion', 'keyHash')
   return byOrdinal(inputs, await database.run<FoundKey & { ordinal: number }>(findKeysStatement, values))

@@ -27,7 +27,7 @@ const findTokensStatement = statement(
   join service_tokens t using (pepper_version, token_hash)`,
 )
 
-/** The tokens with these hashes, one per input; null for an unknown hash. */
+/** The tokens with these hashes, one per input, null where there is none. */
 export async function findTokens(database: Database, inputs: KeyHash[]): Promise<(FoundToken | null)[]> {
   const values = columns(inputs, 'pepperVersion', 'keyHash')
   return byOrdinal(inputs, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, values))

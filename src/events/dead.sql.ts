@@ -48,7 +48,7 @@ const countDeadStatement = statement(
 )
 
 /** Beyond it the exact number does not matter, and counting on would take too long. */
-export const maxDeadEventsCounted = 100_000
+export const deadEventsCountedTo = 100_000
 
 /** At most the limit. */
 export async function countDeadEvents(

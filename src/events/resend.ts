@@ -8,9 +8,9 @@ import {
   type DeadEvent,
   type DeadKey,
   type DeadOf,
+  deadEventsCountedTo,
   deleteDeadEvent,
   listDeadEventsAfter,
-  maxDeadEventsCounted,
 } from './dead.sql.ts'
 import { type DeliveryContext, type Failure, send } from './deliver.ts'
 import { type Endpoint, findEndpoint, listEndpoints } from './endpoints.sql.ts'
@@ -44,7 +44,7 @@ export async function resendDeadEvents(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<Resent> {
   const result: Resent = { resent: 0, left: 0, failed: [] }
-  const counted = await countDeadEvents(context.database, maxDeadEventsCounted, of)
+  const counted = await countDeadEvents(context.database, deadEventsCountedTo, of)
   const closed = new Set<string>()
   for (let after: DeadKey = beforeAllDead; ; ) {
     const batch = await listDeadEventsAfter(context.database, after, batchSize, of)

@@ -46,7 +46,7 @@ export function notAllowed(field: string, schema: Type.TSchema): Refused {
   return contradicts(`${field} has a value that is not allowed`, { field, rule: `must be ${description}` })
 }
 
-/** VAL003, for a value that contradicts stored data. */
+/** VAL003, for what does not fit what is there. */
 export function contradicts(when: string, fault: FieldFault, message?: string): Refused {
   return refused(when, refuseFields('VAL003', [fault], message))
 }
