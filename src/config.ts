@@ -1,5 +1,5 @@
-// The only reader of the environment. Every setting has its limit and its unit; all faults are reported at once, each
-// with what was expected. In production nothing insecure is a default: what sandbox mode makes up has to be given.
+// The only reader of the environment. Every setting has a limit and a unit; all faults are reported at once, each with what was
+// expected. In production no default is insecure: what sandbox mode generates has to be set.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createReader, type Environment, type Reader } from './core/settings-reader.ts'
@@ -19,17 +19,17 @@ export type Config = {
   /** Names that the listeners of internalHost answer to, besides addresses and localhost; lower case. */
   internalHostnames: string[]
   webhookPort: number
-  /** Undefined: made up and kept in dataDir. */
+  /** Undefined: generated and kept in dataDir. */
   webhookToken: string | undefined
   dataDir: string
   /** Undefined: the embedded PostgreSQL in dataDir. */
   databaseUrl: string | undefined
-  /** Of the owner of the tables, who migrates; undefined: the role of databaseUrl does. */
+  /** The URL of the owner of the tables, which migrates; undefined: the role of databaseUrl does. */
   migrationDatabaseUrl: string | undefined
   databaseConnections: number
-  /** Who sees to it that a commit survives a power cut; `provider` when the server itself has fsync off by design. */
+  /** What makes a commit survive a power cut; `provider` when the server itself has fsync off by design. */
   durability: 'server' | 'provider'
-  /** Undefined: sandbox mode makes one up and keeps it in dataDir. */
+  /** Undefined: sandbox mode generates one and keeps it in dataDir. */
   keyPeppers: Peppers | undefined
   gateway: GatewayConfig
   gatewayConnectTimeoutMs: number
@@ -46,10 +46,10 @@ export type Config = {
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
   storefront: { port: number; hasOwnUrls: boolean } | undefined
-  /** How long the first password of an operator, or one after a reset, is good for. */
+  /** How long the first password of an operator, or one after a reset, is valid. */
   firstPasswordHours: number
   bodyLimitBytes: number
-  /** Requests with one API key; 0: no limit. */
+  /** For each API key; 0: no limit. */
   rateLimitPerSecond: number
   shutdownTimeoutMs: number
   /** Whether events may go to private and loopback addresses: for development. */
@@ -58,7 +58,7 @@ export type Config = {
   eventFirstPauseMs: number
   eventRetryMaxMs: number
   eventDeadAfterMs: number
-  /** Whether this process settles, expires, delivers and reconciles. */
+  /** Whether this process runs the background jobs. */
   worker: boolean
   logLevel: string
   /** Undefined: nothing is traced. */
@@ -81,12 +81,12 @@ export class ConfigFaults extends Error {
 
 const hour = 3_600_000
 
-/** Where a person typed a command: npm, and bin/credits, change the directory and leave a note of it. */
+/** The directory in which a command was typed: npm and bin/credits change it and pass it on in INIT_CWD. */
 export function invokedFrom(environment: Environment = process.env): string {
   return environment.INIT_CWD?.trim() || process.cwd()
 }
 
-/** What it takes to find the database, and nothing else: a job that only migrates needs no other setting. */
+/** The settings of the database alone: a job that only migrates needs no others. */
 export type DatabaseConfig = Pick<
   Config,
   'production' | 'dataDir' | 'databaseUrl' | 'migrationDatabaseUrl' | 'databaseConnections' | 'durability'
@@ -117,7 +117,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const { production, databaseUrl } = database
   const gateway = readGateway(read, production)
   const sandbox = gateway.kind === 'sandbox'
-  // Where nothing is real, the database neither, the consumer runs on the same machine.
+  // With the sandbox and the embedded database, consumers of events run on the same machine.
   const consumers = sandbox && !production && databaseUrl === undefined ? 'allow' : 'refuse'
   const storefrontPort = read.integer('STOREFRONT_PORT', 8084, 0, 65_535)
   const storefront = storefrontOf(read, storefrontPort, production, gateway)
@@ -159,19 +159,22 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const, 'info'),
     tracing: readTracing(read),
   }
-  // A confirm may look up once after its call; past the lease somebody else would do the same work again.
+  // A confirm may look up once after its call; past the lease another process would do the same work again.
   const longestCallMs = config.gatewayTimeoutMs + config.gatewayLookupTimeoutMs
   if (config.operationLeaseMs < longestCallMs) {
-    read.fault('OPERATION_LEASE_MS', `at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, ${longestCallMs}`)
+    read.fault(
+      'OPERATION_LEASE_MS',
+      `at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is ${longestCallMs}`,
+    )
   }
   if (read.faults.length > 0) throw new ConfigFaults(read.faults)
   return config
 }
 
-/** Any of them says that no traces are wanted. */
+/** Any of these turns traces off. */
 const tracesOff = { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'none', OTEL_TRACES_SAMPLER: 'always_off' }
 
-/** Named as every program names them that sends traces: they may be meant for all that run on a machine. */
+/** The standard variables of OpenTelemetry, which may be set for all programs of a machine. */
 function readTracing(read: Reader): Config['tracing'] {
   if (Object.entries(tracesOff).some(([name, off]) => read.raw(name)?.toLowerCase() === off)) return undefined
   const [own, base] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const
@@ -182,16 +185,16 @@ function readTracing(read: Reader): Config['tracing'] {
   return { url, serviceName: read.text('OTEL_SERVICE_NAME', 'a name', 'prepaid-credits'), ratio: readRatio(read) }
 }
 
-/** The argument of a sampler that takes no share is something else, or nothing. */
+/** Only samplers by ratio have a ratio as their argument. */
 function readRatio(read: Reader): number {
   const sampler = read.raw('OTEL_TRACES_SAMPLER') ?? 'parentbased_traceidratio'
   if (!sampler.endsWith('traceidratio')) return sampler === 'parentbased_always_off' ? 0 : 1
   const ratio = Number(read.raw('OTEL_TRACES_SAMPLER_ARG') ?? '1')
-  if (!(ratio >= 0 && ratio <= 1)) read.fault('OTEL_TRACES_SAMPLER_ARG', 'a share from 0 to 1')
+  if (!(ratio >= 0 && ratio <= 1)) read.fault('OTEL_TRACES_SAMPLER_ARG', 'a number from 0 to 1')
   return ratio
 }
 
-/** Of the reference page when it stands alone; 0: any free port. */
+/** For the reference page without a service; port 0: any free port. */
 export function readDocsConfig(environment: Environment = process.env) {
   const read = createReader(environment)
   const host = read.text('INTERNAL_HOST', 'an address', '127.0.0.1')
@@ -201,7 +204,7 @@ export function readDocsConfig(environment: Environment = process.env) {
   return { host, port, hostnames }
 }
 
-/** The name that is listened on is one of them. */
+/** Includes the name that is listened on. */
 function readHostnames(read: Reader): string[] {
   const listed = (read.raw('INTERNAL_HOSTNAMES') ?? '').split(',').map((name) => name.trim().toLowerCase())
   const names = listed.filter((name) => name !== '')
@@ -212,21 +215,22 @@ function readHostnames(read: Reader): string[] {
   return own === undefined || isIP(own) ? names : [...names, own]
 }
 
-/** By its beginning alone: what follows may be of libpq's forms, with a socket directory instead of a host. */
+/** Only the beginning is checked: libpq allows other forms after it, such as a socket directory instead of a host. */
 function readDatabaseUrl(read: Reader, name: string): string | undefined {
   const url = read.raw(name)
   if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault(name, 'postgres://user:password@host:port/database')
   return url
 }
 
-/** The embedded database has an owner of its own. */
+/** Not for the embedded database, which has its own owner. */
 function readMigrationUrl(read: Reader, databaseUrl: string | undefined): string | undefined {
   const url = readDatabaseUrl(read, 'MIGRATION_DATABASE_URL')
-  if (url && !databaseUrl) read.fault('MIGRATION_DATABASE_URL', 'DATABASE_URL beside it: that is what serves')
+  if (url && !databaseUrl)
+    read.fault('MIGRATION_DATABASE_URL', 'DATABASE_URL to be set too: the service connects with it')
   return url
 }
 
-/** It is a segment of a path, and whoever knows it may send notifications. */
+/** A path segment; a sender that knows it may send notifications. */
 function readWebhookToken(read: Reader, isNeeded: boolean): string | undefined {
   const token = read.raw('WEBHOOK_TOKEN')
   if (!token && !isNeeded) return undefined
@@ -236,7 +240,7 @@ function readWebhookToken(read: Reader, isNeeded: boolean): string | undefined {
   return token
 }
 
-/** A shop without a login is for trying things out: with the sandbox, or with the gateway's own test keys. */
+/** The shop has no login: only with the sandbox, or with the gateway's test keys. */
 function storefrontOf(read: Reader, port: number, production: boolean, gateway: GatewayConfig): Config['storefront'] {
   if (production || (gateway.kind === 'toss' && !gateway.secretKey.startsWith('test_'))) return undefined
   return { port, hasOwnUrls: !read.raw('SUCCESS_URL') && !read.raw('FAIL_URL') }
@@ -252,14 +256,14 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
     requirePair(read, clientKey, secretKey)
     return { kind: 'toss', clientKey, secretKey, apiUrl: readApiUrl(read, production) }
   }
-  // Whoever sets them means real payments.
+  // Live keys are meant for real payments.
   const live = ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'].filter((name) => read.raw(name)?.startsWith('live_'))
   for (const name of live) read.fault(name, 'no live key with the sandbox: set GATEWAY=toss')
   return {
     kind: 'sandbox',
     clientKey: read.text('TOSS_CLIENT_KEY', 'a key', 'test_ck_sandbox'),
     secretKey: read.text('TOSS_SECRET_KEY', 'a key', 'test_sk_sandbox'),
-    // Its control endpoints have no authentication: in production the network reaches them only where that is said.
+    // Its control endpoints have no authentication: in production they are reachable from the network only if configured.
     host: read.text(
       'SANDBOX_HOST',
       'an address',
@@ -271,8 +275,8 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
 }
 
 /**
- * A pair is of one mode (test, live) and one family (widget keys have a g); the gateway tells a mixed pair apart only
- * when a customer pays.
+ * A pair has one mode (test, live) and one family (widget keys have a g); the gateway refuses a mixed pair only when a customer
+ * pays.
  */
 function requirePair(read: Reader, clientKey: string, secretKey: string): void {
   const client = /^(test|live)_(g?)ck_./.exec(clientKey)
@@ -285,21 +289,21 @@ function requirePair(read: Reader, clientKey: string, secretKey: string): void {
   read.fault('TOSS_SECRET_KEY', `the secret key that belongs to TOSS_CLIENT_KEY: ${client[1]}_${client[2]}sk_…`)
 }
 
-/** The secret key goes there: in production over TLS, or not beyond this machine. */
+/** The secret key is sent there: in production over TLS, or only within this machine. */
 function readApiUrl(read: Reader, production: boolean): string {
   const url = read.url('TOSS_API_URL', ['https:', 'http:'], 'https://api.tosspayments.com')
   const { protocol, hostname } = URL.parse(url) ?? {}
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname?.startsWith('127.')
-  if (production && protocol === 'http:' && !local) read.fault('TOSS_API_URL', 'https:// beyond this machine')
+  if (production && protocol === 'http:' && !local) read.fault('TOSS_API_URL', 'https:// for another machine')
   return withoutEnd(url, '/')
 }
 
-/** A pattern for it would try each beginning anew. */
+/** A regular expression would have quadratic running time. */
 function withoutEnd(text: string, end: string): string {
   return text.endsWith(end) ? withoutEnd(text.slice(0, -1), end) : text
 }
 
-/** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others for keys issued before. */
+/** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others are for older keys. */
 function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
   const expected = 'a secret of at least 16 characters, or several as "2:secret,1:older secret"'
   const text = read.raw('KEY_PEPPER')
@@ -320,7 +324,7 @@ function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
   return [first, ...others]
 }
 
-/** How long a payment may still be confirmed at the gateway after the buyer has authenticated. */
+/** How long the gateway accepts a confirm after the buyer has authenticated. */
 const gatewaySessionMs = 600_000
 
 export function paymentSettings(config: Config): PaymentSettings {
@@ -330,7 +334,7 @@ export function paymentSettings(config: Config): PaymentSettings {
     operationWaitMs,
     pendingOrdersPerCustomer,
     pendingOrderLifetimeMs,
-    // A request may be on its way for as long as its time limit, and find a session that is as old as one can be.
+    // A request may arrive as late as its time limit, in a session that is about to end.
     paymentSessionMs: gatewaySessionMs + config.gatewayTimeoutMs,
     settleFirstPauseMs: Math.min(1_000, config.operationRetryMaxMs),
     settleLongestPauseMs: config.operationRetryMaxMs,

@@ -1,7 +1,6 @@
-// The log: one line of JSON for each thing worth knowing, with fields that were chosen one by one where they are written.
-// Two nets below that: of an error only what names the fault is taken, since what a database says of it may hold the values
-// of a row (a text given as `error` was chosen where it is written, and stays; one that was thrown, `err`, does not); and
-// fields that could be a secret or personal are struck out wherever they turn up.
+// The log: one line of JSON per message, with fields that are chosen one by one where they are logged. Two safety nets: of an
+// error object only fields without data are logged, since a database error may contain the values of a row (a text in `error` was
+// chosen by the caller and stays); and fields that could hold a secret or personal data are redacted, up to three levels deep.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { visible } from './core/visible.ts'
 
@@ -10,7 +9,7 @@ type Fault = Error &
     errors?: unknown[]
   }
 
-/** An error may be within another, and that within the first. */
+/** Errors may be nested, even in a cycle. */
 const maxDepth = 4
 
 function errorFields(error: unknown, depth = 0): object {
@@ -43,7 +42,7 @@ function errorFields(error: unknown, depth = 0): object {
   }
 }
 
-/** A name in brackets is one that cannot stand behind a dot. */
+/** A name in brackets is one that cannot follow a dot. */
 export const neverShown = [
   'apiKey',
   'secret',
@@ -71,7 +70,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       error: (error: unknown) => (typeof error === 'string' ? error : errorFields(error)),
     },
     redact: { paths: anywhere, censor: '[not shown]' },
-    // A line ends with its only line break.
+    // The only line break is at the end of the line.
     hooks: { streamWrite: (line: string) => `${visible(line.slice(0, -1))}\n` },
   }
   return destination ? pino(options, destination) : pino(options)

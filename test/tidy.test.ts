@@ -108,7 +108,7 @@ const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/
 
 /** Pauses that are not to be equal; nothing that anybody could gain by guessing. */
-const jittering = ['src/db/database.ts', 'src/events/deliver.ts', 'src/worker/worker.ts', 'client/src/send.ts']
+const jittering = ['src/core/backoff.ts', 'client/src/send.ts']
 
 /** What no file of these may contain, and what to do instead. */
 const banned: { files: string[]; pattern: RegExp; instead: string }[] = [

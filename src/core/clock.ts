@@ -1,13 +1,13 @@
-// Time within the process: waiting, and deadlines that do not move when somebody sets the wall clock. Times that are
-// stored or compared with stored ones are the database's.
+// Time within the process: waiting, and deadlines that do not depend on the wall clock. Times that are stored, or compared with
+// stored ones, are the database's.
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Rejects when it is cut short. */
+/** Rejects when it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal && { signal })
 }
 
-/** Waits for the next of so many places a second. */
+/** As createPacer of limit.ts. */
 export function createPace(perSecond: number): () => Promise<void> {
   const gapMs = 1_000 / perSecond
   let nextAt = 0
@@ -25,7 +25,7 @@ export function deadlineIn(ms: number): Deadline {
   return { remainingMs: () => Math.max(0, end - performance.now()) }
 }
 
-/** The promise's value, or `late` when it takes longer; the work itself goes on. */
+/** The promise's value, or `late` when it takes longer; the work itself is not stopped. */
 export async function within<Value, Late>(
   deadline: Deadline,
   promise: Promise<Value>,
@@ -40,7 +40,7 @@ export async function within<Value, Late>(
   }
 }
 
-/** A time with its offset, as ISO 8601 writes it; undefined when there is no such time. */
+/** A time with its offset, in ISO 8601; undefined when it is not a valid time. */
 export function readMoment(text: string): Date | undefined {
   const day = text.slice(0, 10)
   const [begin, time] = [new Date(`${day}T00:00:00Z`), new Date(text)]

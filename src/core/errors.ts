@@ -28,7 +28,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | null
 
   constructor(code: ErrorCode, message: string, metadata: Record<string, unknown> | null, retryAfterSeconds = 1) {
-    // Where it was refused is no news, and to note it is most of what a refusal costs.
+    // The stack trace is not used, and capturing it is most of what a refusal costs.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)

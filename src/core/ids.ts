@@ -6,23 +6,23 @@ import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** What an order id of ours looks like; anything else is answered NOT000 without a look into the database. */
+/** The form of our order ids; anything else is answered NOT000 without a query. */
 export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{36}$/
 
-/** As people write it. */
+/** In either case. */
 export const uuidPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
-/** No other UUID comes before it: where a walk by key begins. */
+/** The smallest UUID: where an iteration by key begins. */
 export const leastUuid = '00000000-0000-0000-0000-000000000000'
 
 export function newOrderId(now = Date.now()): string {
   let id = 'ord_'
   for (let shift = 45; shift >= 0; shift -= 5) id += base32[Math.floor(now / 2 ** shift) % 32]
   const bytes = takeRandomBytes(26)
-  for (let place = 0; place < 26; place += 1) id += base32[(bytes[place] as number) % 32]
+  for (let index = 0; index < 26; index += 1) id += base32[(bytes[index] as number) % 32]
   return id
 }
 
-/** Drawn for many ids at once: to draw for each takes longer than all the rest of it. Each byte is given out once. */
+/** Random bytes for many ids: a call for each would take longer than all the rest. Each byte is used once. */
 const randomPool = Buffer.alloc(4_096)
 let poolTaken = randomPool.length
 
@@ -35,7 +35,7 @@ function takeRandomBytes(count: number): Buffer {
   return randomPool.subarray(poolTaken - count, poolTaken)
 }
 
-/** For requests, to find one again in the log: random for this process, then counted. */
+/** Request ids, to find a request in the log: a random prefix for this process, then a number. */
 export function newRequestIds(): () => string {
   const start = randomLettersAndDigits(10)
   let count = 0
@@ -45,12 +45,12 @@ export function newRequestIds(): () => string {
   }
 }
 
-/** Operations are never shown to a caller; version 4 is enough. */
+/** Never shown to a caller, and not sorted by time: version 4 is enough. */
 export function newOperationId(): string {
   return randomUUID()
 }
 
-/** Shown to the services of the platform alone. */
+/** Shown only to services of the platform. */
 export function newHoldId(): string {
   return randomUUID()
 }
@@ -59,12 +59,12 @@ export function newCustomerId(): string {
   return randomUUID()
 }
 
-/** Something to present as proof: its prefix and 43 letters and digits, 256 random bits. */
+/** A secret: its prefix and 43 letters and digits, 256 random bits. */
 export function newSecretText(prefix: string): string {
   return `${prefix}${randomLettersAndDigits(43)}`
 }
 
-/** `length` letters and digits, each with the same probability: bytes past the last multiple of 62 are thrown away. */
+/** Each character has the same probability: bytes past the last multiple of 62 are discarded. */
 export function randomLettersAndDigits(length: number): string {
   let text = ''
   while (text.length < length) {

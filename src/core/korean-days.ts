@@ -1,4 +1,4 @@
-// Days as the gateway and finance have them: Korea's, nine hours ahead of UTC and without summer time.
+// Days of the gateway and of finance: Korean days, nine hours ahead of UTC, without summer time.
 
 const offsetMs = 9 * 3_600_000
 export const dayMs = 86_400_000
@@ -15,12 +15,12 @@ export function startOfKoreanDay(day: string): Date | undefined {
   return Number.isNaN(start.getTime()) || koreanDayOf(start) !== day ? undefined : start
 }
 
-/** The day so many days after, or before. */
+/** A negative number goes back. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 }
 
-/** Oldest first, both included. By their number: past the year 9999 a later day is a lesser text. */
+/** Oldest first, both included. Not compared as texts: past the year 9999 a later day is a smaller text. */
 export function daysFromTo(from: string, to: string): string[] {
   const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs + 1
   return Array.from({ length: Math.max(0, count) }, (_, days) => addDays(from, days))

@@ -1,10 +1,10 @@
-// What a person types into one line, for commands and the console alike: blanks around it are nobody's, and are not counted.
+// One-line texts that people type, in commands and in the console: surrounding blanks are ignored and not counted.
 
-/** A name that is shown: nothing invisible is in it. */
+/** A name: no invisible characters. */
 export const namePattern = /^\p{Z}*(?!\p{Z})[^\p{C}]{1,100}(?<!\p{Z})\p{Z}*$/u
 
-/** Why something is done: what the gateway takes, and PostgreSQL holds. */
+/** A reason: what the gateway accepts and PostgreSQL can store. */
 export const reasonPattern = /^\p{Z}*(?!\p{Z})[^\p{Cc}\p{Cs}]{1,200}(?<!\p{Z})\p{Z}*$/u
 
-/** The same for the console, where people type it each time. Commands take a shorter one: scripts rely on it. */
+/** The console requires a longer reason. Commands accept a shorter one: scripts rely on it. */
 export const tellingReasonPattern = /^\p{Z}*(?!\p{Z})[^\p{Cc}\p{Cs}]{3,200}(?<!\p{Z})\p{Z}*$/u

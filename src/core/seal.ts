@@ -1,19 +1,19 @@
-// Seals short secrets that have to be stored and read again, such as the signing secrets of event endpoints: AES-256-GCM
-// under a key derived from a secret that is not in the database. A sealed text says which secret it is under, so that
-// the secret can be rotated.
+// Encrypts (seals) short secrets that are stored and read again, such as the signing secrets of event endpoints: AES-256-GCM
+// under a key derived from a secret that is not in the database. A sealed text names the version of that secret, so that the
+// secret can be rotated.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export type SealingSecret = { version: number; secret: string }
 
 const algorithm = 'aes-256-gcm'
-/** Said explicitly: shorter ones would be taken too. */
+/** Explicit: by default Node accepts shorter tags. */
 const tag = { authTagLength: 16 }
 
 function keyOf({ secret }: SealingSecret): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'prepaid-credits sealed secrets', 32))
 }
 
-/** `about` is what the secret belongs to: moved elsewhere, it cannot be unsealed. */
+/** `about` is what the secret belongs to: copied to another owner, it cannot be unsealed. */
 export function seal(text: string, about: string, under: SealingSecret): string {
   const nonce = randomBytes(12)
   const cipher = createCipheriv(algorithm, keyOf(under), nonce, tag).setAAD(Buffer.from(about))
@@ -21,7 +21,7 @@ export function seal(text: string, about: string, under: SealingSecret): string 
   return `${under.version}.${sealed.toString('base64url')}`
 }
 
-/** Throws when it is under none of the secrets, or has been changed. */
+/** Throws when none of the secrets fits, or when the text was changed. */
 export function unseal(sealed: string, about: string, secrets: readonly SealingSecret[]): string {
   const [version = '', body = ''] = sealed.split('.')
   const under = secrets.find((each) => `${each.version}` === version)

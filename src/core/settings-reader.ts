@@ -1,9 +1,9 @@
-// Settings as they are written in an environment: one after the other is read, and what is wrong with each is collected, so
-// that all faults are told at once. No fault shows a value that could be a secret.
+// Reads settings from environment variables and collects what is wrong with each, so that all faults are reported at once. No
+// fault shows a value that could be a secret.
 
 export type Environment = Record<string, string | undefined>
 
-/** Reads one variable after the other and collects what is wrong with each; an empty variable counts as not set. */
+/** An empty variable counts as not set. */
 export function createReader(environment: Environment) {
   const faults: string[] = []
   const raw = (name: string) => environment[name]?.trim() || undefined

@@ -1,11 +1,10 @@
-// What the parts of the service count while they work: plain numbers in objects that are made beforehand, so that to count
-// is an addition. Nobody here knows who reads them; /metrics does (src/metrics). They are of this process and since its
-// start: what the books say is in the database.
+// What the parts of the service count: plain numbers in objects that exist beforehand, so that counting is an addition.
+// /metrics reads them (src/telemetry). They are of this process since its start; the books are in the database.
 
-/** How values spread: `counts[n]` of them were at most `bounds[n]` and more than the bound before. */
+/** A histogram: `counts[n]` values were at most `bounds[n]` and more than the bound before. */
 export type Distribution = { bounds: readonly number[]; counts: number[]; sum: number }
 
-/** The bounds in ascending order; what is past the last of them has a place of its own. */
+/** The bounds in ascending order; values past the last one have a bucket of their own. */
 export function createDistribution(bounds: readonly number[]): Distribution {
   const all = [...bounds, Number.POSITIVE_INFINITY]
   return { bounds: all, counts: all.map(() => 0), sum: 0 }
@@ -13,13 +12,13 @@ export function createDistribution(bounds: readonly number[]): Distribution {
 
 export function observe(distribution: Distribution, value: number): void {
   const { bounds, counts } = distribution
-  let place = 0
-  while (value > (bounds[place] as number)) place += 1
-  ;(counts[place] as number) += 1
+  let bucket = 0
+  while (value > (bounds[bucket] as number)) bucket += 1
+  ;(counts[bucket] as number) += 1
   distribution.sum += value
 }
 
-/** One number for each name, from zero. */
+/** A 0 for each name. */
 export function zeroOf<Name extends string>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
@@ -27,12 +26,12 @@ export function zeroOf<Name extends string>(names: readonly Name[]): Record<Name
 const orderSteps = ['created', 'confirmed', 'failed', 'expired', 'cancelled', 'refunded'] as const
 const creditSteps = ['granted', 'spent', 'held', 'captured', 'released', 'rolled_back', 'refunded'] as const
 
-/** Beside those of the requests (src/http/request-counts.ts). */
+/** Requests have their own (src/http/request-counts.ts). */
 export type Tallies = {
   orders: Record<(typeof orderSteps)[number], number>
-  /** How many credits; `held` and what becomes of it are of the services, not of a cancel that is under way. */
+  /** Numbers of credits; `held`, `captured` and `released` are of services' holds, not of cancels under way. */
   credits: Record<(typeof creditSteps)[number], number>
-  /** Operations that the worker took up, by what came of it. */
+  /** Operations that the worker claimed, by outcome. */
   recoveries: Record<'approved' | 'rejected' | 'unknown' | 'failed', number>
   webhooks: Record<'stored' | 'ignored' | 'unreadable', number>
   deliveries: Record<'taken' | 'failed' | 'dead', number>
@@ -57,11 +56,11 @@ export function createTallies(): Tallies {
 
 const batchBounds = [1, 2, 4, 8, 16, 32, 64, 128]
 
-/** One for all who run the statement. */
+/** Shared by all callers of the statement. */
 export function batchSizesOf({ batchSizes }: Tallies, statementName: string): Distribution {
   const known = batchSizes.get(statementName)
   if (known) return known
-  const made = createDistribution(batchBounds)
-  batchSizes.set(statementName, made)
-  return made
+  const created = createDistribution(batchBounds)
+  batchSizes.set(statementName, created)
+  return created
 }

@@ -1,4 +1,4 @@
-// The version of this code, as package.json has it.
+// The version of this code, from package.json.
 import { readFileSync } from 'node:fs'
 
 export function readVersion(): string {

@@ -1,12 +1,12 @@
-// Texts of callers as they may be shown. Reasons, names and references are kept and returned as they were sent; some characters
-// in them are not seen and change what is: controls steer a terminal, bidirectional controls turn the order of what stands beside
-// them around, others hide a difference. Each output (commands, the log, files, the console) shows them as \u202e, in one place.
+// Makes callers' texts safe to show. Reasons, names and references are stored and returned as they were sent, but some characters
+// are invisible and change what is seen: controls steer a terminal, bidirectional controls reorder the text around them, others
+// hide a difference. Every output (commands, log, files, console) shows them as escapes such as \u202e.
 
-// Of emoji the joiner and the selector are part of what is seen: they are matched first and left alone.
+// In emoji the joiner and the selector are part of what is seen: emoji are matched first and kept.
 const emojiOrHidden =
   /(\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)*)|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Every character that cannot be seen as its escape; within JSON it is the same text as before. */
+/** Invisible characters become escapes; within JSON the text stays the same. */
 export function visible(text: string): string {
   return text.replace(emojiOrHidden, (found: string, emoji: string | undefined) => emoji ?? escaped(found))
 }
@@ -18,7 +18,7 @@ function escaped(character: string): string {
     .join('')
 }
 
-/** The same value with every text in it changed, however deep; what is no text, as a Date, is left. */
+/** Maps every text in the value, at any depth; other values, such as a Date, stay. */
 export function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) return value.map((each) => mapTexts(each, map))

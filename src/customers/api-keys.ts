@@ -1,19 +1,19 @@
-// API keys: `cpk_` and 43 letters and digits, 256 random bits. Shown once, at issue. Stored is only an HMAC under a
-// secret that is not in the database (the pepper), and the last four characters for people to recognise a key by. A slow
-// hash would add 45 ms to every request and nothing to 256 random bits.
+// API keys: `cpk_` and 43 letters and digits, 256 random bits. A key is shown once, when it is issued. Stored are only an HMAC
+// under a secret that is not in the database (the pepper), and the last four characters for people to recognise it. A slow hash
+// would add 45 ms to every request and no security to 256 random bits.
 import { createHmac } from 'node:crypto'
 import { newCustomerId, newSecretText, randomLettersAndDigits, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { createCustomerWithKey, findOrCreateCustomer, insertKey, type KeyHash, replaceKey } from './customers.sql.ts'
 
-/** The first pepper is for new keys; the others are there so that keys hashed under them still work. */
+/** The first pepper is for new keys; keys that were hashed under the others still work. */
 export type Peppers = readonly [Pepper, ...Pepper[]]
 export type Pepper = { version: number; secret: string }
 
-/** Decides well-formed from malformed (section 5) by shape alone. */
+/** Well-formed or malformed (section 5) is decided by this alone. */
 export const apiKeyPattern = /^cpk_[0-9A-Za-z]{43}$/
 
-/** What the id of a key looks like: it names a key and opens nothing. */
+/** An id identifies a key and gives no access. */
 export const keyIdPattern = /^key_[0-9A-Za-z]{20}$/
 
 export type IssuedKey = { keyId: string; customerId: string; apiKey: string }
@@ -22,7 +22,7 @@ export function hashKey(apiKey: string, { version, secret }: Pepper): KeyHash {
   return { pepperVersion: version, keyHash: createHmac('sha256', secret).update(apiKey).digest() }
 }
 
-/** A key for a customer, by id or by name; a customer who is not known yet is made. A second key rotates the first. */
+/** A key for a customer, by id or by name; an unknown customer is created. To rotate, issue a second key: both work. */
 export async function issueKey(
   database: Database,
   peppers: Peppers,
@@ -35,14 +35,14 @@ export async function issueKey(
   return issueKeyTo(database, peppers, customerId)
 }
 
-/** A key for a customer who is there. */
+/** A key for an existing customer. */
 export async function issueKeyTo(database: Database, peppers: Peppers, customerId: string): Promise<IssuedKey> {
   const { apiKey, ...stored } = newKey(peppers)
   await insertKey(database, { customerId, ...stored })
   return { keyId: stored.keyId, customerId, apiKey }
 }
 
-/** A new customer with a key; undefined when the name is another's. */
+/** A new customer with a key; undefined when the name is taken. */
 export async function createCustomerAndKey(
   database: Database,
   peppers: Peppers,
@@ -53,7 +53,7 @@ export async function createCustomerAndKey(
   return isCreated ? { keyId: stored.keyId, customerId, apiKey } : undefined
 }
 
-/** A new key in the place of one that works, which is suspended; undefined when there is none such. */
+/** Replaces an active key, which is suspended; undefined when there is no such active key. */
 export async function rotateKey(database: Database, peppers: Peppers, keyId: string): Promise<IssuedKey | undefined> {
   const { apiKey, ...stored } = newKey(peppers)
   const customerId = await replaceKey(database, keyId, stored)

@@ -1,15 +1,15 @@
-// Section 5 of the specification: who is calling, decided from one header before anything else of the request is read.
+// Section 5 of the specification: the caller of the public API, from one header, before anything else of the request is read.
 import type { Database } from '../db/database.ts'
 import { apiKeyPattern, type Peppers } from './api-keys.ts'
 import { type FoundKey, findKeys, findSuspendedKeys, renewKeyHash } from './customers.sql.ts'
-import { createRecogniser } from './recognise.ts'
+import { createKeyCheck } from './key-check.ts'
 
-/** Takes the header's value as Node gives it: repeated headers arrive joined by a comma and are malformed. */
+/** Node joins repeated headers with a comma, which makes them malformed. */
 export type Authenticate = (header: string | string[] | undefined) => Caller | Promise<Caller>
 export type Caller = Pick<FoundKey, 'customerId' | 'keyId'>
 
 export function createAuthenticate(database: Database, peppers: Peppers): Authenticate {
-  return createRecogniser<FoundKey>({
+  return createKeyCheck<FoundKey>({
     peppers,
     pattern: apiKeyPattern,
     idOf: ({ keyId }) => keyId,

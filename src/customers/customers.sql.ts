@@ -19,7 +19,7 @@ const findCustomerStatement = statement(
   'select customer_id as "customerId" from customers where customer_id = $1 or name = $2',
 )
 
-/** The customer with that id or name, made with an empty account when there is none. */
+/** The customer with that id or name; created with an empty account when there is none. */
 export async function findOrCreateCustomer(
   database: Database,
   customerId: string,
@@ -29,11 +29,11 @@ export async function findOrCreateCustomer(
   const [found] = await database.run<Row>(findCustomerStatement, [customerId, name])
   if (found) return found.customerId
   const [created] = await database.run<Row>(createCustomerStatement, [customerId, name])
-  // Made by somebody else between the two: it is there now.
+  // Another process created it between the two statements.
   return created ? created.customerId : findOrCreateCustomer(database, customerId, name)
 }
 
-/** Whether it was made: the name may belong to another customer. A repeated statement finds the customer it made before. */
+/** False when the name belongs to another customer. A repeated statement finds the customer that it created. */
 export async function createCustomer(database: Database, customerId: string, name: string): Promise<boolean> {
   const created = await database.run(createCustomerStatement, [customerId, name])
   return created.length > 0 || (await findCustomer(database, customerId)) !== undefined
@@ -55,7 +55,7 @@ export async function countKeys(database: Database): Promise<number> {
 
 export type KeyStatus = 'ACTIVE' | 'SUSPENDED'
 
-export type KeyRow = {
+export type StoredKey = {
   keyId: string
   customerId: string
   pepperVersion: number
@@ -71,11 +71,11 @@ const insertKeyStatement = statement(
   on conflict (key_id) do nothing`,
 )
 
-export async function insertKey(database: Database, key: Omit<KeyRow, 'status'>): Promise<void> {
+export async function insertKey(database: Database, key: Omit<StoredKey, 'status'>): Promise<void> {
   await database.run(insertKeyStatement, [key.keyId, key.customerId, key.pepperVersion, key.keyHash, key.lastFour])
 }
 
-// Both or neither: a customer without a key could not be made again.
+// Both or neither: a customer without a key could not be created again.
 const createCustomerWithKeyStatement = statement(
   'customers.createCustomerWithKey',
   `with created as (
@@ -88,11 +88,11 @@ const createCustomerWithKeyStatement = statement(
   returning key_id`,
 )
 
-/** Makes the customer with a first key, or says no: the name is another's. One that was repeated finds its own. */
+/** Creates a customer with a first key; false when the name is taken. A repeated statement finds its own key. */
 export async function createCustomerWithKey(
   database: Database,
   name: string,
-  key: Omit<KeyRow, 'status'>,
+  key: Omit<StoredKey, 'status'>,
 ): Promise<boolean> {
   const { customerId, keyId, pepperVersion, keyHash, lastFour } = key
   const values = [customerId, name, keyId, pepperVersion, keyHash, lastFour]
@@ -100,7 +100,7 @@ export async function createCustomerWithKey(
   return created.length > 0 || (await findKey(database, keyId)) !== undefined
 }
 
-// Both or neither: nobody is left with two keys that work, or with none.
+// Both or neither: no customer is left with two active keys, or with none.
 const replaceKeyStatement = statement(
   'customers.replaceKey',
   `with replaced as (
@@ -121,18 +121,18 @@ const findKeyStatement = statement(
 export async function findKey(
   database: Database,
   keyId: string,
-): Promise<Pick<KeyRow, 'customerId' | 'status'> | undefined> {
-  return (await database.run<Pick<KeyRow, 'customerId' | 'status'>>(findKeyStatement, [keyId]))[0]
+): Promise<Pick<StoredKey, 'customerId' | 'status'> | undefined> {
+  return (await database.run<Pick<StoredKey, 'customerId' | 'status'>>(findKeyStatement, [keyId]))[0]
 }
 
 /**
- * Suspends a key that works and puts another in its place: whose it is, or undefined when the old one does not work. One
- * that was repeated finds its own.
+ * Suspends an active key and inserts another. Returns its customer, or undefined when the old key is not active. A repeated
+ * statement finds its own key.
  */
 export async function replaceKey(
   database: Database,
   oldKeyId: string,
-  key: Omit<KeyRow, 'status' | 'customerId'>,
+  key: Omit<StoredKey, 'status' | 'customerId'>,
 ): Promise<string | undefined> {
   const { keyId, pepperVersion, keyHash, lastFour } = key
   const values = [oldKeyId, keyId, pepperVersion, keyHash, lastFour]
@@ -157,7 +157,7 @@ export type ListedKey = {
   customerName: string | null
   lastFour: string
   status: KeyStatus
-  /** Of the secret that it is hashed under. */
+  /** The version of the pepper that it is hashed under. */
   secretVersion: number
   createdAt: Date
 }
@@ -193,7 +193,7 @@ const findSuspendedKeysStatement = statement(
   limit $2`,
 )
 
-/** The keys that were suspended lately and are still. */
+/** The keys that were suspended within that time and still are. */
 export async function findSuspendedKeys(database: Database, withinMs: number, limit: number): Promise<string[]> {
   const rows = await database.run<{ keyId: string }>(findSuspendedKeysStatement, [withinMs, limit])
   return rows.map((row) => row.keyId)

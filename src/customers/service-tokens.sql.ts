@@ -40,7 +40,7 @@ const findSuspendedTokensStatement = statement(
   limit $2`,
 )
 
-/** The tokens that were suspended lately and are still. */
+/** The tokens that were suspended within that time and still are. */
 export async function findSuspendedTokens(database: Database, withinMs: number, limit: number): Promise<string[]> {
   const rows = await database.run<{ serviceId: string }>(findSuspendedTokensStatement, [withinMs, limit])
   return rows.map((row) => row.serviceId)
@@ -70,7 +70,7 @@ export type ListedToken = {
   name: string
   lastFour: string
   status: KeyStatus
-  /** Of the secret that it is hashed under. */
+  /** The version of the pepper that it is hashed under. */
   secretVersion: number
   createdAt: Date
 }

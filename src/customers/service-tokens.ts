@@ -1,17 +1,17 @@
-// Tokens of the platform's own services: `cst_` and 43 letters and digits, kept as API keys are, as a keyed hash. They
-// open the internal API and nothing else; an API key does not open it.
+// Tokens of the platform's own services: `cst_` and 43 letters and digits, stored as a keyed hash like API keys. They give access
+// to the internal API only, and API keys give none to it.
 import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
-import { createRecogniser } from './recognise.ts'
+import { createKeyCheck } from './key-check.ts'
 import { type FoundToken, findSuspendedTokens, findTokens, insertToken, renewTokenHash } from './service-tokens.sql.ts'
 
-/** Takes the values of the header, each as it was sent. */
+/** Gets every value of the header as it was sent. */
 export type AuthenticateService = (headers: string[]) => { serviceId: string } | Promise<{ serviceId: string }>
 
 const tokenPattern = /^cst_[0-9A-Za-z]{43}$/
 
-/** What a service is told in the place of the catalogue's texts, which speak of API keys. */
+/** Instead of the catalogue's texts, which are about API keys. */
 export const tokenTexts = {
   INVALID_API_KEY: 'The Authorization header is missing or has no token of a service.',
   AUTH001: 'The token is not recognised.',
@@ -20,7 +20,7 @@ export const tokenTexts = {
 
 export type IssuedToken = { serviceId: string; name: string; token: string }
 
-/** A token for the service of that name; a second one rotates the first. */
+/** A token for the service of that name. To rotate, issue a second one: both work. */
 export async function issueToken(database: Database, peppers: Peppers, name: string): Promise<IssuedToken> {
   const token = newSecretText('cst_')
   const serviceId = `svc_${randomLettersAndDigits(20)}`
@@ -28,9 +28,9 @@ export async function issueToken(database: Database, peppers: Peppers, name: str
   return { serviceId, name, token }
 }
 
-/** From the Authorization headers: one, with a token; another scheme is as malformed as another token. */
+/** Exactly one Authorization header with a token; another scheme is as malformed as another token. */
 export function createAuthenticateService(database: Database, peppers: Peppers): AuthenticateService {
-  const recognise = createRecogniser<FoundToken>({
+  const checkToken = createKeyCheck<FoundToken>({
     peppers,
     pattern: tokenPattern,
     texts: tokenTexts,
@@ -41,6 +41,6 @@ export function createAuthenticateService(database: Database, peppers: Peppers):
   })
   return (headers) => {
     const [, token] = /^Bearer ([^\s,]+)$/i.exec(headers[0] ?? '') ?? []
-    return recognise(headers.length === 1 ? token : undefined)
+    return checkToken(headers.length === 1 ? token : undefined)
   }
 }

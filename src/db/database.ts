@@ -1,9 +1,10 @@
-// The database as the rest of the service sees it: named statements, one at a time, each its own transaction. There is
-// no way to hold a transaction or a connection across anything else, a gateway call least of all. Every statement given
-// to `run` may be repeated with the same values: when a connection dies its commit is ambiguous, and repeating is the
-// only way to know. Begin, finish and purchase carry their own ids for that.
+// The database for the rest of the service: named statements, one at a time, each its own transaction. No transaction or
+// connection can be held across anything else, least of all a gateway call. Every statement given to `run` may be repeated
+// with the same values: when a connection is lost it is unknown whether the commit happened, and repeating is the only way to
+// find out. Begin, finish and purchase carry their own ids for that.
 import pg from 'pg'
 import { assert } from '../core/assert.ts'
+import { backoffMs } from '../core/backoff.ts'
 import type { RetryScope } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
@@ -13,26 +14,26 @@ export type Statement = { name: string; text: string }
 
 export type Database = {
   run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
-  /** For readiness; a database that only a test has may go without. */
-  refusals?: Refusals
+  /** For readiness; tests may leave it out. */
+  refusedWrites?: RefusedWrites
 }
 
-/** The last statement that the server refused because it takes no writes. Shared by the databases of a process. */
-export type Refusals = { last: { sqlstate: string } | null }
+/** The last statement that the server refused because it accepts no writes. Shared by the databases of a process. */
+export type RefusedWrites = { last: { sqlstate: string } | null }
 
-/** What `run` needs of pg's Pool. The tests put their faults between the two. */
+/** What `run` needs of pg's Pool. Tests inject their faults here. */
 export type Connections = {
   query(query: { name: string; text: string; values: unknown[] }): Promise<{ rows: unknown[] }>
 }
 
 export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
 
-/** The final text of every statement by its name, as far as the files that define them are loaded. */
+/** The final text of every statement by its name, of the files that are loaded. */
 export const definedStatements = new Map<string, string>()
 
 /**
- * Statements are prepared under their name, once per connection: planning the larger ones costs milliseconds. A name has one
- * text: a connection that has prepared it would run the other.
+ * Statements are prepared under their name, once per connection: planning the larger ones takes milliseconds. A name has one
+ * text: a connection that has prepared the first would run it for the second.
  */
 export function statement(name: string, text: string): Statement {
   assert((definedStatements.get(name) ?? text) === text, `two statements are named ${name}`)
@@ -40,11 +41,11 @@ export function statement(name: string, text: string): Statement {
   return { name, text }
 }
 
-// What follows from a failure, by SQLSTATE. The first line that matches decides.
-//   again     nothing happened; the transaction lost against another one
-//   away      the server or the connection went; whether the commit happened is not known
-//   busy      the server is there and cannot serve now; repeating would add to its load
-//   input     the values broke a rule of the schema
+// Kinds of failures by SQLSTATE. The first line that matches decides.
+//   again     rolled back: the transaction lost a conflict with another one
+//   away      the server or the connection is gone; it is unknown whether the commit happened
+//   busy      the server answers and cannot serve now; repeating would add to its load
+//   input     the values violate a rule of the schema
 const lockTimeout = '55P03'
 const statementTimeout = '57014'
 const uniqueViolation = '23505'
@@ -89,20 +90,21 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: string })?.code === uniqueViolation
 }
 
-/** No room, no memory, no connections, or a server that is read-only: what a statement that writes meets first. */
+/** No disk space, memory or connections, or a read-only server: writes fail first. */
 const refusedWrite = /^(53...|25006)$/
 
-/** Pauses before the second, third and fourth try. A restart of PostgreSQL takes about 300 ms. */
-const pausesMs = [20, 150, 400]
+/** Pauses of 20, 150 and 400 ms, give or take half. A restart of PostgreSQL takes about 300 ms. */
+const retries = 3
+const backoff = { firstMs: 20, factor: 7.5, longestMs: 400, jitter: 0.5 }
 
 export function createDatabase(
   connections: Connections,
   log: Log,
   { statements }: Pick<Tallies, 'statements'> = createTallies(),
-  refusals: Refusals = { last: null },
+  refusedWrites: RefusedWrites = { last: null },
 ): Database {
   return {
-    refusals,
+    refusedWrites,
     async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
       for (let attempt = 0; ; attempt += 1) {
         try {
@@ -112,20 +114,19 @@ export function createDatabase(
           const kind = failureKind(error)
           if (kind === 'bug' || kind === 'input') throw error
           statements.failures[kind] += 1
-          const pauseMs = kind === 'busy' ? undefined : pausesMs[attempt]
           const { code, message } = error as { code?: string; message?: string }
-          if (code && refusedWrite.test(code)) refusals.last = { sqlstate: code }
+          if (code && refusedWrite.test(code)) refusedWrites.last = { sqlstate: code }
           log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
-          if (pauseMs === undefined) throw Object.assign(refuse('SVC001'), { cause: error })
+          if (kind === 'busy' || attempt === retries) throw Object.assign(refuse('SVC001'), { cause: error })
           statements.retries += 1
-          await sleep(pauseMs * (0.5 + Math.random()))
+          await sleep(backoffMs(attempt, backoff))
         }
       }
     },
   }
 }
 
-/** bigint arrives as text; KRW, credits and numbers of entries are exact in JavaScript or something is very wrong. */
+/** bigint arrives as text; KRW, credits and entry numbers are far below the limit of exact integers. */
 function parseExactInteger(text: string): number {
   const value = Number(text)
   assert(Number.isSafeInteger(value), `${text} is not an exact integer in JavaScript`)
@@ -143,10 +144,9 @@ export type PoolSettings = {
     | { host: string; port: number; user: string; password: string | (() => string); database: string }
   maxConnections: number
   /**
-   * `once`: a statement is planned once per connection, for values of any size, and never to read a whole table. For those
-   * of requests, which find their rows by key whatever the values are: PostgreSQL would plan them anew for every small
-   * batch, and that takes longer than running them. `as needed`: what walks over many rows may need another plan for other
-   * values.
+   * `once`: a statement is planned once per connection, for values of any size, and never with a sequential scan. For
+   * requests, whose statements find their rows by key: PostgreSQL would plan them again for every small batch, and that
+   * takes longer than running them. `as needed`: statements over many rows may need another plan for other values.
    */
   plans?: 'once' | 'as needed'
   /** How long a statement may take. */
@@ -154,10 +154,10 @@ export type PoolSettings = {
   log: Log
 }
 
-/** As statements, not as an option of the connection: that would take the place of one in DATABASE_URL or PGOPTIONS. */
+/** As statements, not as connection options: those would replace the ones in DATABASE_URL or PGOPTIONS. */
 const plannedOnce = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off'
 
-/** What those that serve, and those of commands, are called in pg_stat_activity. */
+/** The name of the connections of services and commands in pg_stat_activity. */
 export const applicationName = 'prepaid-credits'
 
 export function createPool(settings: PoolSettings): pg.Pool {
@@ -168,8 +168,8 @@ export function createPool(settings: PoolSettings): pg.Pool {
     types,
     max: maxConnections,
     connectionTimeoutMillis: 2_000,
-    // A connection that died without a word would hold its statement, and the batch behind it, until TCP gives up. Longer
-    // than the server's own limit, so that a slow statement is refused there first.
+    // A connection that died silently would block its statement, and the batch behind it, until TCP gives up. Longer than the
+    // server's own limit, so that a slow statement fails there first.
     query_timeout: statementLimitMs + 2_000,
     keepAlive: true,
     idleTimeoutMillis: 60_000,
@@ -178,8 +178,8 @@ export function createPool(settings: PoolSettings): pg.Pool {
     idle_in_transaction_session_timeout: 10_000,
     application_name: applicationName,
   })
-  // Without a listener a connection that dies while idle would end the process. Those of a pool that is ending may: they
-  // are on their way out when it says that it has ended, and a server that is stopped then cuts them off.
+  // Without a listener a connection that is lost while idle would end the process. Not logged while the pool is ending: a
+  // server that stops then closes connections that are being closed here.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ error: error.message }, 'an idle database connection was lost')
   })

@@ -1,29 +1,29 @@
-// The guards that the guarantees rest on, by their definitions: columns, constraints, unique indexes, triggers, and the
-// functions behind them. One may have been dropped, disabled or replaced by hand, to get something done, and forgotten: every
-// start compares what the catalog has with guards.json, and every audit does. `npm run schema` writes that file from the
-// migrations, so a new guard is in it without a word here. Beside what is missing or different it finds what could undo a
-// guard: other triggers, rules, row level security, inheritance, and rights that the serving role does not need.
+// The guards that the guarantees depend on, by their definitions: columns, constraints, unique indexes, triggers and their
+// functions. One may have been dropped, disabled or replaced by hand and forgotten, so every start and every audit compares the
+// catalog with guards.json. `npm run schema` writes that file from the migrations, so a new guard needs no change here. Besides
+// missing and different guards it finds what could undo one: other triggers, rules, row level security, inheritance, and rights
+// that the serving role does not need.
 import { readFileSync } from 'node:fs'
 import { type Database, statement } from './database.ts'
 import { listSurplusRights, rights } from './rights.ts'
 
 type GuardKind = 'column' | 'constraint' | 'unique index' | 'trigger' | 'function'
 
-/** `table` of a function is empty: it belongs to none. */
-export type Guard = { kind: GuardKind; table: string; name: string; definition: string }
+/** `table` is empty for a function. */
+export type SchemaGuard = { kind: GuardKind; table: string; name: string; definition: string }
 
-/** What the migrations come to. */
-export const guards: Guard[] = JSON.parse(readFileSync(new URL('guards.json', import.meta.url), 'utf8'))
+/** The result of all migrations. */
+export const guards: SchemaGuard[] = JSON.parse(readFileSync(new URL('guards.json', import.meta.url), 'utf8'))
 
-/** All but the journal of the migrations, which no migration makes. */
+/** All but the journal of the migrations, which no migration creates. */
 export const guardedTables = Object.keys(rights).filter((table) => table !== 'schema_migrations')
 
-/** `fault` is what no definition shows. */
-type Found = Guard & { fault: string | null }
+/** `fault`: what the definition does not show. */
+type Found = SchemaGuard & { fault: string | null }
 
-// What PostgreSQL writes down is the same in every version from 15 on and in every schema, as long as that schema is in the
-// search path. Bytes that are empty are written in one form, whatever bytea_output is. Not null is read from the column: only from version 18 on it is a constraint, too. The lines of a CASE are
-// joined.
+// PostgreSQL's definitions are the same in every version from 15 on and in every schema, as long as that schema is in the search
+// path. Empty bytea is written in one form, whatever bytea_output is. Not null is read from the column: only from version 18 on
+// it is a constraint too. The lines of a CASE are joined.
 const listGuardsStatement = statement(
   'db.listGuards',
   `with relation as (
@@ -76,8 +76,8 @@ function listGuards(database: Database): Promise<Found[]> {
   return database.run<Found>(listGuardsStatement, [guardedTables])
 }
 
-/** For `npm run schema`. Indexes that only make something quick guard nothing. */
-export async function readGuards(database: Database): Promise<Guard[]> {
+/** For `npm run schema`. Indexes that are not unique are no guards. */
+export async function readGuards(database: Database): Promise<SchemaGuard[]> {
   const found = await listGuards(database)
   const kinds: string[] = ['column', 'constraint', 'unique index', 'trigger', 'function'] satisfies GuardKind[]
   return found
@@ -85,15 +85,15 @@ export async function readGuards(database: Database): Promise<Guard[]> {
     .map(({ kind, table, name, definition }) => ({ kind, table, name, definition }))
 }
 
-/** One to a line: two branches that add guards to different tables can be merged. */
-export function writeGuards(list: Guard[]): string {
+/** One per line, so that branches which add guards to different tables can be merged. */
+export function writeGuards(list: SchemaGuard[]): string {
   return `[\n${list.map((guard) => JSON.stringify(guard)).join(',\n')}\n]\n`
 }
 
 /**
- * Hashes that were computed once: a function that gives another has been changed, or calls functions that were put in the
- * way of those it means, and no chain can be trusted. The first is of an entry that does not know what is held, as they were
- * before that was kept; the last two are of the journal of records.
+ * Known results of the hash functions: with another result a function was changed, or calls functions that shadow the intended
+ * ones, and no chain can be trusted. The first entry has no `held`, as entries of earlier versions; the last two are of the
+ * journal of records.
  */
 const knownHashes = [
   {
@@ -128,8 +128,8 @@ const computed = knownHashes
   .map(({ name, table, values, hash }) => `('${name}', '${table}', encode(${name}(${values}), 'hex'), '${hash}')`)
   .join(',\n    ')
 
-// What undoes a guard without touching it. A foreign key works by triggers of its own, which can be disabled too; they count
-// by the name of their constraint.
+// What undoes a guard without changing it. A foreign key is enforced by internal triggers, which can be disabled too; they are
+// reported by the name of their constraint.
 const listUndoneStatement = statement(
   'db.listUndoneGuards',
   `with relation as (
@@ -166,12 +166,12 @@ const listUndoneStatement = statement(
 
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 
-/** Where a newer version has been the older one is not the one to judge; what was switched off is wrong anywhere. */
+/** In a newer schema this version cannot judge other differences; a disabled guard is always wrong. */
 export const isSwitchedOff = ({ kind, fault }: BrokenGuard) => kind === 'setting' || fault === 'is disabled'
 
 export async function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
   const found = await listGuards(database)
-  // Without its functions the statement could not even be planned.
+  // The statement cannot be planned without these functions.
   const functions = new Set(found.flatMap(({ kind, name }) => (kind === 'function' ? [name] : [])))
   const undone = knownHashes.every(({ name }) => functions.has(name))
     ? await database.run<BrokenGuard>(listUndoneStatement, [guardedTables])
@@ -186,11 +186,11 @@ export async function findBrokenGuards(database: Database): Promise<BrokenGuard[
   return broken.sort((one, other) => (place(one) < place(other) ? -1 : 1))
 }
 
-/** An index that is not unique any more stands in the place of one that was. */
-const keyOf = ({ kind, table, name }: Omit<Guard, 'definition'>) =>
+/** An index that is no longer unique is compared with the unique one of its name. */
+const keyOf = ({ kind, table, name }: Omit<SchemaGuard, 'definition'>) =>
   `${kind === 'unique index' ? 'index' : kind} ${table} ${name}`
 
-function compare(expected: Guard[], found: Found[]): BrokenGuard[] {
+function compare(expected: SchemaGuard[], found: Found[]): BrokenGuard[] {
   const byKey = Map.groupBy(found, keyOf)
   const faults = expected.flatMap((guard) => {
     const there = byKey.get(keyOf(guard)) ?? []
@@ -200,8 +200,8 @@ function compare(expected: Guard[], found: Found[]): BrokenGuard[] {
   return [...faults, ...foreignAmong(expected, found)]
 }
 
-/** A function may have twins with other arguments, which PostgreSQL may call instead: one of them has to be the guard. */
-function faultOf({ definition }: Guard, there: Found[]): string | null {
+/** A function may be overloaded, and PostgreSQL may call another one: one of them has to be the guard. */
+function faultOf({ definition }: SchemaGuard, there: Found[]): string | null {
   const [first] = there
   if (!first) return 'is missing'
   const same = there.find((each) => withoutState(each.definition) === withoutState(definition))
@@ -213,7 +213,7 @@ function faultOf({ definition }: Guard, there: Found[]): string | null {
   return null
 }
 
-/** How PostgreSQL ends the definition of a constraint that is not in force for all rows. */
+/** The endings of definitions of constraints that are not enforced for all rows. */
 const states = [
   [' NOT ENFORCED', 'is not enforced'],
   [' NOT VALID', 'is not validated'],
@@ -221,8 +221,8 @@ const states = [
 
 const withoutState = (definition: string) => definition.replace(/ NOT (VALID|ENFORCED)$/, '')
 
-/** Triggers of others on our tables, and functions that have the name of one of ours. */
-function foreignAmong(expected: Guard[], found: Found[]): BrokenGuard[] {
+/** Foreign triggers on our tables, and overloads of our functions. */
+function foreignAmong(expected: SchemaGuard[], found: Found[]): BrokenGuard[] {
   const known = new Map(expected.map((guard) => [keyOf(guard), guard]))
   return found
     .filter((each) => {

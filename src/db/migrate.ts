@@ -1,6 +1,6 @@
-// Applies the numbered files of migrations/ in order, each in a transaction of its own that holds a lock: any number of
-// instances may start at once. A file that has landed is never edited; its checksum says so. A database that is ahead of
-// this code is left alone: that is the old version running beside the new one.
+// Applies the numbered files of migrations/ in order, each in its own transaction under a lock: any number of instances may
+// start at once. An applied file is never edited; its checksum is compared. A database that is ahead of this code is left
+// unchanged: an old version may run beside a new one.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
@@ -19,15 +19,15 @@ export function listMigrations(): Migration[] {
   })
 }
 
-/** Any number that nothing else locks in this database. */
+/** Arbitrary; nothing else in this database uses it. */
 const lockNumber = 7_205_511
 
 /**
- * One at a time changes the schema, and who may do what with it. The lock is the transaction's, and so is everything that is
- * done under it: a connection that a pooler lends for one transaction at a time holds it as well as one of our own.
+ * One process at a time changes the schema and its rights. Lock and changes belong to one transaction, so it also works through
+ * a pooler that assigns connections per transaction.
  */
 export async function inLockedTransaction<Value>(client: pg.ClientBase, work: () => Promise<Value>): Promise<Value> {
-  // What was committed while it waited for the lock has to be seen behind it.
+  // It has to see what was committed while it waited for the lock.
   await client.query('begin isolation level read committed')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [lockNumber])
@@ -35,13 +35,13 @@ export async function inLockedTransaction<Value>(client: pg.ClientBase, work: ()
     await client.query('commit')
     return value
   } catch (error) {
-    // A connection that is lost has rolled back by itself.
+    // A lost connection has rolled back by itself.
     await client.query('rollback').catch(() => undefined)
     throw error
   }
 }
 
-/** Applies what is missing and returns the names. The client is one connection for this alone. */
+/** Applies what is missing and returns the names. The client has to be a connection for this alone. */
 export async function migrate(client: pg.ClientBase, migrations = listMigrations()): Promise<string[]> {
   const missing = missingOf(migrations, await listApplied(client))
   const names: string[] = []
@@ -49,7 +49,7 @@ export async function migrate(client: pg.ClientBase, migrations = listMigrations
   return names
 }
 
-/** Whether a newer version of this code has been here. */
+/** Whether a newer version of this code has migrated it. */
 export async function isAhead(client: pg.ClientBase, migrations = listMigrations()): Promise<boolean> {
   const known = new Set(migrations.map(({ version }) => version))
   return (await listApplied(client)).some(({ version }) => !known.has(version))
@@ -61,14 +61,14 @@ const createJournal = `create table if not exists schema_migrations (
 export type Applied = Omit<Migration, 'text'>
 
 export async function listApplied(client: pg.ClientBase): Promise<Applied[]> {
-  // Not to_regclass alone: behind an advisory lock it still answers from what the session remembers. Opening a table of the
-  // catalog makes it look again.
+  // Not to_regclass alone: after an advisory lock it still answers from the session's cache. Opening a catalog table
+  // invalidates the cache.
   const found = await client.query(`select from pg_class where oid = to_regclass('schema_migrations')`)
   if (found.rowCount === 0) return []
   return (await client.query<Applied>('select version, name, checksum from schema_migrations order by version')).rows
 }
 
-/** Those that were applied are as they stand, or it is refused. */
+/** Throws when an applied one has been edited. */
 export function missingOf(migrations: Migration[], applied: Applied[]): Migration[] {
   const checksums = new Map(applied.map(({ version, checksum }) => [version, checksum]))
   return migrations.filter(({ version, name, checksum }) => {
@@ -80,21 +80,21 @@ export function missingOf(migrations: Migration[], applied: Applied[]): Migratio
   })
 }
 
-/** It waited for too long, or for somebody who waited for it. */
-const lockNotHad = ['55P03', '40P01']
+/** A lock timeout or a deadlock. */
+const lockFailures = ['55P03', '40P01']
 const lockAttempts = 60
 const lockPauseMs = 1_000
 
 /**
- * What waits for a lock makes everybody behind it wait too, a backup that runs for an hour is enough: so it waits for a
- * little while only, and comes again. False when somebody else has applied it meanwhile.
+ * A migration that waits for a lock blocks all statements behind it; a backup of an hour would be enough. So it waits for a
+ * second only and is retried. False when another process has applied it meanwhile.
  */
 async function apply(client: pg.ClientBase, migration: Migration, attempt = 1): Promise<boolean> {
   try {
     return await inLockedTransaction(client, () => applyOnce(client, migration))
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    if (lockNotHad.includes(code ?? '') && attempt < lockAttempts) {
+    if (lockFailures.includes(code ?? '') && attempt < lockAttempts) {
       await sleep(lockPauseMs)
       return apply(client, migration, attempt + 1)
     }
@@ -118,7 +118,7 @@ async function applyOnce(client: pg.ClientBase, migration: Migration): Promise<b
 
 const listVersions = statement('db.listVersions', 'select version from schema_migrations')
 
-/** What this code needs and the database does not have, by name; and whether it has what this code does not know. */
+/** The names of missing migrations, and whether the database has some that this code does not know. */
 export async function compareSchema(
   database: Database,
   migrations: Migration[] = listMigrations(),

@@ -1,6 +1,6 @@
-// Brings up the database a process works with: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all
-// migrations applied by its owner and connections of the role that serves. Used by the service and by the command line, which
-// also works while no service runs. A service does not start on a database that could lose or bend what it keeps.
+// Opens the database of a process: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all migrations applied by
+// its owner and connections of the serving role. Used by the service and by the commands, which also work while no service
+// runs. A service does not start on a database that could lose or falsify its data.
 import type pg from 'pg'
 import type { Tallies } from '../core/tallies.ts'
 import { requireFinished } from './copy/unfinished.ts'
@@ -15,34 +15,34 @@ import { selfCheck } from './self-check.ts'
 import { requireSessions, warnOfPlainText } from './session-check.ts'
 
 export type OpenDatabase = {
-  /** As whom it serves: for what needs a connection of its own. */
+  /** The serving role's connection, for parts that need one of their own. */
   serving: Places['serving']
-  /** For what walks over many rows: the worker, the commands. */
+  /** For statements over many rows: the worker, the commands. */
   database: Database
-  /** For requests: connections that nothing else can take up, and statements that are planned once. */
+  /** For requests: connections that nothing else uses, and statements that are planned once. */
   requestDatabase: Database
   /** The connections of the two. */
   pools: Record<'background' | 'requests', pg.Pool>
-  /** Where it is, for people. */
+  /** Where it is, to show to people. */
   place: string
   close(): Promise<void>
 }
 
-/** Of the connections of a service: the worker's, and those of deliveries. */
-const shareOfOthers = 0.4
+/** The share of a service's connections that the worker and deliveries have. */
+const backgroundShare = 0.4
 
-/** Each attempt that fails has met a server on its way down. */
+/** An attempt fails when the server is being stopped at that moment. */
 const maxJoinAttempts = 5
 
 export type OpenOptions = {
   databaseUrl: string | undefined
-  /** The owner's, who migrates and gives rights; undefined: the role of databaseUrl does both. */
+  /** The owner's, who migrates and grants rights; undefined: the role of databaseUrl does both. */
   migrationDatabaseUrl?: string | undefined
   dataDir: string
   databaseConnections: number
   /**
-   * The service owns its data directory and stops the embedded server; a command borrows it. `alone`: a command beside which
-   * neither a service nor another command may run.
+   * The service owns its data directory and stops the embedded server; a command only uses it. `alone`: a command that needs
+   * the server for itself, without a service or another command.
    */
   use: 'service' | 'command' | 'alone'
   production?: boolean
@@ -58,7 +58,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
 
 export type Reached = { places: Places; leave(): Promise<void> }
 
-/** Where it is, and as whom; nothing in it is touched. The embedded server runs from here on, until it is left. */
+/** Finds the database and the roles, without changing anything in it. The embedded server runs until `leave`. */
 export async function reach(options: OpenOptions): Promise<Reached> {
   const { databaseUrl, migrationDatabaseUrl } = options
   if (databaseUrl) {
@@ -78,7 +78,7 @@ export async function reach(options: OpenOptions): Promise<Reached> {
 
 type Users = Awaited<ReturnType<typeof joinUsers>>
 
-/** The last user of a server may be stopping it while we arrive: then it is started again. */
+/** The last process that used the server may be stopping it right now: then it is started again. */
 async function startAndJoin(dataDir: string, attempt = 1): Promise<{ server: EmbeddedServer; users: Users }> {
   const server = await startEmbedded({ dataDir })
   try {
@@ -89,7 +89,7 @@ async function startAndJoin(dataDir: string, attempt = 1): Promise<{ server: Emb
   }
 }
 
-/** The service owns the directory: it stops the server, whoever uses it. Who works alone has it for himself. */
+/** The service owns the directory: it stops the server even if commands use it. `alone` excludes all others. */
 async function own(
   server: EmbeddedServer,
   users: Users,
@@ -98,7 +98,7 @@ async function own(
 ): Promise<() => Promise<void>> {
   try {
     if (use === 'alone') await users.requireAlone(dataDir)
-    // Two services on one database harm nothing but each other's stop; it is for a person to end one of them.
+    // Two services on one database only disturb each other's stop; a person has to end one of them.
     const lock = await lockDataDirectory(server, dataDir, (error) => log.error({ dataDir }, error.message))
     return async () => {
       if (use === 'service') await server.stop()
@@ -111,7 +111,7 @@ async function own(
   }
 }
 
-/** Migrates, gives rights and connects. `isCopy`: it was filled from a copy just now, which is checked next. */
+/** Migrates, grants rights and connects. `isCopy`: it has just been filled from a copy, which is checked next. */
 export async function connectTo(
   options: OpenOptions,
   places: Places,
@@ -124,26 +124,26 @@ export async function connectTo(
   parts.defer(leave)
   try {
     await prepare(places, { isCopy })
-    const others =
-      use === 'service' ? Math.max(1, Math.floor(databaseConnections * shareOfOthers)) : databaseConnections
-    const forRequests = use === 'service' ? databaseConnections - others : 1
-    const pool = createPool({ connection, maxConnections: others, log })
+    const background =
+      use === 'service' ? Math.max(1, Math.floor(databaseConnections * backgroundShare)) : databaseConnections
+    const forRequests = use === 'service' ? databaseConnections - background : 1
+    const pool = createPool({ connection, maxConnections: background, log })
     const requestPool = createPool({ connection, maxConnections: forRequests, plans: 'once', log })
     parts.defer(async () => {
       await Promise.all([pool.end(), requestPool.end()])
     })
     if (use === 'service') await requireSessions(pool, requestPool)
-    // Once more, now that whoever begins to fill it sees a session of ours.
+    // Again, now that a process which starts to fill it can see our session.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const database = createDatabase(pool, log, options.tallies)
     if (use === 'service' || isCopy) await selfCheck(database, options)
     if (use === 'service') await warnOfPlainText(database, log)
-    // Where the secrets lie that sandbox mode makes up, whichever database it is.
+    // Sandbox mode keeps its generated secrets there, whichever database it is.
     openDataDir(options.dataDir)
     return {
       serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log, options.tallies, database.refusals),
+      requestDatabase: createDatabase(requestPool, log, options.tallies, database.refusedWrites),
       pools: { background: pool, requests: requestPool },
       place,
       close: () => parts.disposeAsync(),
@@ -154,7 +154,7 @@ export async function connectTo(
   }
 }
 
-/** Without the user and the password. */
+/** Without user and password. */
 export function placeOf(databaseUrl: string): string {
   const url = URL.parse(databaseUrl)
   if (!url) return 'of DATABASE_URL'

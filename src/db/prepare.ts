@@ -1,25 +1,25 @@
-// Makes a database ready for those who serve, as its owner: the migrations, the role, its rights. Each in transactions that
-// hold one lock, so any number of processes may start at once; a database that is ready already is only read.
+// Prepares a database as its owner: the migrations, the serving role, its rights. All transactions hold one lock, so any number
+// of processes may start at once; a database that is prepared already is only read.
 import pg from 'pg'
 import { requireFinished } from './copy/unfinished.ts'
 import type { PoolSettings } from './database.ts'
 import { provideRole } from './embedded/role.ts'
 import { migrate } from './migrate.ts'
-import { giveRights } from './rights.ts'
+import { grantRights } from './rights.ts'
 
 type Connection = PoolSettings['connection']
 type EmbeddedConnection = Parameters<typeof provideRole>[1]
 
-/** Who migrates and who serves, and what people call the place. */
+/** The connections of the owner and of the serving role, and the name of the database for people. */
 export type Places = {
   place: string
   owner: Connection
   serving: Connection
-  /** The embedded server's role is ours to make; one of DATABASE_URL is there. */
+  /** Only the embedded server's role is created here; one of DATABASE_URL exists. */
   embedded?: EmbeddedConnection
 }
 
-/** Returns what was applied. `isCopy`: it was filled from a copy just now, which is checked next. */
+/** Returns the applied migrations. `isCopy`: it has just been filled from a copy, which is checked next. */
 export async function prepare(places: Places, { isCopy = false } = {}): Promise<string[]> {
   const role = await servingRole(places)
   return withClient(places.owner, places.place, async (client) => {
@@ -27,7 +27,7 @@ export async function prepare(places: Places, { isCopy = false } = {}): Promise<
     const applied = await migrate(client).catch((error) => explain(error, places))
     if (places.embedded) await provideRole(client, places.embedded)
     const ownsAll = role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))
-    if (!ownsAll) await giveRights(client, role)
+    if (!ownsAll) await grantRights(client, role)
     return applied
   })
 }
@@ -46,7 +46,7 @@ async function currentUser(client: pg.ClientBase): Promise<string> {
 const findOwnerText = `
   select pg_has_role($1, c.relowner, 'usage') as "owns" from pg_class c where c.oid = to_regclass('ledger_entries')`
 
-/** Whose tables they are needs no rights, and would lose with them what foreign keys are checked by. */
+/** The owner needs no rights; with fewer of them its foreign keys could not be checked. */
 async function isOwner(client: pg.ClientBase, role: string): Promise<boolean> {
   const { rows } = await client.query<{ owns: boolean }>(findOwnerText, [role])
   return rows[0]?.owns ?? false
@@ -63,11 +63,11 @@ function explain(error: Denied, { owner, serving }: Places): never {
   const { code, message } = error.cause ?? error
   if (code !== noRight || owner !== serving) throw error
   throw new Error(
-    `The role of DATABASE_URL lacks rights (${message}): ${migrateAdvice}, who applies the migrations and gives the rights.`,
+    `The role of DATABASE_URL lacks rights (${message}): ${migrateAdvice}, who applies the migrations and grants the rights.`,
   )
 }
 
-/** A connection of its own, without the time limits of those that serve. */
+/** A separate connection, without the time limits of the pools. */
 export async function withClient<Value>(
   connection: Connection,
   place: string,
@@ -87,7 +87,7 @@ export async function withClient<Value>(
   }
 }
 
-/** A refused connection to a name with several addresses comes as several errors in one, without a text of its own. */
+/** A refused connection to a name with several addresses is an AggregateError without a message. */
 function messageOf(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : (error as Error).message
 }

@@ -1,17 +1,14 @@
-// What the role that serves may do, as a table: read everything, and write what the statements of the service write, column
-// by column. It owns nothing, so it can neither change the schema nor get a trigger out of the way; ledger entries, events,
-// audits and the trail of the operators it can only add. Given by the owner of the tables after the migrations. A right that
-// no statement needs any more leaves the table one version later: instances of the version before may run until then.
+// The rights of the serving role: it reads everything and writes, column by column, what the statements of the service write. It
+// owns nothing, so it can neither change the schema nor disable a trigger; ledger entries, events, audits and operator actions
+// it can only insert. The owner of the tables grants the rights after the migrations. A right that no statement needs any more
+// is removed from the table one version later: instances of the version before may run until then.
 import pg from 'pg'
 import { type Database, statement } from './database.ts'
 import { inLockedTransaction, isAhead } from './migrate.ts'
 
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
-/**
- * One more with every change of the table below; a test holds the two together. What an older version does not know of it
- * does not take away.
- */
+/** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
 export const rightsVersion = 4
 
 export const rights: Record<string, Rights> = {
@@ -106,7 +103,7 @@ const wantedColumns = [
   wanted.map(({ column }) => column),
 ]
 
-// What was given to the role itself is compared, whatever it may do besides as a member of another.
+// Compares what was granted to the role itself, not what it has as a member of other roles.
 const compareText = `
   with wanted as (
     select w.*, to_regclass(w.table_name) as relation
@@ -133,8 +130,8 @@ const compareText = `
                       and w.column_name is not distinct from g.column_name)
   order by 1 desc, 2, 3, 4`
 
-// The tables lie in the first schema of the owner's path. These functions of ours are called by statements; those of triggers
-// need nobody's right.
+// The tables are in the first schema of the owner's search path. Statements call these functions; functions of triggers need no
+// right.
 const missingBesidesText = `
   select format('usage on schema %I', current_schema()) as "quotedWhat"
   where not has_schema_privilege($1::name, current_schema()::text, 'usage')
@@ -146,46 +143,46 @@ const missingBesidesText = `
 
 type Difference = Right & { missing: boolean }
 
-// Kept beside the journal of the migrations, by its owner alone.
+// A comment on the journal of the migrations, which only its owner can change.
 const findVersionText = `
   select substring(obj_description(to_regclass('schema_migrations'), 'pg_class') from '^rights ([0-9]{1,9})$')::int as "version"`
 
-/** Of the newest table that was given here. */
-async function givenVersion(client: pg.ClientBase): Promise<number> {
+/** The newest version whose rights were granted here. */
+async function grantedVersion(client: pg.ClientBase): Promise<number> {
   return (await client.query<{ version: number | null }>(findVersionText)).rows[0]?.version ?? 0
 }
 
-async function noteVersion(client: pg.ClientBase): Promise<void> {
-  if ((await givenVersion(client)) >= rightsVersion) return
+async function storeVersion(client: pg.ClientBase): Promise<void> {
+  if ((await grantedVersion(client)) >= rightsVersion) return
   const quotedNote = client.escapeLiteral(`rights ${rightsVersion}`)
   await client.query(`comment on table schema_migrations is ${quotedNote}`)
 }
 
 /**
- * As the owner. Only what differs is changed: a grant that changes nothing would still make every running service plan its
- * statements anew. What the table does not have is taken away, unless a newer version has been here.
+ * As the owner. Only differences are changed: a grant without an effect would still make every running service plan its
+ * statements again. Rights that are not in the table are revoked, unless a newer version has granted its own.
  */
-export async function giveRights(client: pg.ClientBase, role: string): Promise<void> {
-  const mayWithdraw = async () => (await givenVersion(client)) <= rightsVersion && !(await isAhead(client))
+export async function grantRights(client: pg.ClientBase, role: string): Promise<void> {
+  const mayRevoke = async () => (await grantedVersion(client)) <= rightsVersion && !(await isAhead(client))
   const compare = async () => (await client.query<Difference>(compareText, [role, ...wantedColumns])).rows
   const quotedRole = pg.escapeIdentifier(role)
   const besides = async () => (await client.query<{ quotedWhat: string }>(missingBesidesText, [role])).rows
-  const withdrawsNow = await mayWithdraw()
-  const differs = (await compare()).some(({ missing }) => missing || withdrawsNow)
-  if (!differs && (await besides()).length === 0 && (await givenVersion(client)) >= rightsVersion) return
+  const revokesNow = await mayRevoke()
+  const differs = (await compare()).some(({ missing }) => missing || revokesNow)
+  if (!differs && (await besides()).length === 0 && (await grantedVersion(client)) >= rightsVersion) return
   await inLockedTransaction(client, async () => {
     for (const { quotedWhat } of await besides()) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
-    // Asked behind the lock: a newer version may have come while we waited for it.
-    const surplus = (await mayWithdraw()) ? (await compare()).filter(({ missing }) => !missing) : []
+    // Checked under the lock: a newer version may have granted its rights meanwhile.
+    const surplus = (await mayRevoke()) ? (await compare()).filter(({ missing }) => !missing) : []
     for (const quotedSurplus of quotedByTable(surplus)) {
       await client.query(`revoke ${quotedSurplus} from ${quotedRole}`)
     }
-    // Once more: what is taken from a whole table is taken from its columns, too.
+    // Compared again: revoking from a table revokes from its columns too.
     const missing = (await compare()).filter((each) => each.missing)
     for (const quotedMissing of quotedByTable(missing)) {
       await client.query(`grant ${quotedMissing} to ${quotedRole}`)
     }
-    await noteVersion(client)
+    await storeVersion(client)
   })
 }
 
@@ -198,7 +195,7 @@ function quotedByTable(list: Right[]): string[] {
   })
 }
 
-// Whatever the role has them from.
+// Effective rights, also through membership in other roles.
 const listMissingStatement = statement(
   'db.listMissingRights',
   `select w.table_name as "table", w.privilege, w.column_name as "column"
@@ -210,8 +207,8 @@ const listMissingStatement = statement(
   order by 1, 2, 3`,
 )
 
-// The other way round, for a role that does not own the tables: an owner may do everything. What it may do as a member of
-// another role, or from PUBLIC, counts as well. Where a newer version has given its rights, this one does not judge.
+// The opposite, for a role that does not own the tables: an owner may do everything. Rights from other roles and from PUBLIC
+// count too. Where a newer version has granted its rights, this one does not judge.
 const listSurplusStatement = statement(
   'db.listSurplusRights',
   `with relation as (
@@ -241,14 +238,14 @@ const listSurplusStatement = statement(
   order by 1, 2`,
 )
 
-/** What the role of these connections may write and no statement needs: `DELETE`, `UPDATE delta`. */
+/** Rights to write that the role has and no statement needs: `DELETE`, `UPDATE delta`. */
 export function listSurplusRights(database: Database): Promise<{ table: string; name: string }[]> {
   return database.run(listSurplusStatement, [Object.keys(rights), ...wantedColumns, rightsVersion])
 }
 
 const verbs: Record<string, string> = { SELECT: 'select from', INSERT: 'insert into', DELETE: 'delete from' }
 
-/** What the role of these connections cannot do and has to. */
+/** Rights that the role needs and does not have. */
 export async function listMissingRights(database: Database): Promise<string[]> {
   const rows = await database.run<Right>(listMissingStatement, wantedColumns)
   return rows.map(({ table, privilege, column }) =>

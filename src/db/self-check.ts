@@ -1,13 +1,13 @@
-// What a service looks at before it serves: whether this database keeps what it is given, whether everything is in place that
-// the guarantees rest on, and what time it is there. What endangers money refuses the start, in production and outside alike,
-// with one line for people each: what is wrong, and what to do.
+// What a service checks before it serves: that the database is durable, that all guards and rights are in place, and that the
+// clocks agree. Anything that endangers money refuses the start, in production and elsewhere, with one line each: what is wrong
+// and what to do.
 import { type Database, type Log, statement } from './database.ts'
 import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'
 import { compareSchema } from './migrate.ts'
 import { migrateAdvice } from './prepare.ts'
 import { listMissingRights } from './rights.ts'
 
-/** The oldest version that everything was tested on. */
+/** The oldest version that is tested. */
 const leastMajorVersion = 15
 const clockWarnMs = 5_000
 const clockSamples = 3
@@ -33,47 +33,47 @@ const findFactsStatement = statement(
 // Every value of synchronous_commit but `off` waits for the disk of the server that answers.
 type FactRule = {
   isWrong: (facts: Facts) => boolean
-  says: (facts: Facts) => string
-  /** What a provider may do in another way, below the server. */
+  message: (facts: Facts) => string
+  /** A provider may guarantee it in another way, below the server. */
   byProvider?: true
 }
 
 const rules: FactRule[] = [
   {
     isWrong: ({ version }) => version < leastMajorVersion,
-    says: ({ version }) => `PostgreSQL ${version} is too old: use version ${leastMajorVersion} or later.`,
+    message: ({ version }) => `PostgreSQL ${version} is too old: use version ${leastMajorVersion} or later.`,
   },
   {
     isWrong: ({ fsync }) => fsync !== 'on',
-    says: () =>
+    message: () =>
       'fsync is off, a power cut would lose payments: set fsync = on in postgresql.conf and restart PostgreSQL.',
     byProvider: true,
   },
   {
     isWrong: ({ synchronousCommit }) => synchronousCommit === 'off',
-    says: ({ role }) =>
+    message: ({ role }) =>
       'synchronous_commit is off, a crash would lose payments that were answered: take it out of postgresql.conf, ' +
       `the database, the role ${role} and the URL.`,
   },
   {
     isWrong: ({ fullPageWrites }) => fullPageWrites !== 'on',
-    says: () =>
+    message: () =>
       'full_page_writes is off, a power cut would tear pages: set full_page_writes = on in postgresql.conf and reload it.',
     byProvider: true,
   },
   {
     isWrong: ({ readOnly }) => readOnly === 'on',
-    says: () => 'The database takes no changes (a replica, or default_transaction_read_only): name the one that does.',
+    message: () => 'The database accepts no writes (a replica, or default_transaction_read_only): use the primary.',
   },
   {
     isWrong: ({ encoding }) => encoding !== 'UTF8',
-    says: ({ encoding }) => `The database is encoded in ${encoding}: make one with encoding UTF8, and use that.`,
+    message: ({ encoding }) => `The database is encoded in ${encoding}: create one with encoding UTF8 and use that.`,
   },
 ]
 
 export type SelfCheckOptions = {
   production?: boolean
-  /** Who sees to it that a commit survives a power cut: `provider` takes the operator's word for it. */
+  /** What makes a commit survive a power cut: with `provider` it is not checked. */
   durability?: 'server' | 'provider'
   log: Log
 }
@@ -81,19 +81,19 @@ export type SelfCheckOptions = {
 export async function selfCheck(database: Database, options: SelfCheckOptions): Promise<void> {
   const { production, durability = 'server', log } = options
   const [facts] = await database.run<Facts>(findFactsStatement)
-  if (!facts) throw new Error('The database answers nothing.')
+  if (!facts) throw new Error('The database returned no settings.')
   const broken = rules.filter(({ isWrong }) => isWrong(facts))
   const [excused, counted] = [true, false].map((isExcused) =>
     broken.filter(({ byProvider }) => (durability === 'provider' && byProvider === true) === isExcused),
   )
-  for (const { says } of excused ?? []) {
-    log.error({ durability }, `DATABASE_DURABILITY=provider: the start goes on although ${says(facts)}`)
+  for (const { message } of excused ?? []) {
+    log.error({ durability }, `DATABASE_DURABILITY=provider: started although ${message(facts)}`)
   }
-  const faults = (counted ?? []).map(({ says }) => says(facts))
+  const faults = (counted ?? []).map(({ message }) => message(facts))
   faults.push(...(await faultsOfSchema(database, facts, log)))
   await warnOfClock(database, log)
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  if (production) await warnOfMight(database, log)
+  if (production) await warnOfPrivileges(database, log)
 }
 
 async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Promise<string[]> {
@@ -103,25 +103,27 @@ async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Pr
   if (lacking.length > 0) {
     const named = lacking.slice(0, 3).join(', ')
     const more = lacking.length > 3 ? ` and ${lacking.length - 3} more` : ''
-    return [`The role ${role} may not ${named}${more}: ${migrateAdvice}, who gives the rights.`]
+    return [`The role ${role} may not ${named}${more}: ${migrateAdvice}, who grants the rights.`]
   }
   const { missing, isAhead } = await compareSchema(database)
   if (missing.length > 0) {
     const names = missing.join(', ')
-    return [`The database lacks ${names}: MIGRATION_DATABASE_URL and DATABASE_URL have to name the same database.`]
+    return [
+      `The database lacks ${names}: MIGRATION_DATABASE_URL and DATABASE_URL have to be URLs of the same database.`,
+    ]
   }
   const broken = await findBrokenGuards(database)
-  // A newer version may have put others in their place; the older one that runs beside it is not the one to judge.
+  // A newer version may have replaced them; this older one cannot judge that.
   const [counted, excused] = [true, false].map((isCounted) =>
     broken.filter((guard) => (!isAhead || isSwitchedOff(guard)) === isCounted),
   )
-  if (excused?.length) log.warn({ broken: excused }, 'guards that this version knows are not in this newer schema')
+  if (excused?.length) log.warn({ broken: excused }, 'guards of this version are missing in this newer schema')
   return (counted ?? []).map((guard) => explainGuard(guard, role))
 }
 
 const putBack = 'put it back as schema.sql has it'
 
-/** What to do, by what is wrong; the words of guards.ts. */
+/** What to do, by the faults of guards.ts. */
 const remedies: Record<string, string> = {
   'is not part of the schema': 'drop it',
   'has row level security': 'disable it',
@@ -152,22 +154,22 @@ const findTablesStatement = statement(
 
 type Tables = { found: boolean; path: string; database: string; schema: string | null; usable: boolean | null }
 
-/** Rights on tables that are not found would be the wrong thing to ask for. */
+/** Checked before the rights: without the tables, missing rights would be the wrong advice. */
 async function whyNotFound(database: Database, role: string): Promise<string | undefined> {
   const [tables] = await database.run<Tables>(findTablesStatement)
   if (!tables || tables.found) return undefined
   const { schema, usable, path, database: name } = tables
   if (schema === null) {
-    return `The database ${name} has no tables of ours: MIGRATION_DATABASE_URL and DATABASE_URL have to name the same one.`
+    return `The database ${name} has none of our tables: MIGRATION_DATABASE_URL and DATABASE_URL have to be URLs of the same one.`
   }
-  // Without the right to the schema its tables are not found either; the owner gives it.
+  // Without rights on the schema its tables are not found either; the owner grants them.
   if (!usable) return undefined
   return `The tables are in the schema ${schema}, and the role ${role} looks in ${path}: set its search_path to ${schema}.`
 }
 
 const findTimeStatement = statement('db.findTime', 'select clock_timestamp() as "time"')
 
-/** A sample is as exact as its way there and back is short: the shortest counts. */
+/** The sample with the shortest round trip is the most exact. */
 async function clockDifferenceMs(database: Database): Promise<number> {
   let best = { differenceMs: 0, tookMs: Number.POSITIVE_INFINITY }
   for (let sample = 0; sample < clockSamples; sample += 1) {
@@ -180,18 +182,15 @@ async function clockDifferenceMs(database: Database): Promise<number> {
   return Math.round(best.differenceMs)
 }
 
-/**
- * Leases, the ends of holds and of orders are the database's time, so no clock of ours can move money; what is told to
- * people is ours, and signatures of events carry it.
- */
+/** Leases and expiries use the database's time, so a wrong clock here moves no money; but people see times of this clock. */
 async function warnOfClock(database: Database, log: Log): Promise<void> {
   const differenceMs = await clockDifferenceMs(database)
   if (Math.abs(differenceMs) < clockWarnMs) return
-  log.warn({ differenceMs }, 'the clock of the database and the clock here differ: have both set by NTP')
+  log.warn({ differenceMs }, 'the clocks of the database and of this machine differ: set both by NTP')
 }
 
-// A temporary table, or one in a schema that comes earlier, would hide a table of ours from the session that made it.
-const findMightStatement = statement(
+// A temporary table, or one in an earlier schema of the search path, would hide one of our tables from its session.
+const findPrivilegesStatement = statement(
   'db.findMight',
   `select pg_has_role(c.relowner, 'usage') as "owns",
     has_database_privilege(current_database(), 'temporary') as "hides",
@@ -200,27 +199,30 @@ const findMightStatement = statement(
   from pg_class c where c.oid = to_regclass('ledger_entries')`,
 )
 
-type Might = Record<'owns' | 'hides' | 'makes', boolean> & Record<'role' | 'database' | 'schema', string>
+type Privileges = Record<'owns' | 'hides' | 'makes', boolean> & Record<'role' | 'database' | 'schema', string>
 
-const serveAsAnother = `give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`
+const serveAsAnother = `set MIGRATION_DATABASE_URL to the owner's URL, and DATABASE_URL to that of another role`
 
-const mights: { has: (might: Might) => boolean; says: (might: Might) => string }[] = [
-  { has: ({ owns }) => owns, says: () => `the role of DATABASE_URL owns its tables: ${serveAsAnother}` },
+const surplusPrivileges: { has: (privileges: Privileges) => boolean; message: (privileges: Privileges) => string }[] = [
+  { has: ({ owns }) => owns, message: () => `the role of DATABASE_URL owns its tables: ${serveAsAnother}` },
   {
     has: ({ owns, hides }) => hides && !owns,
-    says: ({ database }) =>
-      'the role of DATABASE_URL may make temporary tables, which could hide ours: in the database ' +
+    message: ({ database }) =>
+      'the role of DATABASE_URL may create temporary tables, which could hide ours: in the database ' +
       `${database} revoke temporary from public`,
   },
   {
     has: ({ owns, makes }) => makes && !owns,
-    says: ({ schema }) => `the role of DATABASE_URL may make tables in the schema ${schema}: revoke create from public`,
+    message: ({ schema }) =>
+      `the role of DATABASE_URL may create tables in the schema ${schema}: revoke create from public`,
   },
 ]
 
-/** What it could do beyond what it has to. Its owner can do everything, and is told so once. */
-async function warnOfMight(database: Database, log: Log): Promise<void> {
-  const [might] = await database.run<Might>(findMightStatement)
-  if (!might) return
-  for (const { has, says } of mights) if (has(might)) log.warn({ role: might.role }, says(might))
+/** Warns of privileges that the role does not need. An owner can do everything, which is one warning. */
+async function warnOfPrivileges(database: Database, log: Log): Promise<void> {
+  const [privileges] = await database.run<Privileges>(findPrivilegesStatement)
+  if (!privileges) return
+  for (const { has, message } of surplusPrivileges) {
+    if (has(privileges)) log.warn({ role: privileges.role }, message(privileges))
+  }
 }

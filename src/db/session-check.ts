@@ -1,6 +1,6 @@
-// How the service reaches PostgreSQL. Each connection has to be a session of its own at the server: time limits that are
-// asked for at connect, settings and prepared statements belong to the session. A pooler that hands the statements of one
-// connection to changing sessions, or ignores the limits, would let the start pass and most requests fail.
+// Checks how the service is connected to PostgreSQL. Each connection has to be one session of the server: time limits, settings
+// and prepared statements belong to the session. With a pooler that spreads the statements of a connection over sessions, or
+// ignores the limits, the start would succeed and most requests fail.
 import type pg from 'pg'
 import { type Database, type Log, statement } from './database.ts'
 
@@ -19,13 +19,15 @@ export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promis
   connections.defer(async () => client.release(true))
   const lacking = await limitsNotInForce(client)
   if (lacking.length > 0) {
-    throw new Error(`${lacking.join(', ')}: a pooler in between ignores what is asked for at connect. ${limitsAdvice}`)
+    throw new Error(
+      `${lacking.join(', ')}: a pooler in between ignores the parameters of the connection. ${limitsAdvice}`,
+    )
   }
   const other = await connect(otherPool)
   connections.defer(async () => other.release(true))
   const first = await sessionOf(client)
-  // A pooler gives a free server connection to the next who asks, most likely the same one again: so another transaction
-  // holds it while the first connection asks a second time.
+  // A pooler would most likely assign the same free server connection again: so another transaction holds it during the second
+  // query of the first connection.
   await other.query('begin')
   const second = await sessionOf(client)
   await other.query('rollback')
@@ -33,11 +35,11 @@ export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promis
   throw new Error(`The statements of one connection run in different sessions of the server. ${sessionsAdvice}`)
 }
 
-/** PgBouncer refuses what it is not configured to pass on or to ignore. */
+/** PgBouncer refuses parameters that it is not configured to pass on or to ignore. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return pool.connect().catch((error: Error) => {
     if (!/startup parameter/.test(error.message)) throw error
-    throw new Error(`A pooler in between says: ${error.message}. ${limitsAdvice}`)
+    throw new Error(`A pooler in between reports: ${error.message}. ${limitsAdvice}`)
   })
 }
 
@@ -45,14 +47,14 @@ async function sessionOf(client: pg.PoolClient): Promise<number | undefined> {
   return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
 }
 
-/** What was asked for is what pg sent: the limits of the pool, or those of the URL in their place. */
+/** Compares with what pg sent: the limits of the pool, or those of the URL instead. */
 async function limitsNotInForce(client: pg.PoolClient): Promise<string[]> {
-  const { connectionParameters: asked } = client as unknown as { connectionParameters: Record<string, unknown> }
+  const { connectionParameters: sent } = client as unknown as { connectionParameters: Record<string, unknown> }
   const text = 'select name, setting::int as "inForce" from pg_settings where name = any($1) order by name'
   const { rows } = await client.query<{ name: string; inForce: number }>(text, [limits])
   return rows
-    .filter(({ name, inForce }) => Number(asked[name]) > 0 && inForce !== Number(asked[name]))
-    .map(({ name, inForce }) => `${name} is ${inForce} ms instead of ${asked[name]} ms`)
+    .filter(({ name, inForce }) => Number(sent[name]) > 0 && inForce !== Number(sent[name]))
+    .map(({ name, inForce }) => `${name} is ${inForce} ms instead of ${sent[name]} ms`)
 }
 
 const findTransportStatement = statement(
@@ -60,10 +62,10 @@ const findTransportStatement = statement(
   `select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as "encrypted"`,
 )
 
-/** Null on a socket of this machine. */
+/** Null for a local socket. */
 type Transport = { address: string | null; encrypted: boolean | null }
 
-/** Whoever is on the way between the two could read and change every statement, the password included. */
+/** Without TLS the network between could read and change every statement, and read the password. */
 export async function warnOfPlainText(database: Database, log: Log): Promise<void> {
   const [transport] = await database.run<Transport>(findTransportStatement)
   const { address = null, encrypted = false } = transport ?? {}

@@ -41,6 +41,6 @@ function closeToOthers(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    throw new Error(`${file} can be read by others and is not ours to close: chmod 600 it`)
+    throw new Error(`${file} can be read by other users, and this user cannot change that: chmod 600 it`)
   }
 }

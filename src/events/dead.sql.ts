@@ -1,4 +1,4 @@
-// The dead letters: events that could not be delivered within days. They are laid aside in queue-sql.ts.
+// The dead letters: events that could not be delivered within days. queues.sql.ts writes them.
 import { leastUuid } from '../core/ids.ts'
 import { type Database, statement } from '../db/database.ts'
 
@@ -26,7 +26,7 @@ const listDeadStatement = statement(
   limit $1`,
 )
 
-/** Whose dead events are meant; all, if neither is named. */
+/** A filter; all dead events if neither is given. */
 export type DeadOf = { endpointId?: string | undefined; customerId?: string | undefined }
 
 export function listDeadEvents(
@@ -47,7 +47,7 @@ const countDeadStatement = statement(
   ) d`,
 )
 
-/** Past it one number says as much as another to a person, and to count on would take too long. */
+/** Beyond it the exact number does not matter, and counting on would take too long. */
 export const deadEventsCountedTo = 100_000
 
 /** At most the limit. */
@@ -78,7 +78,7 @@ const listDeadAfterStatement = statement(
   limit $1`,
 )
 
-/** Those behind a key: customer by customer, oldest first. */
+/** Those after a key: customer by customer, oldest first. */
 export function listDeadEventsAfter(
   database: Database,
   { customerId, endpointId, eventNumber }: DeadKey,
@@ -94,7 +94,7 @@ const deleteDeadStatement = statement(
   'delete from dead_events where customer_id = $1 and endpoint_id = $2 and event_number = $3',
 )
 
-/** It has been delivered after all. */
+/** For one that was delivered after all. */
 export async function deleteDeadEvent(database: Database, dead: DeadKey): Promise<void> {
   await database.run(deleteDeadStatement, [dead.customerId, dead.endpointId, dead.eventNumber])
 }
@@ -107,7 +107,7 @@ const deleteDeadOfEndpointStatement = statement(
   returning event_number`,
 )
 
-/** How many of an endpoint's dead letters have gone. */
+/** Returns how many dead letters of the endpoint it deleted. */
 export async function deleteDeadEventsOf(database: Database, endpointId: string, limit: number): Promise<number> {
   return (await database.run(deleteDeadOfEndpointStatement, [endpointId, limit])).length
 }

@@ -1,7 +1,8 @@
-// Delivers the events of one queue: at least once, in their order, signed by the Standard Webhooks scheme. An endpoint
-// that does not answer with 2xx is tried again with growing pauses; the customer's later events wait behind the one that
-// fails. After days it is laid aside as dead, and the next one goes.
+// Delivers the events of one queue: at least once, in order, signed by the Standard Webhooks scheme. An event that is not
+// answered with 2xx is retried with backoff; the customer's later events wait behind it. After days it becomes a dead letter,
+// and the next one is sent.
 import { Webhook } from 'standardwebhooks'
+import { backoffMs } from '../core/backoff.ts'
 import type { SealingSecret } from '../core/seal.ts'
 import type { Tallies } from '../core/tallies.ts'
 import type { Database, Log } from '../db/database.ts'
@@ -9,7 +10,7 @@ import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoints.s
 import { signingSecrets } from './endpoints.ts'
 import { listEvents, type StoredEvent } from './events.sql.ts'
 import type { Outbound } from './outbound.ts'
-import { advanceQueue, buryEvent, failQueue, giveBack, type Queue } from './queues.sql.ts'
+import { advanceQueue, buryEvent, failQueue, type Queue, releaseQueue } from './queues.sql.ts'
 
 export type DeliverySettings = {
   timeoutMs: number
@@ -17,7 +18,7 @@ export type DeliverySettings = {
   firstPauseMs: number
   /** ... up to this. */
   longestPauseMs: number
-  /** Failing for longer than that, again and again, an event that is older than that is dead. */
+  /** An event that is older than this, in a queue that has been failing for longer than this, is dead. */
   deadAfterMs: number
 }
 
@@ -30,45 +31,45 @@ export type DeliveryContext = {
   tallies: Tallies
 }
 
-/** Events of a queue before the others get their turn. */
+/** Events of a queue before other queues are served. */
 const eventsAtATime = 20
 
-/** Nothing dies of fewer failures, whatever the clock says: it may be we who were away. */
+/** No event is dead after fewer failures, whatever the clock shows: this service itself may have been down. */
 const deadAfterAttempts = 10
 
-/** Longer than one delivery: the lease is renewed with each. */
+/** Longer than one delivery; it is renewed with each. */
 export function leaseOf({ timeoutMs }: DeliverySettings): number {
   return timeoutMs + 15_000
 }
 
-/** Told of each event that was taken, or not. */
-export type Told = (taken: boolean) => void
+/** Called after each attempt, with whether the endpoint accepted the event. */
+export type OnAttempt = (accepted: boolean) => void
 
 /**
- * Delivers what is in a claimed queue and gives it back. Told to stop, it does so after the event that is under way. The
- * endpoint is read anew for each event: a secret that was rotated meanwhile signs, and one that was disabled gets nothing.
+ * Delivers the events of a claimed queue and releases it. A stop takes effect after the event under way. The endpoint is read
+ * again for each event: a secret that was rotated meanwhile signs, and an endpoint that was disabled gets nothing.
  */
 export async function deliverQueue(
   context: DeliveryContext,
   claimed: Queue,
   stopping: AbortSignal,
-  told: Told,
+  onAttempt: OnAttempt,
 ): Promise<void> {
   const { database, settings } = context
   const { types = [] } = (await findEndpoint(database, claimed.endpointId)) ?? {}
   const events = await listEvents(database, claimed, types, eventsAtATime)
   const listedAtMs = performance.now()
-  // Nothing of it is wanted.
+  // The endpoint wants none of these types.
   if (events.length === 0) await advanceQueue(database, claimed, claimed.lastEvent + 1, 0)
   let queue = claimed
   for (const event of events) {
     const endpoint = await findEndpoint(database, claimed.endpointId)
-    if (endpoint?.status !== 'ACTIVE') return giveBack(database, queue)
+    if (endpoint?.status !== 'ACTIVE') return releaseQueue(database, queue)
     const failure = await send(context, endpoint, event, listedAtMs)
-    told(!failure)
+    onAttempt(!failure)
     if (failure) return fail(context, endpoint, queue, event, failure)
     context.tallies.deliveries.taken += 1
-    // With the last one the lease ends: what has come meanwhile is taken by whoever is next.
+    // The lease ends with the last one: events that came meanwhile are for the next claim.
     const isLast = event === events.at(-1) || stopping.aborted
     if (!(await advanceQueue(database, queue, event.eventNumber + 1, isLast ? 0 : leaseOf(settings)))) return
     if (isLast) return
@@ -80,11 +81,11 @@ export type Failure = {
   error: string
   /** Undefined when there was no answer. */
   status?: number
-  /** What the endpoint asks for. */
+  /** What the endpoint asked for with Retry-After. */
   pauseMs: number
 }
 
-/** Undefined when it was taken. */
+/** Undefined when the endpoint accepted it. */
 export async function send(
   context: DeliveryContext,
   endpoint: Endpoint,
@@ -93,7 +94,7 @@ export async function send(
 ): Promise<Failure | undefined> {
   const { eventId, eventNumber, type, data, createdAt, ageMs } = event
   const payload = JSON.stringify({ type, timestamp: createdAt.toISOString(), sequence: eventNumber, data })
-  // By the clock of the database: a consumer refuses what is signed minutes off, and a machine's own clock may be wrong.
+  // By the database's clock: consumers refuse signatures that are minutes off, and this machine's clock may be wrong.
   const now = new Date(createdAt.getTime() + ageMs + performance.now() - listedAtMs)
   const signatures = sign(context, endpoint, eventId, now, payload)
   if ('error' in signatures) return { error: signatures.error, pauseMs: 0 }
@@ -111,7 +112,7 @@ export async function send(
   return { error: `HTTP ${status}`, status, pauseMs: [429, 503].includes(status) ? readRetryAfter(retryAfter) : 0 }
 }
 
-/** A secret that cannot be unsealed (KEY_PEPPER has lost an old one) is a failure like any other: it can be repaired. */
+/** A secret that cannot be unsealed (KEY_PEPPER lacks an old one) is a failure like any other: it can be repaired. */
 function sign({ sealing }: DeliveryContext, endpoint: Endpoint, eventId: string, now: Date, payload: string) {
   try {
     return signingSecrets(endpoint, sealing, now).map((secret) => new Webhook(secret).sign(eventId, now, payload))
@@ -120,7 +121,7 @@ function sign({ sealing }: DeliveryContext, endpoint: Endpoint, eventId: string,
   }
 }
 
-/** Seconds, or a date. 0 for what is neither, or over. */
+/** Seconds, or a date; 0 for anything else and for the past. */
 function readRetryAfter(text = ''): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return ms > 0 ? ms : 0
@@ -131,7 +132,7 @@ async function fail(
   endpoint: Endpoint,
   queue: Queue,
   event: StoredEvent,
-  { error, status, pauseMs: askedPauseMs }: Failure,
+  { error, status, pauseMs: requestedPauseMs }: Failure,
 ): Promise<void> {
   const { customerId, endpointId, attempts } = queue
   const { host } = new URL(endpoint.url)
@@ -142,17 +143,16 @@ async function fail(
     await updateEndpointStatus(database, endpointId, 'DISABLED')
     log.error(fields, 'the endpoint is gone (410) and has been disabled')
   } else if (attempts >= deadAfterAttempts && Math.min(queue.failingForMs ?? 0, event.ageMs) >= deadAfterMs) {
-    const buried = await buryEvent(database, queue, { eventNumber, error, pauseMs: firstPauseMs })
-    if (buried) log.error(fields, 'an event could not be delivered and is laid aside')
-    tallies.deliveries[buried ? 'dead' : 'failed'] += 1
+    const isDead = await buryEvent(database, queue, { eventNumber, error, pauseMs: firstPauseMs })
+    if (isDead) log.error(fields, 'an event could not be delivered and is a dead letter now')
+    tallies.deliveries[isDead ? 'dead' : 'failed'] += 1
     return
   }
   tallies.deliveries.failed += 1
-  log.warn(fields, 'an event was not taken')
-  const ownPauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(attempts, 20))
+  log.warn(fields, 'an event was not accepted')
   await failQueue(database, queue, {
     error,
-    pauseMs: ownPauseMs * (0.75 + 0.5 * Math.random()),
-    askedPauseMs: Math.min(longestPauseMs, askedPauseMs),
+    pauseMs: backoffMs(attempts, { firstMs: firstPauseMs, longestMs: longestPauseMs, jitter: 0.25 }),
+    requestedPauseMs: Math.min(longestPauseMs, requestedPauseMs),
   })
 }

@@ -1,7 +1,7 @@
-// The statements on endpoints: where events go, with which secrets. A removed one is found by nobody.
+// The statements on endpoints: where events are sent, with which secrets. No statement finds a removed one.
 import { type Database, statement } from '../db/database.ts'
 
-/** Sealed; `until` is null for the one that stays. */
+/** Sealed; `until` is null for the current one. */
 export type StoredSecret = { sealed: string; until: string | null }
 export type EndpointStatus = 'ACTIVE' | 'DISABLED'
 export type Endpoint = {
@@ -62,19 +62,19 @@ export async function updateEndpointStatus(
   return (await database.run(updateStatusStatement, [endpointId, status])).length > 0
 }
 
-// Once more is the same: a repeated removal takes up what the first has left.
+// Idempotent: a repeated removal continues where the first one stopped.
 const markRemovedStatement = statement(
   'events.markEndpointRemoved',
   `update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id`,
 )
 
-/** Whether there is or was such an endpoint. Nothing is queued for it any more, and it has no secrets. */
+/** Whether there is or was such an endpoint. Nothing is queued for it from now on, and its secrets are gone. */
 export async function markEndpointRemoved(database: Database, endpointId: string): Promise<boolean> {
   return (await database.run(markRemovedStatement, [endpointId])).length > 0
 }
 
-// The new one first; those before it are valid for a while more, and forgotten after it. A rotation at the same moment
-// waits for the row, and finds the other's secret in it.
+// The new one first; the older ones stay valid for a while and are removed by a later rotation. A concurrent rotation waits
+// for the row and keeps the other's secret.
 const rotateSecretStatement = statement(
   'events.rotateSecret',
   `update event_endpoints
@@ -102,7 +102,7 @@ const hasSecretStatement = statement(
 
 export type Rotation = { endpointId: string; sealed: string; keptSeconds: number; keptAtMost: number }
 
-/** Whether there is such an endpoint; a repeated rotation finds its own secret in place. */
+/** Whether there is such an endpoint; a repeated rotation finds its own secret. */
 export async function rotateSecret(
   database: Database,
   { endpointId, sealed, keptSeconds, keptAtMost }: Rotation,

@@ -1,5 +1,5 @@
-// Endpoints of the platform that are told what happened, and their signing secrets: made here, shown once, stored sealed.
-// After a rotation the old secret signs too, for a day, so that nobody has to switch at the same moment as we.
+// Webhook endpoints of the platform and their signing secrets: generated here, shown once, stored sealed. After a rotation the
+// old secret signs too, for a day, so that consumers need not switch at the same moment.
 import { randomBytes } from 'node:crypto'
 import { leastUuid, randomLettersAndDigits } from '../core/ids.ts'
 import { type SealingSecret, seal, unseal } from '../core/seal.ts'
@@ -15,12 +15,12 @@ import {
 import { deleteQueues, resetQueues } from './queues.sql.ts'
 
 const oldSecretSeconds = 86_400
-/** Who rotates more often within the day loses the oldest. */
-const oldSecretsAtMost = 4
-/** What one statement takes: whoever writes an event waits no longer than that. */
+/** With more rotations within the day the oldest ones are lost. */
+const maxOldSecrets = 4
+/** Rows per statement: a statement that writes an event waits no longer than for one of these. */
 const batchSize = 1_000
 
-/** As Standard Webhooks has it: 24 to 64 random bytes in base 64 behind `whsec_`. */
+/** By Standard Webhooks: `whsec_` and 24 to 64 random bytes in base64. */
 function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
@@ -50,7 +50,7 @@ export async function rotateEndpoint(
   endpointId: string,
 ): Promise<string | undefined> {
   const secret = newSigningSecret()
-  const kept = { keptSeconds: oldSecretSeconds, keptAtMost: oldSecretsAtMost }
+  const kept = { keptSeconds: oldSecretSeconds, keptAtMost: maxOldSecrets }
   const found = await rotateSecret(database, { endpointId, sealed: seal(secret, endpointId, sealing), ...kept })
   return found ? secret : undefined
 }
@@ -65,14 +65,14 @@ export function signingSecrets(
   return valid.map(({ sealed }) => unseal(sealed, endpointId, sealing))
 }
 
-/** What has waited goes at once, and what failed before does not count. False when there is no such endpoint. */
+/** Waiting events are due at once, and earlier failures do not count. False when there is no such endpoint. */
 export async function enableEndpoint(database: Database, endpointId: string): Promise<boolean> {
   let after: string | undefined = leastUuid
   while (after !== undefined) after = await resetQueues(database, endpointId, after, batchSize)
   return updateEndpointStatus(database, endpointId, 'ACTIVE')
 }
 
-/** With all that waits for it. False when there never was such an endpoint. */
+/** With its queues and dead letters. False when there never was such an endpoint. */
 export async function removeEndpoint(database: Database, endpointId: string): Promise<boolean> {
   if (!(await markEndpointRemoved(database, endpointId))) return false
   while ((await deleteQueues(database, endpointId, batchSize)) > 0);

@@ -1,4 +1,4 @@
-// The events as they were written: what a delivery sends, and what an operator looks at.
+// The events as they were written: for deliveries and for operators.
 import { type Database, statement } from '../db/database.ts'
 
 export type StoredEvent = {
@@ -7,7 +7,7 @@ export type StoredEvent = {
   type: string
   data: object
   createdAt: Date
-  /** When it was read. */
+  /** At the time of reading. */
   ageMs: number
 }
 
@@ -25,7 +25,7 @@ const listEventsStatement = statement(
 
 export type EventSpan = { customerId: string; nextEvent: number; lastEvent: number }
 
-/** Of these types; of all, if none is named. */
+/** Of these types; of all types if the list is empty. */
 export function listEvents(
   database: Database,
   { customerId, nextEvent, lastEvent }: EventSpan,

@@ -1,16 +1,16 @@
-// The events of one order, and how far each has come with each endpoint. Events have no index by order, and need none: an
-// order's event is written with the end of an operation, and a customer's events are in the order of time. The number is
-// found by bisecting, then a short stretch is read.
+// The events of one order and their delivery to each endpoint. Events have no index by order: an order's event is written when
+// an operation ends, and a customer's events are ordered by time. So the event is found by a binary search for that time over
+// the event numbers, and a short range after it is read.
 import { type Database, statement } from '../db/database.ts'
 import type { StoredEvent } from './events.sql.ts'
 import type { EventType } from './outbox.ts'
 
-/** When an operation ended that wrote such an event, as JSON has it. */
+/** The end of an operation that wrote an event of this type; the time is text from JSON. */
 export type EndOfOrder = { type: EventType; at: string }
 
-// The end of an operation is the beginning of its statement, and the event the time after the wait for the account: no
-// statement takes longer than the later margin. Before it lies what is lost by telling the time in milliseconds. Twenty
-// looks for a million events, each by its key: the limit leaves no other way.
+// An operation ends at the start of its statement, its event at the time after the wait for the account: no statement takes
+// longer than `afterMs`. `beforeMs` covers the precision that is lost by milliseconds. A million events take twenty lookups,
+// each by key: `limit 1` leaves the planner no other way.
 const findOrderEventsStatement = statement(
   'events.findOrderEvents',
   `with recursive ending as (
@@ -48,17 +48,17 @@ const findOrderEventsStatement = statement(
 
 const beforeMs = 1_000
 const afterMs = 10_000
-/** Read behind the place that was found: more than a customer has in the seconds between. */
-const stretchOfEvents = 20_000
+/** Events read after the position that was found: more than a customer has in those seconds. */
+const maxEventsRead = 20_000
 
-/** Oldest first. One that was written by a version without events is not there. */
+/** Oldest first. Operations of versions without events have none. */
 export function findOrderEvents(
   database: Database,
   { customerId, orderId }: { customerId: string; orderId: string },
   ends: EndOfOrder[],
 ): Promise<StoredEvent[]> {
   const [types, times] = [ends.map(({ type }) => type), ends.map(({ at }) => at)]
-  const values = [customerId, orderId, types, times, beforeMs, afterMs, stretchOfEvents]
+  const values = [customerId, orderId, types, times, beforeMs, afterMs, maxEventsRead]
   return database.run<StoredEvent>(findOrderEventsStatement, values)
 }
 
@@ -66,16 +66,16 @@ export type Delivery = {
   eventNumber: number
   endpointId: string
   url: string
-  /** NOT_TOLD: the endpoint was added later. */
+  /** NOT_TOLD: the endpoint did not exist yet. */
   state: 'DELIVERED' | 'WAITING' | 'DEAD' | 'NOT_TOLD'
   endpointStatus: 'ACTIVE' | 'DISABLED'
-  /** Of the last try, of this event or of one that it waits behind; null: none has failed. */
+  /** Of the last attempt, for this event or for one before it in the queue; null: no failure. */
   error: string | null
   attempts: number
   nextTryAt: Date | null
 }
 
-// A queue is about all events that its endpoint wants: what lies before its next event is dealt with.
+// Events before a queue's next one are done.
 const listDeliveriesStatement = statement(
   'events.listDeliveries',
   `select v.event_number as "eventNumber", n.endpoint_id as "endpointId", n.url, n.status as "endpointStatus",
@@ -98,8 +98,8 @@ const listDeliveriesStatement = statement(
 )
 
 /** As many as a person would read. */
-const endpointsShown = 100
+const maxEndpointsShown = 100
 
 export function listDeliveries(database: Database, customerId: string, eventNumbers: number[]): Promise<Delivery[]> {
-  return database.run<Delivery>(listDeliveriesStatement, [customerId, eventNumbers, endpointsShown])
+  return database.run<Delivery>(listDeliveriesStatement, [customerId, eventNumbers, maxEndpointsShown])
 }

@@ -1,6 +1,6 @@
-// Requests to addresses that somebody else has given us. They never reach a private, loopback or link-local address,
-// however the name resolves and whatever it resolves to the next time: the address is checked when the connection is
-// made, and the connection goes to what was checked. Redirects are not followed, answers are hardly read.
+// Requests to URLs that were configured by others. They never reach a private, loopback or link-local address, however a name
+// resolves now or later: the address is checked when the connection is made, and the connection goes to the checked address.
+// Redirects are not followed, and at most 4 KB of an answer are read.
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
@@ -9,9 +9,9 @@ import { isPublicAddress } from './public-addresses.ts'
 export type Answered = { status: number; retryAfter: string | undefined }
 
 export type Outbound = {
-  /** What keeps a URL from being posted to, if anything. */
+  /** Why nothing may be posted to this URL; undefined: it may. */
   faultOf(url: string): string | undefined
-  /** The status, or why there is none. */
+  /** The status, or the error if there was no answer. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Answered | { error: string }>
   close(): Promise<void>
 }
@@ -20,12 +20,12 @@ export type OutboundOptions = {
   /** For development: http, any port, any address. */
   allowPrivate: boolean
   timeoutMs: number
-  /** The system's, unless told otherwise. */
+  /** Default: the system's. */
   resolve?: Resolve
 }
 
 const connectTimeoutMs = 5_000
-/** So much of an answer is taken off the connection, so that it can be used again; with more it is closed. */
+/** So much of an answer is read to reuse the connection; after a longer one it is closed. */
 const answerLimitBytes = 4_096
 
 export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: OutboundOptions): Outbound {
@@ -39,7 +39,7 @@ export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: Ou
   const agent = new Agent({
     ...plain,
     connect(options, callback) {
-      // A literal address is not looked up.
+      // A literal address is not resolved.
       const literal = withoutBrackets(options.hostname)
       const isRefused = !allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal)
       if (isRefused) callback(notPublic(literal), null)
@@ -68,7 +68,7 @@ export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: Ou
 
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
-/** What can be told before a name is looked up. Below 1024 there are services that are not meant. */
+/** What can be checked before the name is resolved. Ports below 1024 belong to other services. */
 function publicUrlFault(url: string): string | undefined {
   const { protocol, port, hostname, username, password } = new URL(url)
   if (protocol !== 'https:') return 'the URL does not begin with https://'
@@ -84,7 +84,7 @@ function notPublic(address: string): Error {
   return Object.assign(new Error(`${address} is not a public address`), { code: notPublicCode })
 }
 
-/** Our own reason in words, else the code of the system or of undici; a time-out has a name, and a number for a code. */
+/** Our own reason as text, else the code of the system or of undici; a time-out has a numeric code, so its name is used. */
 function explain(error: unknown): string {
   const { code, message, name } = error as { code?: unknown; message: string; name: string }
   if (code === notPublicCode) return message
@@ -94,7 +94,7 @@ function explain(error: unknown): string {
 type Resolved = (error: Error | null, addresses: LookupAddress[]) => void
 export type Resolve = (hostname: string, options: LookupOptions & { all: true }, callback: Resolved) => void
 
-/** One look-up of a name for all who want it: they run on a few threads, and those of the gateway's name do too. */
+/** Shares one lookup of a name: lookups run on a few threads, which the gateway's name needs too. */
 export function oneAtATime(resolve: Resolve): Resolve {
   const waiting = new Map<string, Resolved[]>()
   return (hostname, options, callback) => {
@@ -109,7 +109,7 @@ export function oneAtATime(resolve: Resolve): Resolve {
   }
 }
 
-/** As the name resolves, if every address of it is public: one that is not says enough about the others. */
+/** Resolves a name if all its addresses are public: one that is not makes the others suspicious. */
 export function lookupPublic(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses = []) => {

@@ -1,8 +1,8 @@
-// Section 6 of the specification is open; this fills it. Events are written by the statement that causes them: what
-// happened and the telling of it are one commit. Numbers come from the customer's account, so they have no gap, and the
-// order of the numbers is the order of what happened. Delivery is elsewhere and later.
+// Section 6 of the specification leaves events open; this defines them. An event is written by the statement that causes it,
+// in the same commit. Its number comes from the customer's account: there are no gaps, and the order of the numbers is the
+// order of what happened. deliver.ts sends them later.
 
-/** Also a check constraint of the table. */
+/** The table has them as a check constraint too. */
 export const eventTypes = [
   'order.confirmed',
   'order.failed',
@@ -13,10 +13,10 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 /**
- * CTEs `emitted` and `queued`, from a CTE `event` with the columns customer_id, event_number, type, data, moved_at: the
- * time is that of the movement, so that times are in the order of the numbers. Every endpoint
- * that wants an event has the customer's queue moved on, a disabled one too: it gets what it missed when it is enabled
- * again. A queue that had nothing to do is due now; one that waits after a failure goes on waiting.
+ * CTEs `emitted` and `queued`, from a CTE `event` with the columns customer_id, event_number, type, data, moved_at. The time
+ * is that of the movement, so that times and numbers have the same order. The customer's queue is extended at every endpoint
+ * that wants the event, also at a disabled one, which gets what it missed when it is enabled again. A queue that was idle
+ * becomes due now; one that waits after a failure keeps waiting.
  */
 export const emitEvents = `
   emitted as (

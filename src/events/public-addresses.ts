@@ -1,5 +1,5 @@
-// Which addresses belong to the outside world: public unicast and nothing else. Of IPv6 only the global block counts, less
-// the parts of it that stand for something else; so what embeds an IPv4 address (mapped, NAT64, 6to4, Teredo) is out.
+// Which addresses are public: global unicast and nothing else. Of IPv6 only the global block counts, without its special
+// ranges, so addresses that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are not public.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 function listOf(family: 'ipv4' | 'ipv6', subnets: string): BlockList {
@@ -11,7 +11,7 @@ function listOf(family: 'ipv4' | 'ipv6', subnets: string): BlockList {
   return list
 }
 
-// One list a family: node:net compares an IPv4 address with ::ffff:0:0/96 too, and all of them are in it.
+// One list per family: node:net also compares an IPv4 address as ::ffff:0:0/96.
 const notPublicV4 = listOf(
   'ipv4',
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
@@ -22,7 +22,7 @@ const notPublicV6 = listOf('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20'
 
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !notPublicV4.check(address, 'ipv4')
-  // With a zone (fe80::1%eth0) it is of this machine's own network.
+  // With a zone (fe80::1%eth0) it is link-local.
   if (!isIPv6(address) || address.includes('%')) return false
   return globalV6.check(address, 'ipv6') && !notPublicV6.check(address, 'ipv6')
 }

@@ -1,7 +1,7 @@
-// The queues of events: one row for each customer and endpoint says how far the delivery has come. Claimed with a lease,
-// so that one process at a time delivers a customer's events to an endpoint, in their order. Whoever has lost the lease
-// to another changes nothing: every step asks for the holder. Who gives it back is the holder no longer, so that a
-// repeated step finds itself done.
+// The queues of events: one row for each customer and endpoint has the next event to deliver. A queue is idle when
+// `next_event > last_event`. It is claimed with a lease, so that one process at a time delivers a customer's events to an
+// endpoint, in order. Every step requires the holder, so a process that has lost its lease changes nothing; releasing clears
+// the holder, so a repeated release does nothing.
 import { type Database, statement } from '../db/database.ts'
 
 export type Queue = {
@@ -11,7 +11,7 @@ export type Queue = {
   lastEvent: number
   /** Failures since the last success. */
   attempts: number
-  /** Since the first failure after the last success. */
+  /** Time since the first failure after the last success. */
   failingForMs: number | null
   holderId: string
 }
@@ -32,13 +32,13 @@ const listDueEndpointsStatement = statement(
   limit $2`,
 )
 
-/** Endpoints with something to deliver, besides those that are looked after already; the longest waiting first. */
+/** Endpoints with events due, without `besides`; the longest waiting first. */
 export async function listDueEndpoints(database: Database, besides: string[], limit: number): Promise<string[]> {
   const rows = await database.run<{ endpointId: string }>(listDueEndpointsStatement, [besides, limit])
   return rows.map(({ endpointId }) => endpointId)
 }
 
-// A claim that was repeated after a lost connection finds what it had claimed.
+// Repeated after a lost connection, it returns what it had claimed.
 const claimQueuesStatement = statement(
   'events.claimQueues',
   `with due as (
@@ -66,7 +66,7 @@ export function claimQueues(database: Database, { endpointId, holderId, leaseMs,
   return database.run<Queue>(claimQueuesStatement, [endpointId, holderId, leaseMs, limit])
 }
 
-// Everything before next_event is dealt with. The lease is renewed, or given back with the last step.
+// Everything before next_event is done. The lease is renewed, or released with the last step.
 const advanceQueueStatement = statement(
   'events.advanceQueue',
   `update event_queues
@@ -76,7 +76,7 @@ const advanceQueueStatement = statement(
   returning next_event`,
 )
 
-/** False when the lease has gone to somebody else. */
+/** False when another process has the lease. */
 export async function advanceQueue(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
@@ -87,15 +87,15 @@ export async function advanceQueue(
   return (await database.run(advanceQueueStatement, values)).length > 0
 }
 
-const giveBackStatement = statement(
+const releaseQueueStatement = statement(
   'events.giveBackQueue',
   `update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
 )
 
-/** As it is: nothing was tried. */
-export async function giveBack(database: Database, { customerId, endpointId, holderId }: Queue): Promise<void> {
-  await database.run(giveBackStatement, [customerId, endpointId, holderId])
+/** Unchanged: nothing was sent. */
+export async function releaseQueue(database: Database, { customerId, endpointId, holderId }: Queue): Promise<void> {
+  await database.run(releaseQueueStatement, [customerId, endpointId, holderId])
 }
 
 const failQueueStatement = statement(
@@ -107,18 +107,18 @@ const failQueueStatement = statement(
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
 )
 
-/** The head of the queue could not be delivered; it is tried again after the pause. */
+/** The head of the queue was not delivered; it is retried after the longer of the two pauses. */
 export async function failQueue(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
-  { error, pauseMs, askedPauseMs }: { error: string; pauseMs: number; askedPauseMs: number },
+  { error, pauseMs, requestedPauseMs }: { error: string; pauseMs: number; requestedPauseMs: number },
 ): Promise<void> {
-  const values = [customerId, endpointId, holderId, error, Math.round(pauseMs), Math.round(askedPauseMs)]
+  const values = [customerId, endpointId, holderId, error, Math.round(pauseMs), Math.round(requestedPauseMs)]
   await database.run(failQueueStatement, values)
 }
 
-// Between next_event and the head there may be events that the endpoint does not want. first_failed and attempts stay: the
-// endpoint has taken nothing since.
+// Between next_event and the head there may be events of types that the endpoint does not want. first_failed and attempts
+// stay: the endpoint has accepted nothing since.
 const buryEventStatement = statement(
   'events.buryEvent',
   `with head as (
@@ -139,7 +139,7 @@ const buryEventStatement = statement(
   returning q.next_event`,
 )
 
-/** Gives up on the head of the queue; the next one comes after a pause. False when the lease has gone to another. */
+/** Makes the head of the queue a dead letter; the next one follows after a pause. False when another process has the lease. */
 export async function buryEvent(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
@@ -149,7 +149,7 @@ export async function buryEvent(
   return (await database.run(buryEventStatement, values)).length > 0
 }
 
-// Spread over the span, so that an endpoint that has just come back is not run over.
+// Spread over the span, so that an endpoint that has just recovered is not overloaded.
 const wakeQueuesStatement = statement(
   'events.wakeQueues',
   `with waiting as (
@@ -168,16 +168,16 @@ const wakeQueuesStatement = statement(
   returning q.customer_id`,
 )
 
-/** What one statement takes. */
+/** Queues per statement. */
 const wokenAtATime = 1_000
 
-/** The endpoint is back: its queues wait no longer than the span, but for those that it has asked to wait. */
+/** The endpoint has recovered: its queues become due within the span, except those for which it sent Retry-After. */
 export async function wakeQueues(database: Database, endpointId: string, spanMs: number): Promise<void> {
   const wake = () => database.run(wakeQueuesStatement, [endpointId, spanMs, wokenAtATime])
   while ((await wake()).length === wokenAtATime);
 }
 
-// Locked in the order in which the statements that write events lock them.
+// Locks in the same order as the statements that write events.
 const resetQueuesStatement = statement(
   'events.resetQueues',
   `with waiting as (
@@ -195,7 +195,7 @@ const resetQueuesStatement = statement(
   returning q.customer_id as "customerId"`,
 )
 
-/** Forgets the failures of some queues of an endpoint; the last of them, to go on from, or undefined. */
+/** Clears the failures of some queues of an endpoint; returns the last customer, to continue from, or undefined. */
 export async function resetQueues(
   database: Database,
   endpointId: string,
@@ -218,7 +218,7 @@ const deleteQueuesStatement = statement(
   returning customer_id`,
 )
 
-/** How many of an endpoint's queues have gone. */
+/** Returns how many queues of the endpoint it deleted. */
 export async function deleteQueues(database: Database, endpointId: string, limit: number): Promise<number> {
   return (await database.run(deleteQueuesStatement, [endpointId, limit])).length
 }

@@ -1,6 +1,6 @@
-// Sends events again when an operator says so, those that are dead or those of an order: now and out of turn, but the oldest
-// of a customer first, and none before one that is not taken. An endpoint that does not answer at all is left alone for the
-// rest of the run. The queues are not touched: consumers know by its id what they have taken before.
+// Sends events again for an operator, dead letters or those of an order: at once and outside the queues, the oldest of a
+// customer first, and none after one that was not accepted. An endpoint that does not answer at all is skipped for the rest of
+// the run. The queues stay as they are: consumers recognise an event they had before by its id.
 import { deadlineIn } from '../core/clock.ts'
 import {
   beforeAllDead,
@@ -18,12 +18,12 @@ import { listEvents, type StoredEvent } from './events.sql.ts'
 
 export type Resent = {
   resent: number
-  /** Not tried, because one before it was not taken. */
+  /** Not sent, because an earlier one was not accepted. */
   left: number
   failed: (DeadKey & { type: string; error: string })[]
 }
 
-/** One was not taken. */
+/** At least one was not accepted. */
 export function isPartlyResent({ failed }: { failed: object[] }): boolean {
   return failed.length > 0
 }
@@ -70,7 +70,7 @@ export async function resendDeadEvents(
   }
 }
 
-/** Undefined when it was taken; then it is dead no more. */
+/** Undefined when it was accepted; its dead letter is deleted then. */
 async function resendDeadEvent(
   context: DeliveryContext,
   dead: DeadEvent,
@@ -88,13 +88,13 @@ async function resendDeadEvent(
 
 export type ResentToEndpoints = { delivered: number; failed: { endpointId: string; type: string; error: string }[] }
 
-/** For as long as a person waits for it. What is under way then is ended by the time limit of a delivery. */
+/** As long as a person waits. Deliveries under way then end by their own time limit. */
 const resendMs = 30_000
 /** Endpoints at a time. */
 const lanes = 8
-const endpointsAtMost = 1_000
+const maxEndpoints = 1_000
 
-/** Once more to every ACTIVE endpoint that takes their types. A dead one that is taken is dead no more. */
+/** To every ACTIVE endpoint that wants their types. The dead letter of one that is accepted is deleted. */
 export async function resendEvents(
   context: DeliveryContext,
   customerId: string,
@@ -103,7 +103,7 @@ export async function resendEvents(
   const result: ResentToEndpoints = { delivered: 0, failed: [] }
   const deadline = deadlineIn(resendMs)
   const readAtMs = performance.now()
-  const endpoints = await listEndpoints(context.database, endpointsAtMost)
+  const endpoints = await listEndpoints(context.database, maxEndpoints)
   const waiting = endpoints.filter(({ status }) => status === 'ACTIVE').values()
 
   async function resendTo(endpoint: Endpoint): Promise<void> {
@@ -121,11 +121,11 @@ export async function resendEvents(
       await deleteDeadEvent(context.database, { customerId, endpointId, eventNumber: event.eventNumber })
     }
   }
-  async function followLane(): Promise<void> {
+  async function runLane(): Promise<void> {
     for (const endpoint of waiting) await resendTo(endpoint)
   }
-  // Nothing is sent any more when this is answered, whatever the answer is.
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, followLane))
+  // Nothing is sent any more when this returns, whatever it returns.
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, runLane))
   const broken = ended.find((lane) => lane.status === 'rejected')
   if (broken) throw broken.reason
   return result

@@ -1,7 +1,7 @@
-// Which methods an address has: told with a refusal that is due to the method alone.
+// The Allow header: which methods a path has, for a NOT000 that is due to the method alone.
 import type { FastifyInstance } from 'fastify'
 
-/** Has to be called before the routes are added. */
+/** Call it before the routes are added. */
 export function allowedMethods(app: FastifyInstance): (url: string) => string[] {
   const routes: { path: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {

@@ -1,54 +1,53 @@
-// What is known of each connection: the request that came last on it and how many there were. At a stop, requests under
-// way are answered and take their connection with them, and so are those that come a moment later; connections that are
-// idle then are closed by the framework, and one that is kept alive after its answer would hold the stop up to its limit.
+// The state of each connection: its latest request, how many there were, and how many wait. During a stop, requests under way
+// and those that arrive a moment later are answered and their connections closed after the answer. The framework closes idle
+// connections; one that was kept alive after its answer would delay the stop to its limit.
 import type { ServerResponse } from 'node:http'
 import { Server, type Socket } from 'node:net'
-import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { deadlineIn, sleep } from '../core/clock.ts'
 
-/** Requests that wait for those before them; nobody sends so many before reading an answer. */
+/** Pipelined requests that wait for the one before them; no client sends so many before it reads an answer. */
 const maxWaiting = 128
 
-/** At a stop, for connections that never say anything: Node would wait for them. */
+/** During a stop, for connections that never send anything: Node would wait for them. */
 const silentMs = 1_000
 
-/** At a stop, for requests that are on their way over connections that look idle. */
-const momentMs = 100
+/** During a stop, between two checks for requests that were on their way over connections that looked idle. */
+const pollMs = 100
 
 /**
- * At a stop, where requests came until now: who has just been answered is about to ask again, and would lose a request to a
- * connection closed in that moment. Whoever asks is answered and told that it was the last; after so long without a
- * request, those who were in the middle of something are through.
+ * During a stop under load: a client that has just been answered is about to send its next request, and would lose it to a
+ * connection that closes at that moment. Such a request is answered with `Connection: close`. After so long without any
+ * request, no client is in the middle of something.
  */
 const quietMs = 1_000
 
-/** At a stop: somebody who opens connection after connection before it does not hold it up for longer. */
+/** The longest wait for that quiet: a client that keeps sending does not delay the stop any further. */
 const graceMs = 3_000
 
-export type Connections = {
+export type ConnectionStates = {
   /**
-   * Is to be told of every request, and tells which came before it: a hook before each answer would do the same at ten
+   * Call it for every request; returns the reply of the one before it. A hook before each answer would do the same at ten
    * times the cost.
    */
   note(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined
   /** Whether a request may wait for the one before it. */
   wait(socket: Socket): boolean
   waitNoLonger(socket: Socket): void
-  /** Who the request was of. */
   noteCaller(socket: Socket, caller: string): void
-  /** Whether several have called on it: then it is a proxy's. */
+  /** Whether it has carried requests of several callers: then it is a proxy's. */
   isShared(socket: Socket): boolean
-  /** Undefined where none has come. */
+  /** Undefined before the first request. */
   latestOn(socket: Socket): FastifyReply | undefined
-  /** Whether an answer is the last on its connection; others may be under way before it. */
+  /** Whether an answer is the last one of its connection; earlier ones may still be under way. */
   isLast(reply: FastifyReply): boolean
 }
 
-type Seen = { reply: FastifyReply; requests: number; waiting: number; caller: string; isShared: boolean }
+type ConnectionState = { reply: FastifyReply; requests: number; waiting: number; caller: string; isShared: boolean }
 
-export function watchConnections(app: FastifyInstance, maxRequests: number): Connections {
-  const seenOn = new Map<Socket, Seen>()
+export function watchConnections(app: FastifyInstance, maxRequests: number): ConnectionStates {
+  const states = new Map<Socket, ConnectionState>()
   const open = new Set<Socket>()
   let isStopping = false
   let latestAt = -quietMs
@@ -59,36 +58,36 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
   app.addHook('preClose', async () => {
     isStopping = true
     const silence = deadlineIn(silentMs)
-    for (const { reply } of seenOn.values()) if (!reply.sent) reply.header('connection', 'close')
-    // Who has connected already is let in first: closed, the socket that listens would turn him away after he has asked.
-    await turnOfLoop()
-    // Of a plain server: the one of HTTP would close idle connections in the same moment.
+    for (const { reply } of states.values()) if (!reply.sent) reply.header('connection', 'close')
+    // Clients that have connected already are accepted first: a closed listening socket would refuse them.
+    await nextIteration()
+    // The method of a plain server: http.Server's own would close idle connections at the same moment.
     if (app.server.listening) Server.prototype.close.call(app.server)
     await quiet()
     const endIf = (isThrough: (answer: ServerResponse) => boolean) => () => {
       for (const socket of open) {
-        const seen = seenOn.get(socket)
-        if (!seen || isThrough(seen.reply.raw)) socket.destroy()
+        const state = states.get(socket)
+        if (!state || isThrough(state.reply.raw)) socket.destroy()
       }
     }
     setTimeout(
       endIf((answer) => answer.writableFinished),
       silence.remainingMs(),
     ).unref()
-    // Those who do not read what they asked for.
+    // Clients that do not read their answer.
     setTimeout(
       endIf((answer) => answer.writableEnded),
       silence.remainingMs() + silentMs,
     ).unref()
   })
 
-  /** Until nobody is left, or nobody has asked for a while. */
+  /** Until no connection is left, or no request has come for a while. */
   async function quiet(): Promise<void> {
     const grace = deadlineIn(graceMs)
     while (open.size > 0 && grace.remainingMs() > 0) {
-      await sleep(momentMs)
-      // A process that stood still comes to its timers before it reads what has arrived in the meantime.
-      await turnOfLoop()
+      await sleep(pollMs)
+      // A process that stood still runs its timers before it reads what has arrived meanwhile.
+      await nextIteration()
       if (performance.now() - latestAt >= quietMs) return
     }
   }
@@ -96,41 +95,41 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
   return {
     note({ raw: { socket } }, reply) {
       latestAt = performance.now()
-      const seen = seenOn.get(socket)
-      if (seen) {
-        const before = seen.reply
-        seen.reply = reply
-        seen.requests += 1
-        if (isStopping || seen.requests >= maxRequests) reply.header('connection', 'close')
+      const state = states.get(socket)
+      if (state) {
+        const before = state.reply
+        state.reply = reply
+        state.requests += 1
+        if (isStopping || state.requests >= maxRequests) reply.header('connection', 'close')
         return before
       }
       if (isStopping) reply.header('connection', 'close')
-      seenOn.set(socket, { reply, requests: 1, waiting: 0, caller: '', isShared: false })
-      socket.once('close', () => seenOn.delete(socket))
+      states.set(socket, { reply, requests: 1, waiting: 0, caller: '', isShared: false })
+      socket.once('close', () => states.delete(socket))
       return undefined
     },
     wait(socket) {
-      const seen = seenOn.get(socket)
-      if (!seen || seen.waiting === maxWaiting) return false
-      seen.waiting += 1
+      const state = states.get(socket)
+      if (!state || state.waiting === maxWaiting) return false
+      state.waiting += 1
       return true
     },
     waitNoLonger(socket) {
-      const seen = seenOn.get(socket)
-      if (seen) seen.waiting -= 1
+      const state = states.get(socket)
+      if (state) state.waiting -= 1
     },
     noteCaller(socket, caller) {
-      const seen = seenOn.get(socket)
-      if (!seen || seen.caller === caller) return
-      seen.isShared = seen.caller !== ''
-      seen.caller = caller
+      const state = states.get(socket)
+      if (!state || state.caller === caller) return
+      state.isShared = state.caller !== ''
+      state.caller = caller
     },
-    isShared: (socket) => seenOn.get(socket)?.isShared ?? false,
-    latestOn: (socket) => seenOn.get(socket)?.reply,
+    isShared: (socket) => states.get(socket)?.isShared ?? false,
+    latestOn: (socket) => states.get(socket)?.reply,
     isLast(reply) {
       if (isStopping) return true
-      const seen = seenOn.get(reply.request.raw.socket)
-      return seen !== undefined && seen.requests >= maxRequests && seen.reply === reply
+      const state = states.get(reply.request.raw.socket)
+      return state !== undefined && state.requests >= maxRequests && state.reply === reply
     },
   }
 }

@@ -1,12 +1,12 @@
-// What the API document says of an endpoint beyond its schemas: names, texts, and an example of what is sent and of every
-// answer. It is part of the route's own definition, and the list of refusals in it is the only one there is. A test holds
-// each of them against what is really sent, word for word.
+// What the API document has about an endpoint beyond its schemas: names, texts, an example of the request and of every answer.
+// It is part of the route's definition, with the one list of what the endpoint refuses. A test compares each refusal with
+// what is really sent, word for word.
 import type Type from 'typebox'
 import { type FieldFault, type Refusal, refuse, refuseFields } from '../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `no API`: a page for people. */
+    /** `no API`: a page for people, not in the document. */
     documented?: Documented | 'no API'
   }
 }
@@ -19,13 +19,13 @@ export type Documented = {
   tag: Tag
   summary: string
   description: string
-  /** Of the request, beyond those that every request has. */
+  /** Request headers, beyond those that every request has. */
   headers?: Record<string, Type.TSchema>
   /** An example of the body. */
   body?: object
   /** An example for each status, as it is sent. */
   answers: Record<number, unknown>
-  /** What the endpoint itself refuses; what refuses before it is reached comes with its listener. */
+  /** What the endpoint itself refuses; refusals before it is reached come with its listener. */
   refusals: readonly Refused[]
 }
 
@@ -35,12 +35,12 @@ export function refused(when: string, refusal: Refusal): Refused {
   return { when, refusal }
 }
 
-/** VAL002, as the schema of a body gives it. */
+/** VAL002, as the schema of a body produces it. */
 export function missing(field: string): Refused {
   return refused(`${field} is missing`, refuseFields('VAL002', [{ field, rule: 'is required' }]))
 }
 
-/** VAL003, as the schema of a field gives it. */
+/** VAL003, as the schema of a field produces it. */
 export function notAllowed(field: string, schema: Type.TSchema): Refused {
   const { description } = schema as { description?: string }
   return contradicts(`${field} has a value that is not allowed`, { field, rule: `must be ${description}` })
@@ -51,12 +51,12 @@ export function contradicts(when: string, fault: FieldFault, message?: string): 
   return refused(when, refuseFields('VAL003', [fault], message))
 }
 
-/** Of every endpoint that takes a body. */
+/** For every endpoint with a body. */
 export const bodyRefusals: readonly Refused[] = [
   refused('the body is of another type', refuse('VAL001', { message: 'The Content-Type must be application/json.' })),
 ]
 
-/** Whatever the route, for everybody who can reach the port. */
+/** For every route, before authentication. */
 export const transportRefusals: readonly Refused[] = [
   refused('the request, or its body, cannot be read', refuse('VAL001')),
   refused('the head or the body is larger than the limit', refuse('VAL004')),

@@ -28,10 +28,10 @@ export function failure({ code, message, metadata }: Pick<Refusal, 'code' | 'mes
   return { success: false, data: null, message, code, metadata }
 }
 
-/** As one type with two names: a union would have the serialiser try each schema on every answer. */
+/** One schema with two types: with a union the serialiser would try each schema for every answer. */
 export const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
-/** The schema of a success, closed: what it does not name is not sent. Only a cancel says nothing. */
+/** The schema of a success: fields that it does not name are not sent. Only a cancel has no message. */
 export function SuccessOf<Data extends Type.TSchema, Message extends Type.TSchema = Type.TString>(
   data: Data,
   message = Type.String() as Type.TSchema as Message,
@@ -45,26 +45,26 @@ export function SuccessOf<Data extends Type.TSchema, Message extends Type.TSchem
   })
 }
 
-/** On every answer: it is for its caller alone, and never a page. */
+/** On every answer: only its caller may keep it, and no browser shows it as a page. */
 export const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Each made once: refusals of a crowd are many. */
+/** Each is serialised once: under overload there are very many refusals. */
 const failureTexts = new Map<ErrorCode, string>()
 
-/** A refusal as its catalogue has it. */
+/** With the text of the catalogue. */
 function failureText(code: ErrorCode): string {
-  const made = failureTexts.get(code)
-  if (made !== undefined) return made
+  const known = failureTexts.get(code)
+  if (known !== undefined) return known
   const text = JSON.stringify(failure({ code, message: catalogue[code].message, metadata: null }))
   failureTexts.set(code, text)
   return text
 }
 
-/** Past the framework, on a response that is in its turn. */
+/** Bypasses the framework. */
 export function writeFailure(response: ServerResponse, code: ErrorCode, headers: OutgoingHttpHeaders): void {
   const text = failureText(code)
   response.writeHead(catalogue[code].status, {
@@ -76,7 +76,7 @@ export function writeFailure(response: ServerResponse, code: ErrorCode, headers:
   response.end(text)
 }
 
-/** A whole HTTP answer as text, for requests that never become one: unreadable, too long in the head, CONNECT. */
+/** A whole HTTP answer as text, where there is no response object: unreadable, head too large, CONNECT. */
 export function rawFailure(code: ErrorCode): string {
   const { status } = catalogue[code]
   const body = failureText(code)

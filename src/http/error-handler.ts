@@ -1,10 +1,10 @@
-// From whatever went wrong to a code of the catalogue: one table for the framework, one for the HTTP parser. Anything
-// that is in neither is a bug: INT001, and the detail goes to the log only.
+// From any error to a code of the catalogue: one table for the framework, one for the HTTP parser. An error that is in neither
+// is a bug: INT001, with the details in the log only.
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
 import { failure, writeFailure } from './envelope.ts'
-import { answerAfterReading } from './limits/pace.ts'
+import { answerAfterReading } from './limits/event-loop.ts'
 import type { CountAnswers } from './request-counts.ts'
 
 const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
@@ -17,7 +17,7 @@ const frameworkCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode
   ['FST_ERR_NOT_FOUND', 'NOT000'],
   ['FST_ERR_ASYNC_CONSTRAINT', 'NOT000'],
   ['FST_ERR_MAX_PARAM_LENGTH', 'NOT000'],
-  // the sender went away while its body was read: nobody is left to be answered
+  // the sender disconnected while its body was read: the answer reaches no one
   ['ECONNRESET', 'VAL001'],
   ['ERR_STREAM_PREMATURE_CLOSE', 'VAL001'],
 ])
@@ -27,11 +27,11 @@ const parserCodes: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'VAL004'],
 ])
 
-/** A request that did not arrive whole in time. */
+/** The request did not arrive in time. */
 const tooSlow = /^ERR_HTTP_REQUEST_TIMEOUT$/
 
 /**
- * The code for a request that Node's parser gave up on; nobody is authenticated yet. A request that was late because we
+ * The code for a request that Node's parser gave up on, before authentication. A request that was late because this process
  * stood still is not the sender's fault.
  */
 export function codeOfParserError(error: { code?: string }, hasStalled = false): ErrorCode {
@@ -55,8 +55,8 @@ type ValidationFault = {
 }
 
 /**
- * What is missing comes before what is wrong. The rule is the description in the schema of the field. A body that was read
- * is an object: what is not of that type is not there.
+ * Missing fields are reported before wrong ones. The rule is the description in the schema of the field. A body that was read
+ * is an object, so one of another type is a missing body.
  */
 function refusalOfValidation(faults: ValidationFault[], part: string | undefined): Refusal {
   if (part === 'body' && faults.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type')) {
@@ -75,16 +75,16 @@ function refusalOfValidation(faults: ValidationFault[], part: string | undefined
   return refuseFields('VAL003', [...fields.values()])
 }
 
-/** `last`: its connection closes behind it, whatever the code. */
+/** `last`: the connection is closed after it, whatever the code. */
 export type AnswerError = (error: unknown, request: FastifyRequest, reply: FastifyReply, place?: 'last') => FastifyReply
 
-/** Fastify's error handler: every refusal, every fault of the framework, every bug. */
+/** Fastify's error handler: refusals, errors of the framework, bugs. */
 export function createAnswerError(
   log: Pick<FastifyBaseLogger, 'error'>,
   isLast: (reply: FastifyReply) => boolean,
   count: CountAnswers['refused'],
 ): AnswerError {
-  /** Its id is what the caller can tell us, and all that they learn. */
+  /** The caller gets the request id, to report it, and nothing else. */
   function unexpected(error: unknown, request: FastifyRequest): Refusal {
     const fields = { requestId: request.id, route: request.routeOptions?.url, orderId: orderIdOf(request) }
     log.error({ err: error, ...fields }, 'unexpected error')
@@ -101,15 +101,15 @@ export function createAnswerError(
   }
 }
 
-/** The order it is about, if it says so: nothing else of what a caller sends is logged. */
+/** The only value of a caller's that is logged. */
 function orderIdOf({ body, params }: FastifyRequest): string | undefined {
   const { orderId } = { ...(params as object), ...(body as object) } as { orderId?: unknown }
   return typeof orderId === 'string' && orderIdPattern.test(orderId) ? orderId : undefined
 }
 
 /**
- * What could not be read was perhaps longer than it said: what follows is no request. Where the sender is still sending,
- * closing would take the answer from it; the rest of the body is drained instead.
+ * An unreadable request may have been longer than it declared: what follows may not be a request. While the sender is still
+ * sending, closing would discard its answer; the rest of the body is drained instead.
  */
 function endsConnection({ code }: Refusal, { raw }: FastifyRequest): boolean {
   return code === 'VAL001' && raw.complete
@@ -118,8 +118,8 @@ function endsConnection({ code }: Refusal, { raw }: FastifyRequest): boolean {
 export type AnswerBusy = (request: FastifyRequest, reply: FastifyReply, retryAfterSeconds: number) => void
 
 /**
- * SVC001 for one of very many, made once and written past the framework: with all of its steps a refusal would cost more
- * than the work that it keeps away.
+ * SVC001 under overload, serialised once and written past the framework: with all steps of the framework a refusal would cost
+ * more than the work that it avoids.
  */
 export function createAnswerBusy(isLast: (reply: FastifyReply) => boolean, count: CountAnswers['refused']): AnswerBusy {
   return (request, reply, retryAfterSeconds) => {

@@ -1,11 +1,11 @@
-// Which Host a listener for the inside answers to. A page of another site can have its name lead to this machine (DNS rebinding)
-// and is then of one origin with what listens here; its requests carry that name. An address or localhost cannot be such a name,
-// every other name has to be configured.
+// Which Host headers an internal listener accepts. Another site can point its name at this machine (DNS rebinding): its pages
+// then have the same origin as this listener, and their requests carry that name. Addresses and localhost cannot be such a
+// name; every other name has to be configured.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { type Refusal, refuseFields } from '../core/errors.ts'
 
-/** `names` are lower case. A request of HTTP/1.0 may have no Host: no browser sends one. */
+/** `names` are in lower case. An HTTP/1.0 request may have no Host: no browser sends one. */
 export function refusalOfHost({ headers: { host } }: IncomingMessage, names: readonly string[]): Refusal | undefined {
   if (host === undefined || isOwnHost(host, names)) return undefined
   const rule = 'must be an IP address, localhost, or a name that is listed in INTERNAL_HOSTNAMES'

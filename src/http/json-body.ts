@@ -1,6 +1,6 @@
-// Reads a JSON body the strict way: bytes that are not UTF-8 are refused, not repaired; the document is an object, of no
-// great depth and without a name that comes twice; keys that could poison a prototype are refused. A field that is null
-// counts as missing (it is dropped here, once, for every endpoint), so VAL002 and defaults follow from the schemas alone.
+// Parses a JSON body strictly: bytes that are not UTF-8 are refused, not repaired; the document is an object of limited depth
+// without duplicate names; keys that could poison a prototype are refused. A field that is null counts as missing: it is
+// removed here for every endpoint, so VAL002 and defaults follow from the schemas alone.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
@@ -27,7 +27,7 @@ function parseJson(body: Buffer): unknown {
       if (isPlain(text, document)) return document
     }
   } catch {
-    // refused like bytes that are no text
+    // refused like bytes that are not UTF-8
   }
   throw refuse('VAL001', { message: 'The request body is not valid JSON.' })
 }
@@ -36,14 +36,14 @@ const charsetPattern = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
 function isInAnotherCharset(contentType = ''): boolean {
   const [, charset = 'utf-8'] = charsetPattern.exec(contentType) ?? []
-  // The second is an alias that the encoding standard knows, and many programs send.
+  // The second is an alias in the encoding standard, and many clients send it.
   return !['utf-8', 'utf8'].includes(charset.toLowerCase())
 }
 
 /**
- * The only content type: without this the framework also takes text/plain, as a string that skips the schemas. Other
- * types are read and then refused, so that a body that is too large is told so first; a body that is not there at all
- * never comes to a parser, and the schema refuses it.
+ * The only content type: by default the framework also accepts text/plain, as a string that skips the schemas. Bodies of other
+ * types are read before they are refused, so that VAL004 for a body that is too large comes first. A missing body reaches no
+ * parser; the schema refuses it.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

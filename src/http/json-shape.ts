@@ -1,24 +1,24 @@
-// What a JSON text may be beyond being one: no deeper than anybody needs, and no name twice in an object. Parsers keep the
-// first, the last or both of two equal names; whoever reads the same text with another one would see another request.
+// Limits on valid JSON: its depth, and no duplicate names in an object. Of two equal names parsers keep the first, the last or
+// both, so another program that reads the same text could see another request.
 
 const maxDepth = 32
 
 const signs = { quote: 34, colon: 58, openArray: 91, backslash: 92, closeArray: 93, openObject: 123, closeObject: 125 }
 
-/** Of a text and what it was parsed to: of equal names only one is left there. */
+/** Compares the text with what it was parsed to, where only one of two equal names is left. */
 export function isPlain(text: string, document: unknown): boolean {
   const names = countNames(text)
   return names !== 'too deep' && names === countKeys(document)
 }
 
-/** Of a text that was parsed: everything is where it belongs, and a colon outside of strings stands behind a name. */
+/** The text has been parsed, so every colon outside of strings follows a name. */
 function countNames(text: string): number | 'too deep' {
   let names = 0
   let depth = 0
-  for (let place = 0; place < text.length; place += 1) {
-    const sign = text.charCodeAt(place)
+  for (let index = 0; index < text.length; index += 1) {
+    const sign = text.charCodeAt(index)
     if (sign === signs.quote) {
-      place = endOfString(text, place)
+      index = endOfString(text, index)
     } else if (sign === signs.colon) {
       names += 1
     } else if (sign === signs.openObject || sign === signs.openArray) {
@@ -31,12 +31,12 @@ function countNames(text: string): number | 'too deep' {
   return names
 }
 
-/** Where the quotation mark is that ends the string which begins there. */
+/** The index of the closing quotation mark. */
 function endOfString(text: string, start: number): number {
-  for (let place = start + 1; ; place += 1) {
-    const sign = text.charCodeAt(place)
-    if (sign === signs.quote) return place
-    if (sign === signs.backslash) place += 1
+  for (let index = start + 1; ; index += 1) {
+    const sign = text.charCodeAt(index)
+    if (sign === signs.quote) return index
+    if (sign === signs.backslash) index += 1
   }
 }
 

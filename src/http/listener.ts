@@ -1,5 +1,14 @@
-// What every listener has in common: the envelope on everything that can arrive at its port, limits on all that a sender
-// can draw out, and one answer to a request, in the order in which requests came, whatever arrives behind it.
+// What every listener has in common: an envelope on everything that can arrive at its port, limits on everything a sender can
+// prolong, and exactly one answer to each request, in the order of the requests of a connection.
+//
+// The stages of a request, each a function below:
+//   receive        counts it and sets the security headers; starts it, or lets it wait for the answer before it (pipelining)
+//   start          runs the checks, then hands the request to the framework or its refusal to the error handler
+//   check          head, Host, then the listener's own `admit`: caller, rate, route; nothing of the body is read before
+//   (framework)    admission, body, schema, handler
+//   answer…        the envelope of a refusal: answerUnread, answerBusy; past the framework answerUnreadable, answerConnect
+// A connection is open, then ending (its last answer is decided, later input is ignored), then closing (half closed for at
+// most a second). docs/architecture.md has both as a diagram.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,17 +21,18 @@ import fastify, {
 } from 'fastify'
 import { type ErrorCode, refuse } from '../core/errors.ts'
 import { newRequestIds } from '../core/ids.ts'
-import { type Connections, watchConnections } from './connections.ts'
+import { closeAfter, closeSoon, drain, endSoon } from './closing.ts'
+import { type ConnectionStates, watchConnections } from './connections.ts'
 import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
 import { refusalOfHost } from './host-names.ts'
 import { acceptJsonOnly } from './json-body.ts'
-import { watchForStalls } from './limits/stall.ts'
+import { watchForStalls } from './limits/event-loop.ts'
 import { countAnswers, createRequestCounts, type RequestCounts } from './request-counts.ts'
 import { strictValidation } from './validation.ts'
 
 export type ListenerOptions = {
-  /** Before a byte of the body is read. At once, where it can be judged at once: it is asked for every request. */
+  /** Runs before a byte of the body is read. Synchronous where possible: it runs for every request. */
   admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted>
   /** The same for CONNECT, which no route has. */
   admitConnect(request: IncomingMessage): Promise<Error>
@@ -36,50 +46,50 @@ export type ListenerOptions = {
   hostnames?: readonly string[] | undefined
 }
 
-/** The refusal of whoever may not come in, or that it was answered already. */
+/** The refusal, or that the request has been answered already; undefined: it may go on. */
 export type Admitted = Error | 'answered' | undefined
 
 export type TransportLimits = {
-  /** How long the head of one request may take, and how long it may take whole. */
+  /** How long the head of a request may take, and how long the whole request may take to arrive. */
   headMs: number
   requestMs: number
-  /** Then a connection is closed behind its answer, so that clients spread over new instances. */
+  /** After so many the connection is closed, so that clients spread over new instances. */
   requestsPerConnection: number
 }
 
-const usualLimits: TransportLimits = { headMs: 5_000, requestMs: 10_000, requestsPerConnection: 100_000 }
+const defaultLimits: TransportLimits = { headMs: 5_000, requestMs: 10_000, requestsPerConnection: 100_000 }
 /** Idle between two requests; longer than the proxies in front of us wait. */
 const keepAliveMs = 72_000
-/** Without a byte either way, an answer that is not taken included; longer than a confirm may take. */
+/** Without a byte in either direction, also while an answer is not read; longer than a confirm may take. */
 const silentMs = 120_000
-/** Node looks at the clock so often, and the limits come true that much later. */
-const lookEveryMs = 1_000
+/** Node checks the limits this often, so they apply that much later. */
+const checkEveryMs = 1_000
 const maxHeadBytes = 16 * 1024
 const maxHeaders = 1_000
 
-/** How much of a refused body is taken off the wire, so that a client still sending gets its answer. */
-const maxDrainedBytes = 1024 * 1024
-
 export type Listener = {
   app: FastifyInstance
-  connections: Connections
+  connections: ConnectionStates
   answerBusy: AnswerBusy
   counts: RequestCounts
 }
 
+/** What the framework calls a hook with; an error refuses the request. */
+type Done = (refusal?: Error) => void
+
 export function buildListener(options: ListenerOptions): Listener {
   const { admit, admitConnect, log, bodyLimitBytes, maxParamLength = 100, hostnames } = options
-  const limits = { ...usualLimits, ...options.limits }
+  const limits = { ...defaultLimits, ...options.limits }
   const { counts = createRequestCounts() } = options
   const stalls = watchForStalls()
-  /** Their last answer is decided: what else arrives on them is not looked at. */
+  /** Connections whose last answer is decided: later input is ignored. */
   const ending = new WeakSet<Socket>()
   const isLast = (reply: FastifyReply) => connections.isLast(reply)
   const answerError = createAnswerError(log, isLast, (request, code) => answers.refused(request, code))
   const answerBusy = createAnswerBusy(isLast, (request, code) => answers.refused(request, code))
   const app = fastify({
-    // With a logger, or a hook behind the answer, the framework listens to the end of every answer. What is worth logging,
-    // the error handler logs.
+    // With a logger, or with a hook after the answer, the framework listens to the end of every answer. The error handler
+    // logs what is worth logging.
     logger: false,
     genReqId: newRequestIds(),
     bodyLimit: bodyLimitBytes,
@@ -89,12 +99,12 @@ export function buildListener(options: ListenerOptions): Listener {
     connectionTimeout: silentMs,
     http: {
       headersTimeout: limits.headMs,
-      connectionsCheckingInterval: Math.min(lookEveryMs, limits.headMs),
+      connectionsCheckingInterval: Math.min(checkEveryMs, limits.headMs),
       maxHeaderSize: maxHeadBytes,
-      // It is required, and its refusal has an envelope.
+      // `check` requires it: its refusal has an envelope.
       requireHostHeader: false,
     },
-    // Requests under way while we stop are answered, not refused.
+    // Requests under way during a stop are answered, not refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -104,42 +114,42 @@ export function buildListener(options: ListenerOptions): Listener {
     frameworkErrors: answerFrameworkError,
   })
 
-  function edgeFilter(request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void): void {
+  function receive(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const { socket } = request.raw
     const before = connections.note(request, reply)
-    // Its sender was told something else already, or nobody can be told anything any more.
+    // Its sender has been sent something else, or cannot be sent anything.
     if (ending.has(socket) || !socket.writable) return
     answers.begun(request)
     reply.headers(securityHeaders)
     if (request.method === 'GET') drain(request, reply)
     if (!before || before.raw.writableFinished) {
-      enter(request, reply, done)
+      start(request, reply, done)
     } else if (connections.wait(socket)) {
-      before.raw.once('finish', () => enterBehind(request, reply, done))
+      before.raw.once('finish', () => startAfterPrevious(request, reply, done))
     } else {
-      // Nobody sends so many before they read an answer: those who wait are served, and the rest is left unread.
+      // No client sends so many before it reads an answer: the waiting ones are served, the rest stays unread.
       ending.add(socket)
       socket.pause()
       before.raw.once('finish', () => endSoon(socket))
     }
   }
 
-  /** In its turn. Behind an answer that closes the connection there is no request, whatever it looks like. */
-  function enterBehind(request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void): void {
+  /** What follows an answer that closes the connection is not a request, whatever it looks like. */
+  function startAfterPrevious(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     connections.waitNoLonger(request.raw.socket)
-    if (request.raw.socket.writable && !reply.sent) enter(request, reply, done)
+    if (request.raw.socket.writable && !reply.sent) start(request, reply, done)
   }
 
-  function enter(request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void): void {
+  function start(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     function goOn(admitted: Admitted): void {
       if (admitted !== 'answered') done(admitted)
     }
-    const admitted = admittedOf(request, reply)
+    const admitted = check(request, reply)
     if (admitted instanceof Promise) admitted.then(goOn, done)
     else goOn(admitted)
   }
 
-  function admittedOf(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
+  function check(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
     try {
       return refusalOfHead(request.raw) ?? (hostnames && refusalOfHost(request.raw, hostnames)) ?? admit(request, reply)
     } catch (refusal) {
@@ -147,12 +157,12 @@ export function buildListener(options: ListenerOptions): Listener {
     }
   }
 
-  /** A path the router cannot read is an unknown route, and like every other it is told to known callers only. */
+  /** A path that the router cannot read is an unknown route, and NOT000 is only sent to known callers. */
   function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-    // Node knows it as the first word of HTTP/2 and closes the connection at once, with answers to what came before it
-    // still on their way. Under another name it is a method like all that nobody has.
+    // Node takes PRI for the start of HTTP/2 and closes the connection at once, with earlier answers still on their way. Under
+    // another name it is an unknown method like any other.
     if (request.raw.method === 'PRI') request.raw.method = 'PRI of HTTP/2'
-    edgeFilter(request, reply, (refusal) => answerUnread(refusal ?? error, request, reply))
+    receive(request, reply, (refusal) => answerUnread(refusal ?? error, request, reply))
   }
 
   /** A refusal may come before the body was read. */
@@ -164,34 +174,31 @@ export function buildListener(options: ListenerOptions): Listener {
   function answerRaw(socket: Duplex, code: ErrorCode): void {
     if (!socket.writable) return void socket.destroy()
     answers.refusedUnread(code)
-    hangUp(socket, rawFailure(code))
+    closeSoon(socket, rawFailure(code))
   }
 
-  /**
-   * The parser gave up. What came before on this connection is answered first and only once: work that was done is told
-   * as done, whatever follows it.
-   */
+  /** The parser gave up. Earlier requests of the connection are answered first: work that was done is reported as done. */
   function answerUnreadable(code: ErrorCode, socket: Socket): void {
-    // With every piece that arrives behind it the parser gives up again.
+    // The parser gives up again with every further chunk.
     if (ending.has(socket) || socket.writableEnded) return
     ending.add(socket)
     const latest = connections.latestOn(socket)
     if (!latest || isDone(latest)) {
       answerRaw(socket, code)
     } else if (latest.request.raw.complete || latest.sent) {
-      // It may have its answer, but not its turn: others before it are under way.
-      closeBehind(latest, socket)
+      // Its answer may be decided and still wait behind earlier ones.
+      closeAfter(latest, socket)
     } else {
-      // Of this very request something is missing, and it will not come any more.
+      // The rest of this request is missing and will not come.
       answerError(refuse(code), latest.request, latest, 'last')
     }
   }
 
   async function answerConnect(request: IncomingMessage, socket: Duplex): Promise<void> {
-    // Node leaves this socket to us whole: without a listener a reset would end the process.
+    // Node hands this socket over: without a listener a reset would end the process.
     socket.on('error', () => socket.destroy())
     const latest = connections.latestOn(socket as Socket)
-    if (latest && !isDone(latest)) closeBehind(latest, socket)
+    if (latest && !isDone(latest)) closeAfter(latest, socket)
     else answerRaw(socket, toRefusal(await admitConnect(request).catch((error: unknown) => error))?.code ?? 'INT001')
   }
 
@@ -199,28 +206,28 @@ export function buildListener(options: ListenerOptions): Listener {
   const answers = countAnswers(app, counts)
   const connections = watchConnections(app, limits.requestsPerConnection)
   acceptJsonOnly(app)
-  app.addHook('onRequest', edgeFilter)
+  app.addHook('onRequest', receive)
   app.setErrorHandler((error: FastifyError | null, request, reply) => {
-    // Of a method that no route can have the framework says so before anybody was let in.
+    // For a method that no route can have, the framework reports this before the request was received.
     if (error?.code === 'FST_ERR_NOT_FOUND') answerFrameworkError(error, request, reply)
     else answerUnread(error, request, reply)
   })
   app.setNotFoundHandler(async () => {
     throw refuse('NOT000')
   })
-  // Whoever has said everything and closes that half still reads: an answer to work that was done must not be lost.
+  // A client that has closed its sending half still reads: an answer to work that was done must not be lost.
   Object.assign(app.server, { httpAllowHalfOpen: true })
   app.server.on('connection', (socket: Socket) => {
-    // What Node does behind a last answer: not at once, as everywhere here.
-    socket.destroySoon = () => hangUp(socket)
-    // Behind a refusal, whose answer says nothing of the connection, Node would keep it open.
+    // Node calls this after a last answer; it would close at once.
+    socket.destroySoon = () => closeSoon(socket)
+    // After a refusal without a Connection header Node would keep the connection open.
     socket.once('end', () => {
       const latest = connections.latestOn(socket)
-      if (latest && !latest.raw.writableFinished) closeBehind(latest, socket)
+      if (latest && !latest.raw.writableFinished) closeAfter(latest, socket)
     })
   })
   app.server.on('connect', answerConnect)
-  // Through the response: behind another that is under way it has its turn.
+  // Through the response object, which keeps the order of the answers.
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     ending.add(request.socket)
     answers.refusedUnread('VAL001')
@@ -237,7 +244,7 @@ export function buildListener(options: ListenerOptions): Listener {
   }
 }
 
-/** What the parser takes and we do not. */
+/** What the parser accepts and we do not. */
 function refusalOfHead({
   httpVersionMajor,
   httpVersionMinor,
@@ -245,48 +252,11 @@ function refusalOfHead({
   headers,
 }: IncomingMessage): Error | undefined {
   if (httpVersionMajor !== 1 || (httpVersionMinor === 1 && headers.host === undefined)) return refuse('VAL001')
-  // Each is two texts. Newer parsers refuse it themselves, older ones drop what is past their limit.
+  // Two texts each. Newer parsers refuse too many themselves, older ones drop those past their limit.
   if (rawHeaders.length >= 2 * maxHeaders) return refuse('VAL004')
   return undefined
 }
 
 function isDone({ raw, request }: FastifyReply): boolean {
   return raw.writableFinished && request.raw.complete
-}
-
-function closeBehind({ raw: response }: FastifyReply, socket: Duplex): void {
-  if (response.writableFinished) hangUp(socket)
-  else response.once('finish', () => hangUp(socket))
-}
-
-/**
- * Whoever is still sending has this long to notice. Closed at once, with bytes of theirs on the way, the system would take
- * from them what they have not read yet: an answer to work that was done.
- */
-const hangUpMs = 1_000
-
-function hangUp(socket: Duplex, lastWords = ''): void {
-  socket.resume()
-  endSoon(socket, lastWords)
-}
-
-function endSoon(socket: Duplex, lastWords = ''): void {
-  if (!socket.writableEnded) socket.end(lastWords)
-  const limit = setTimeout(() => socket.destroy(), hangUpMs).unref()
-  socket.once('close', () => clearTimeout(limit))
-}
-
-/** Node reads and drops what is left of a body that nobody wanted, without a limit; this is the limit. */
-function drain({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  if (request.complete || (length ?? encoding) === undefined) return
-  let drained = 0
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length
-    if (drained <= maxDrainedBytes) return
-    request.pause()
-    // Not before the answer has left.
-    if (response.writableFinished) request.destroy()
-    else response.once('finish', () => request.destroy())
-  })
 }

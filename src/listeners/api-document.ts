@@ -1,5 +1,5 @@
-// The API document of this version: the routes of the public and of the internal listener, registered on an application
-// that serves nobody, with nothing behind them.
+// The API document of this version: the routes of the public and of the internal listener, registered on an application that is
+// never started.
 import fastify, { type FastifyInstance } from 'fastify'
 import { refuse } from '../core/errors.ts'
 import { readVersion } from '../core/version.ts'
@@ -15,11 +15,11 @@ import { type InternalRouteParts, internalRoutes } from './internal.ts'
 const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
 const when: Record<(typeof keyCodes)[number], string> = {
   INVALID_API_KEY: 'the header is missing or malformed',
-  AUTH001: 'nobody is known by it',
-  AUTH003: 'its holder is suspended',
+  AUTH001: 'the key or token is unknown',
+  AUTH003: 'the key or token is suspended',
 }
 
-/** Who may not come in is told so before anything else of the request is looked at; then whether there is room. */
+/** Authentication is checked before anything else of the request, then the rate and the load. */
 function edgeRefusals(texts: Partial<Record<(typeof keyCodes)[number], string>>): Api['refusals'] {
   const ofCallers: Refused[] = keyCodes.map((code) => {
     const message = texts[code]
@@ -53,7 +53,7 @@ export function apiDocument(): object {
   ])
 }
 
-/** As it is kept in `openapi.json`. */
+/** The content of `openapi.json`. */
 export function apiDocumentText(): string {
   return `${JSON.stringify(apiDocument(), null, 2)}\n`
 }

@@ -1,4 +1,4 @@
-// `npm run docs`: the reference page of the API and nothing else, without a database, on a free port or on DOCS_PORT.
+// `npm run docs`: only the reference page of the API, without a database, on a free port or on DOCS_PORT.
 import { readDocsConfig } from '../config.ts'
 import { refuse } from '../core/errors.ts'
 import { buildListener } from '../http/listener.ts'

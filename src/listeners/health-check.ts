@@ -1,9 +1,9 @@
-// For whoever watches a container: asks the service of the same environment whether it can serve, and ends with 0 or 1. In
-// place of curl, which the image does not have.
+// The health check of the container: calls /readyz of the service with the same environment and exits with 0 or 1. The image has
+// no curl.
 import { readConfig } from '../config.ts'
 
 const limitMs = 2_500
-/** Everywhere is here too. */
+/** A service that listens on all addresses is reached on the local one. */
 const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 async function isReady(): Promise<boolean> {

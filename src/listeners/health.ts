@@ -1,6 +1,6 @@
-// Whether the process is alive and whether it can serve, for whoever starts, watches and routes to it: open to everybody
-// who can reach the port, and without the envelope. A database that only reads is not ready: nothing can be bought or spent.
-// The gateway's state is reported but not required: balance and status work without it.
+// Liveness and readiness, for supervisors and load balancers: without authentication and without the envelope. With a read-only
+// database the service is not ready: nothing can be bought or spent. The gateway's state is reported but not required: balance
+// and status work without it.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Database } from '../db/database.ts'

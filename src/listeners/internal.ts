@@ -1,5 +1,5 @@
-// The internal listener, for the platform's own machines: is the process alive, can it serve, the API by which sibling
-// services spend credits, the reference page of both APIs, and the console of the operators.
+// The internal listener, for the platform's own network: health, metrics, the API with which other services spend credits, the
+// reference page of both APIs, and the operator console.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { consoleRoutes } from '../console/console.ts'
 import type { ConsoleParts } from '../console/parts.ts'
@@ -20,7 +20,7 @@ import { metricsRoute } from './metrics-route.ts'
 export type InternalRouteParts = {
   database: Database
   gateway: Gateway
-  /** Whether a payment moves money, for readiness. */
+  /** Whether a payment moves money; shown by /readyz. */
   money?: string
   credits: Credits
   metrics?: Metrics
@@ -33,7 +33,7 @@ export type InternalListenerParts = InternalRouteParts & {
   bodyLimitBytes: number
   counts?: RequestCounts
   tracing?: Tracing
-  /** Names it answers to besides addresses and localhost. */
+  /** Accepted Host names besides addresses and localhost. */
   hostnames?: readonly string[]
 }
 
@@ -56,7 +56,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
   return app
 }
 
-/** Every route there is: the API document is made of the same. */
+/** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
   const { database, gateway, money, credits, metrics, console } = parts
   healthRoutes(app, { database, gateway, ...(money && { money }) })

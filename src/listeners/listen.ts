@@ -1,8 +1,8 @@
-// Starting to listen, with an error that says what is in the way and which setting changes it.
+// Starts to listen. An error message names the cause and the setting that changes it.
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Connections that wait to be accepted; the system may allow fewer. One that is dropped comes again a second later. */
+/** Connections that wait to be accepted; the system may allow fewer. A client retries a dropped one after a second. */
 const backlog = 4_096
 
 /** The address it listens on, as a URL. The caller closes it. */
@@ -19,7 +19,7 @@ export async function listen(app: FastifyInstance, setting: string, host: string
 export function explainListen(error: unknown, setting: string, host: string, port: number): unknown {
   const notHere = `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is taken: stop what uses it, or set ${setting} to another.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set ${setting} to another.`,
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
     EAI_AGAIN: notHere,

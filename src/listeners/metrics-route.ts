@@ -1,4 +1,4 @@
-// `/metrics`: what Prometheus reads, open to everybody who can reach the port.
+// `/metrics` for Prometheus, without authentication.
 import type { FastifyInstance } from 'fastify'
 import type { Documented } from '../http/documented.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

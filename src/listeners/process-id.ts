@@ -1,5 +1,5 @@
-// DATA_DIR/service.pid: whoever wants to stop the service sends its signal there. It names the service that answers, so
-// it is written when the listeners are up, and removed only by the one it names.
+// DATA_DIR/service.pid, the process to send a signal to. It identifies the service that answers, so it is written when the
+// listeners are up, and removed only by that process.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

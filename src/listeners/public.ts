@@ -1,4 +1,4 @@
-// The public listener: the six endpoints of the specification, for whoever has an API key, and nothing else.
+// The public listener: the six endpoints of the specification, for callers with an API key, and nothing else.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Tracing } from '../core/tracing.ts'
 import type { Authenticate } from '../customers/authenticate.ts'

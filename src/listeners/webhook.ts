@@ -1,6 +1,6 @@
-// The webhook listener: one route, for the gateway, which must be able to reach it from outside. A notification is stored
-// before it is answered with 200, and nothing else happens here: the worker asks the gateway whether it is true. The token
-// in the path is what the gateway was given with the address; without it there is nothing here.
+// The webhook listener: one route for the gateway, reachable from the internet. A notification is stored before it is answered
+// with 200, and nothing else happens here: the worker verifies it with the gateway. The path contains a token that was configured
+// at the gateway with the URL; without it every path is NOT000.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { deadlineIn, within } from '../core/clock.ts'
@@ -26,7 +26,7 @@ export type WebhookListenerParts = {
 /** A notification carries a whole payment: about 2 KB, and more with many cancels. */
 const bodyLimitBytes = 64 * 1024
 
-/** The gateway waits ten seconds for its answer, and tells again what was not answered with 200. */
+/** The gateway waits ten seconds for an answer, and retries a notification that was not answered with 200. */
 const storeLimitMs = 8_000
 
 export function webhookPath(token: string): string {
@@ -37,9 +37,9 @@ export function buildWebhookListener(parts: WebhookListenerParts): FastifyInstan
   const { database, token, onStored, log, counts, tallies } = parts
   const expected = digest(token)
 
-  /** A wrong token is an address that does not exist. */
+  /** A wrong token is an unknown path. */
   function admit(request: FastifyRequest): Error | undefined {
-    // There are none of a path that the router could not read.
+    // A path that the router could not read has no params.
     const { token: given = '' } = (request.params ?? {}) as { token?: string }
     return request.is404 || !timingSafeEqual(digest(given), expected) ? refuse('NOT000') : undefined
   }

@@ -1,6 +1,6 @@
-// What is left to do, for all processes alike, since it is read from the database: at most once in some seconds however
-// many ask, and not waited for past a limit. While the database is away these metrics are not there, credits_database_up
-// is 0, and the rest is told as ever. A database that answers and does not count in time is up.
+// The backlog, which is the same for all processes because it is read from the database: at most once every five seconds
+// however many scrapes come, and with a time limit. While the database does not answer these metrics are absent and
+// credits_database_up is 0; the other metrics are unaffected. A database that answers but does not count in time is up.
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
 import { type Backlog, deadEventsCountedTo } from '../payments/books/backlog.sql.ts'
@@ -17,19 +17,19 @@ type Reading = {
 }
 export type ReadBacklog = () => Reading
 
-export type BacklogSource = { ask(): Promise<void>; read(): Promise<Backlog> }
+export type BacklogSource = { ping(): Promise<void>; read(): Promise<Backlog> }
 
-export function createBacklogReader({ ask, read }: BacklogSource): ReadBacklog {
+export function createBacklogReader({ ping, read }: BacklogSource): ReadBacklog {
   let readAtMs = Number.NEGATIVE_INFINITY
   let latest: Reading | undefined
   function begin(): Reading {
     readAtMs = performance.now()
     const deadline = deadlineIn(waitMs)
-    const answered = ask().then(
+    const answered = ping().then(
       () => true,
       () => false,
     )
-    // One after the other: there is one connection, and what counts long would keep the question waiting.
+    // One after the other: there is one connection, and a long count would delay the ping.
     const counted = answered.then((isUp) => (isUp ? read() : undefined)).catch(() => undefined)
     return { isUp: within(deadline, answered, false), backlog: within(deadline, counted, undefined) }
   }
@@ -56,7 +56,7 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
   addGauge(
     registry,
     'credits_operations_open',
-    'Payments begun and not finished; waiting: nobody is at work on it.',
+    'Payment operations begun and not finished; waiting: no process holds its lease.',
     async () => {
       const backlog = await read().backlog
       if (!backlog) return []
@@ -77,28 +77,28 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
   )
   gauge(
     'credits_events_undelivered',
-    'Events that wait in the queues of active endpoints.',
+    'Events in the queues of active endpoints.',
     ({ undeliveredEvents }) => undeliveredEvents,
   )
   gauge(
     'credits_events_oldest_undelivered_seconds',
-    'Age of the oldest event that waits; 0 when none does.',
+    'Age of the oldest undelivered event; 0 when there is none.',
     ({ oldestEventSeconds }) => oldestEventSeconds ?? 0,
   )
   gauge(
     'credits_events_dead',
-    `Events laid aside as undeliverable, counted up to ${deadEventsCountedTo}.`,
+    `Dead letters: events that were given up, counted up to ${deadEventsCountedTo}.`,
     ({ deadEvents }) => deadEvents,
   )
   gauge(
     'credits_discrepancies_open',
-    'Where the gateway and the books disagree and a person has to look.',
+    'Differences between the gateway and the books that an operator has to resolve.',
     ({ openDiscrepancies }) => openDiscrepancies,
   )
   addGauge(
     registry,
     'credits_audit_violations',
-    'What the last whole audit of the books found against their rules; missing before the first.',
+    'Violations that the last complete audit found; absent before the first audit.',
     async () => {
       const violations = (await read().backlog)?.auditViolations ?? null
       return violations === null ? [] : [[{}, violations]]
@@ -106,12 +106,12 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
   )
   gauge(
     'credits_audit_age_seconds',
-    'Time since the end of the last whole audit; before the first, since audits are kept.',
+    'Time since the end of the last complete audit; before the first, since audits are recorded.',
     ({ auditAgeSeconds }) => auditAgeSeconds,
   )
   gauge(
     'credits_webhooks_waiting',
-    'Notifications of the gateway that are stored and not yet dealt with.',
+    'Notifications of the gateway that are stored and not yet processed.',
     ({ waitingNotifications }) => waitingNotifications,
   )
 }

@@ -1,13 +1,14 @@
-// A family of metrics whose numbers are kept elsewhere and read when somebody asks. The counters of prom-client look up
-// their labels with every addition, which costs a request more than all of its counting may; so prom-client has the
-// registry, the text format and the metrics of the process, and the additions are ours (src/core/tallies.ts).
+// Metric families whose numbers are kept elsewhere and read at each scrape. The counters of prom-client look up their labels
+// with every addition, which costs a request more than all of its counting may. So prom-client has the registry, the text
+// format and the metrics of the process, and the additions are plain numbers (src/core/tallies.ts). Counters off the hot path
+// use the same tallies: features then depend on core alone, and there is one kind of counter.
 import type { Metric, Registry } from 'prom-client'
 import type { Distribution } from '../core/tallies.ts'
 
 type Labels = Record<string, string>
 type Value = { labels: Labels; value: number; metricName?: string }
 
-/** What is not known gives nothing: a zero would be a lie. */
+/** Unknown values are left out: a zero would be wrong. */
 export type Read<Reading> = () => Iterable<[Labels, Reading]> | Promise<Iterable<[Labels, Reading]>>
 
 type Family = { name: string; help: string }
@@ -19,7 +20,7 @@ function add(
   read: () => Promise<Value[]>,
 ) {
   const get = async () => ({ name, help, type, aggregator: 'sum', values: await read() })
-  // All that the registry asks of a metric.
+  // The registry needs nothing else of a metric.
   registry.registerMetric({ name, get } as unknown as Metric)
 }
 
@@ -35,7 +36,7 @@ export function addGauge(registry: Registry, name: string, help: string, read: R
   add(registry, 'gauge', { name, help }, scalars(read))
 }
 
-/** `unit`: how many of what is kept make one of what is told, 1000 for milliseconds that are told as seconds. */
+/** `unit`: values are divided by it; 1000 for milliseconds that are exposed as seconds. */
 export function addHistogram(
   registry: Registry,
   { name, help, unit = 1 }: Family & { unit?: number },

@@ -1,5 +1,5 @@
-// Counts what is asked of the gateway, what it says, and how long it takes. It stands between the use cases and the
-// gateway port and changes nothing. Codes of the gateway are its own, and anything: they are told by their class.
+// Counts the calls of the gateway by outcome, with their durations. It wraps the gateway port and changes nothing. The gateway's
+// codes are unbounded, so the labels are classes of codes.
 import type { Registry } from 'prom-client'
 import { createDistribution, type Distribution, observe } from '../core/tallies.ts'
 import type { Gateway, GatewayState } from '../gateway/gateway.ts'
@@ -16,7 +16,7 @@ const operations = {
 type Verb = keyof typeof operations
 type Answer = { kind: string; code?: string; serverError?: boolean; discrepancy?: unknown }
 
-/** Why an outcome is not known. The first that matches. */
+/** Why an outcome is unknown. The first that matches. */
 const unknownReasons: { reason: string; matches: (answer: Answer) => boolean }[] = [
   { reason: 'contradiction', matches: ({ discrepancy }) => discrepancy !== undefined },
   { reason: 'held_back', matches: ({ code }) => code === 'GATEWAY_HELD_BACK' },
@@ -46,7 +46,7 @@ const boundsMs = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000
 export function createGatewayCounts(): GatewayCounts {
   const durations = Object.values(operations).map((operation) => [operation, createDistribution(boundsMs)] as const)
   const counts: GatewayCounts = { calls: new Map(), durationsMs: new Map(durations) }
-  // Those that everybody watches are there from the start: the first of a kind is an increase where there was a zero.
+  // Watched ones exist from the start: Prometheus sees an increase only after a zero.
   for (const verb of ['confirm', 'cancel'] as const) {
     for (const kind of ['approved', 'rejected'] as const) add(counts, verb, { kind }, 0)
     for (const code of ['GATEWAY_HELD_BACK', 'TimeoutError', 'ECONNRESET', 'HTTP_500'])
@@ -64,11 +64,11 @@ function add({ calls }: GatewayCounts, verb: Verb, answer: Answer, count: number
 }
 
 export function countedGateway(gateway: Gateway, counts: GatewayCounts): Gateway {
-  function counted<Asked, Answered extends Answer>(verb: Verb, ask: (asked: Asked) => Promise<Answered>) {
+  function counted<Request, Result extends Answer>(verb: Verb, call: (request: Request) => Promise<Result>) {
     const durations = counts.durationsMs.get(operations[verb]) as Distribution
-    return async (asked: Asked): Promise<Answered> => {
+    return async (request: Request): Promise<Result> => {
       const startedAtMs = performance.now()
-      const answer = await ask(asked)
+      const answer = await call(request)
       observe(durations, performance.now() - startedAtMs)
       add(counts, verb, answer, 1)
       return answer
@@ -95,18 +95,18 @@ export type GatewayParts = {
 }
 
 export function addGatewayMetrics(registry: Registry, { counts, gateway, breakerState }: GatewayParts): void {
-  addCounter(registry, 'credits_gateway_calls_total', 'Calls of the gateway, by what came of them.', () =>
+  addCounter(registry, 'credits_gateway_calls_total', 'Calls to the gateway, by outcome.', () =>
     [...counts.calls.values()].map(({ count, ...labels }) => [labels, count]),
   )
   addHistogram(
     registry,
-    { name: 'credits_gateway_call_duration_seconds', help: 'How long the gateway took.', unit: 1_000 },
+    { name: 'credits_gateway_call_duration_seconds', help: 'Duration of calls to the gateway.', unit: 1_000 },
     () => [...counts.durationsMs].map(([operation, durations]) => [{ operation }, durations]),
   )
-  addGauge(registry, 'credits_gateway_breaker_state', '1 for the state that the circuit breaker is in.', () =>
+  addGauge(registry, 'credits_gateway_breaker_state', '1 for the current state of the circuit breaker.', () =>
     breakerStates.map((state) => [{ state: state.replace(' ', '_') }, breakerState() === state ? 1 : 0]),
   )
-  addGauge(registry, 'credits_gateway_state', '1 for what the last call showed.', () =>
+  addGauge(registry, 'credits_gateway_state', '1 for the state of the gateway after the last call.', () =>
     gatewayStates.map((state) => [{ state: state.replaceAll(' ', '_') }, gateway.state().state === state ? 1 : 0]),
   )
 }

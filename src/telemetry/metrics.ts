@@ -1,19 +1,19 @@
-// Everything that /metrics tells, in the text format of Prometheus. Numbers are of this process but for those of the
-// backlog, which are the database's and the same in all of them. No label has a value that a caller can choose.
+// Everything in /metrics, in the text format of Prometheus. Numbers are of this process, except the backlog, which is read
+// from the database and the same in every process. No label has a value that a caller can choose.
 import { Registry } from 'prom-client'
 import { createTallies, type Tallies } from '../core/tallies.ts'
 import { createDatabase, createPool, type Log, type PoolSettings } from '../db/database.ts'
 import { createRequestCounts } from '../http/request-counts.ts'
 import { readBacklog } from '../payments/books/backlog.sql.ts'
-import { askDatabase } from './ask.sql.ts'
 import { addBacklogMetrics, createBacklogReader } from './backlog.ts'
 import { addGauge } from './families.ts'
 import { addGatewayMetrics, createGatewayCounts, type GatewayCounts, type GatewayParts } from './gateway.ts'
+import { pingDatabase } from './ping.sql.ts'
 import { processMetrics } from './process.ts'
 import { addRequestMetrics, type ListenerCounts } from './requests.ts'
 import { addPoolMetrics, addWorkMetrics, type PoolCounts } from './work.ts'
 
-/** What the parts of a service add to while they work. */
+/** What the parts of a service count while they run. */
 export type Measures = { tallies: Tallies; listeners: ListenerCounts; gatewayCounts: GatewayCounts }
 
 export function createMeasures(): Measures {
@@ -31,15 +31,14 @@ export type MetricsParts = Omit<GatewayParts, 'counts'> & {
 
 export type Metrics = { contentType: string; text(): Promise<string>; close(): Promise<void> }
 
-/** What a scrape may cost the database. */
+/** Limits what a scrape may cost the database. */
 const statementLimitMs = 1_000
 
 export function openMetrics({ measures, pools, connection, version, log, ...gateway }: MetricsParts): Metrics {
   const { tallies, listeners, gatewayCounts: counts } = measures
-  // A connection of its own: what keeps requests waiting does not keep this, nor the other way round. It is made by the
-  // first scrape, and nobody who does not scrape has it.
+  // A connection of its own, so that requests and scrapes do not wait for each other. The first scrape opens it.
   const pool = createPool({ connection, maxConnections: 1, plans: 'once', statementLimitMs, log })
-  // Failures of a scrape are no failures of the work: it has tallies of its own, which nobody reads.
+  // Failures of a scrape are not counted with those of requests: these tallies are not exposed.
   const database = createDatabase(pool, log, createTallies())
   const registry = new Registry()
   addRequestMetrics(registry, listeners)
@@ -47,7 +46,7 @@ export function openMetrics({ measures, pools, connection, version, log, ...gate
   addGatewayMetrics(registry, { ...gateway, counts })
   addBacklogMetrics(
     registry,
-    createBacklogReader({ ask: () => askDatabase(database), read: () => readBacklog(database) }),
+    createBacklogReader({ ping: () => pingDatabase(database), read: () => readBacklog(database) }),
   )
   addPoolMetrics(registry, pools)
   addGauge(registry, 'credits_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]])

@@ -1,4 +1,4 @@
-// What the listeners have answered, and how full they are.
+// Metrics of the listeners: answers, durations, requests under way, early refusals.
 import type { Registry } from 'prom-client'
 import type { RequestCounts } from '../http/request-counts.ts'
 import { addCounter, addGauge, addHistogram } from './families.ts'
@@ -11,7 +11,7 @@ export function addRequestMetrics(registry: Registry, listeners: ListenerCounts)
   addCounter(registry, 'credits_http_requests_total', 'Requests answered, by the code of the envelope.', () =>
     all.flatMap(({ listener, counts }) =>
       counts.routes.flatMap(({ method, route, answers }) =>
-        // Those that were never given too: the first of a kind is an increase only where there was a zero.
+        // Also codes with a count of 0: Prometheus sees an increase only after a zero.
         Object.entries(answers).map(([code, count]) => [{ listener, method, route, code }, count]),
       ),
     ),
@@ -20,7 +20,7 @@ export function addRequestMetrics(registry: Registry, listeners: ListenerCounts)
     registry,
     {
       name: 'credits_http_request_duration_seconds',
-      help: 'From the head of a request to its answer.',
+      help: 'Duration of requests, from the head to the answer.',
       unit: 1_000,
     },
     () =>
@@ -28,14 +28,14 @@ export function addRequestMetrics(registry: Registry, listeners: ListenerCounts)
         counts.routes.map(({ method, route, durationsMs }) => [{ listener, method, route }, durationsMs]),
       ),
   )
-  addGauge(registry, 'credits_admission_requests_under_way', 'Requests at work, by their kind of work.', () =>
+  addGauge(registry, 'credits_admission_requests_under_way', 'Requests under way, by kind of work.', () =>
     all.flatMap(({ listener, counts }) =>
       [...counts.underWay].map(([work, underWay]) => [{ listener, work }, underWay()]),
     ),
   )
-  addCounter(registry, 'credits_admission_refused_total', 'Requests turned away before their work began.', () =>
+  addCounter(registry, 'credits_admission_refused_total', 'Requests refused before their work began.', () =>
     all.flatMap(({ listener, counts }) =>
-      Object.entries(counts.turnedAway).map(([reason, count]) => [
+      Object.entries(counts.earlyRefusals).map(([reason, count]) => [
         { listener, reason: reason.replace(' ', '_') },
         count,
       ]),

@@ -1,9 +1,9 @@
-// What the service has done with orders, credits, notifications, events and statements, from its tallies.
+// Metrics of orders, credits, notifications, events, jobs and statements, from the tallies.
 import type { Registry } from 'prom-client'
 import type { Tallies } from '../core/tallies.ts'
 import { addCounter, addGauge, addHistogram, type Read } from './families.ts'
 
-/** What of a pool of connections is told. */
+/** The exposed numbers of a pool of connections. */
 export type PoolCounts = { totalCount: number; idleCount: number; waitingCount: number }
 
 function labelled(label: string, numbers: Record<string, number>): Read<number> {
@@ -12,12 +12,12 @@ function labelled(label: string, numbers: Record<string, number>): Read<number> 
 
 export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
   const { orders, credits, recoveries, webhooks, deliveries, statements, jobs, batchSizes } = tallies
-  addCounter(registry, 'credits_orders_total', 'Orders, by what happened to them.', labelled('transition', orders))
-  addCounter(registry, 'credits_moved_total', 'Credits, by what was done with them.', labelled('movement', credits))
+  addCounter(registry, 'credits_orders_total', 'Orders, by transition.', labelled('transition', orders))
+  addCounter(registry, 'credits_moved_total', 'Credits, by kind of movement.', labelled('movement', credits))
   addCounter(
     registry,
     'credits_recoveries_total',
-    'Open operations taken up by the worker, by what came of it.',
+    'Open operations claimed by the worker, by outcome.',
     labelled('outcome', recoveries),
   )
   addCounter(
@@ -29,10 +29,10 @@ export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
   addCounter(
     registry,
     'credits_event_deliveries_total',
-    'Attempts to deliver an event, each once; dead: the last one of an event that was given up.',
+    'Attempts to deliver an event; dead: the last attempt of an event that became a dead letter.',
     labelled('result', deliveries),
   )
-  addCounter(registry, 'credits_worker_runs_total', 'Runs of the jobs of the worker.', () =>
+  addCounter(registry, 'credits_worker_runs_total', 'Runs of jobs of the worker.', () =>
     [...jobs].flatMap(([job, ends]) =>
       Object.entries(ends).map(([result, count]): [Record<string, string>, number] => [
         { task: job.replaceAll(' ', '_'), result },
@@ -43,13 +43,13 @@ export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
   addCounter(
     registry,
     'credits_database_failures_total',
-    'Statements that failed for the sake of the database: again (lost against another), away, busy.',
+    'Statements that failed because of the database: again (conflict with another), away, busy.',
     labelled('kind', statements.failures),
   )
-  addCounter(registry, 'credits_database_retries_total', 'Statements that were repeated.', () => [
+  addCounter(registry, 'credits_database_retries_total', 'Statements that were retried.', () => [
     [{}, statements.retries],
   ])
-  addHistogram(registry, { name: 'credits_batch_size', help: 'Requests that shared a statement.' }, () =>
+  addHistogram(registry, { name: 'credits_batch_size', help: 'Requests per statement.' }, () =>
     [...batchSizes].map(([statement, sizes]) => [{ statement }, sizes]),
   )
 }
@@ -68,13 +68,13 @@ export function addPoolMetrics(registry: Registry, pools: Record<string, PoolCou
   addGauge(
     registry,
     'credits_database_connections_idle',
-    'Connections of a pool that do nothing.',
+    'Idle connections of a pool.',
     each(({ idleCount }) => idleCount),
   )
   addGauge(
     registry,
     'credits_database_connections_waiting',
-    'Statements that wait for a connection.',
+    'Statements waiting for a connection.',
     each(({ waitingCount }) => waitingCount),
   )
 }

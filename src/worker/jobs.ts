@@ -1,5 +1,4 @@
-// What the worker does, as tables.
-
+// The jobs of the worker with their intervals.
 import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/expire-holds.ts'
 import type { Database } from '../db/database.ts'

@@ -1,19 +1,20 @@
-// Runs jobs side by side, each in its own rhythm: a job that had its hands full runs again at once, one that failed waits
-// like any other, and none waits for another. Any number of instances may run the same jobs: the statements of a job
-// share the work out. Stopping lets what is under way come to its end.
+// Runs jobs side by side, each at its own interval. A job that left work undone runs again at once, one that failed waits its
+// interval like any other, and no job waits for another. Any number of instances may run the same jobs: the statements of a
+// job share out the work. A stop waits for the runs under way.
 import { setTimeout as delay } from 'node:timers/promises'
+import { jittered } from '../core/backoff.ts'
 import { createTallies, type Tallies, zeroOf } from '../core/tallies.ts'
 import type { Log } from '../db/database.ts'
 
 export type Job = {
   name: string
   everyMs: number
-  /** `more`: there is more to do than was done. */
+  /** `more`: there is work left. */
   run(stopping: AbortSignal): Promise<{ more: boolean }>
 }
 
 export type Worker = {
-  /** Has a job run now instead of when its time comes. */
+  /** Runs a job now instead of after its interval. */
   wake(name: string): void
   stop(): Promise<void>
 }
@@ -27,7 +28,7 @@ export function startWorker(jobs: Job[], log: Log, { jobs: runs }: Pick<Tallies,
       const awake = Promise.withResolvers<void>()
       wakers.set(job.name, awake.resolve)
       const more = await runSafely(job)
-      if (!more) await rest(job.everyMs, awake.promise)
+      if (!more) await pause(job.everyMs, awake.promise)
     }
   }
 
@@ -45,12 +46,12 @@ export function startWorker(jobs: Job[], log: Log, { jobs: runs }: Pick<Tallies,
     }
   }
 
-  /** Not to the moment: instances that started together do not stay together. */
-  async function rest(everyMs: number, awake: Promise<void>): Promise<void> {
+  /** With jitter: instances that started together drift apart. */
+  async function pause(everyMs: number, awake: Promise<void>): Promise<void> {
     const timer = new AbortController()
     const signal = AbortSignal.any([timer.signal, stopping.signal])
-    const pause = delay(everyMs * (0.75 + 0.5 * Math.random()), undefined, { signal }).catch(() => undefined)
-    await Promise.race([pause, awake])
+    const interval = delay(jittered(everyMs, 0.25), undefined, { signal }).catch(() => undefined)
+    await Promise.race([interval, awake])
     timer.abort()
   }
 

@@ -263,7 +263,7 @@ const oneFault: [environment: Environment, fault: string][] = [
   ],
   [
     { MIGRATION_DATABASE_URL: 'postgres://owner@b/c' },
-    'MIGRATION_DATABASE_URL: expected DATABASE_URL beside it: that is what serves',
+    'MIGRATION_DATABASE_URL: expected DATABASE_URL to be set too: the service connects with it',
   ],
   [{ SUCCESS_URL: '/success' }, `SUCCESS_URL: expected ${url}`],
   [{ FAIL_URL: 'javascript:alert(1)' }, `FAIL_URL: expected ${url}`],
@@ -285,11 +285,11 @@ const oneFault: [environment: Environment, fault: string][] = [
   ],
   [
     { GATEWAY_TIMEOUT_MS: '40000' },
-    'OPERATION_LEASE_MS is not set: at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 45000 is needed',
+    'OPERATION_LEASE_MS is not set: at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is 45000 is needed',
   ],
   [
     { OPERATION_LEASE_MS: '34999' },
-    'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 35000',
+    'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is 35000',
   ],
 ]
 

@@ -38,7 +38,7 @@ test('a file of somebody else that others can read is refused with what to do', 
   seteuid(65_534)
   try {
     assert.throws(() => readOrMakeSecret(directory, 'a-secret'), {
-      message: `${file} can be read by others and is not ours to close: chmod 600 it`,
+      message: `${file} can be read by other users, and this user cannot change that: chmod 600 it`,
     })
   } finally {
     seteuid(0)

@@ -27,7 +27,7 @@ test('what a provider does below the server is taken on the word of the operator
   assert.deepEqual(errors, [])
   await selfCheck(run, { log, durability: 'provider' })
   assert.equal(errors.length, 2)
-  assert.match(errors[0] ?? '', /^DATABASE_DURABILITY=provider: the start goes on although fsync is off/)
+  assert.match(errors[0] ?? '', /^DATABASE_DURABILITY=provider: started although fsync is off/)
 })
 
 test('the audit of an older version does not miss the guards of a newer schema, but sees what is switched off', async () => {

@@ -35,8 +35,8 @@ const limitsAdvice =
   'limits set for the role (alter role … set statement_timeout = …).'
 const leftOut =
   'idle_in_transaction_session_timeout is 0 ms instead of 10000 ms, lock_timeout is 0 ms instead of 2000 ms, ' +
-  `statement_timeout is 0 ms instead of 5000 ms: a pooler in between ignores what is asked for at connect. ${limitsAdvice}`
-const refused = `A pooler in between says: unsupported startup parameter: statement_timeout. ${limitsAdvice}`
+  `statement_timeout is 0 ms instead of 5000 ms: a pooler in between ignores the parameters of the connection. ${limitsAdvice}`
+const refused = `A pooler in between reports: unsupported startup parameter: statement_timeout. ${limitsAdvice}`
 
 const poolers: [what: string, options: PoolerOptions, refusal: string | undefined][] = [
   ['keeps sessions and limits is served through', { mode: 'session', limits }, undefined],

@@ -9,7 +9,7 @@ import type pg from 'pg'
 import { until } from '../../harness/until.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { inLockedTransaction } from '../../src/db/migrate.ts'
-import { giveRights, listMissingRights, rights, rightsVersion } from '../../src/db/rights.ts'
+import { grantRights, listMissingRights, rights, rightsVersion } from '../../src/db/rights.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
 
 let database: OwnTestDatabase
@@ -195,7 +195,7 @@ async function asOwner(work: (client: pg.PoolClient) => Promise<void>): Promise<
 
 test('giving the rights once more writes nothing: running services keep their plans', async () => {
   const before = await versions()
-  await asOwner((client) => giveRights(client, role))
+  await asOwner((client) => grantRights(client, role))
   assert.deepEqual(await versions(), before)
 })
 
@@ -224,7 +224,7 @@ test('nothing is withdrawn when a newer version has come while the lock was wait
   let giving: Promise<void> | undefined
   await asOwner((client) =>
     inLockedTransaction(client, async () => {
-      giving = asOwner((other) => giveRights(other, role))
+      giving = asOwner((other) => grantRights(other, role))
       const waiting = `select from pg_locks where locktype = 'advisory' and not granted
                          and database = (select oid from pg_database where datname = current_database())`
       await until('the other waits for the lock', async () => (await database.query(waiting)).length > 0)
@@ -234,7 +234,7 @@ test('nothing is withdrawn when a newer version has come while the lock was wait
   await giving
   assert.deepEqual(await mayTruncate(), [{ may: true }])
   await database.query(leave)
-  await asOwner((client) => giveRights(client, role))
+  await asOwner((client) => grantRights(client, role))
   assert.deepEqual(await mayTruncate(), [{ may: false }])
 })
 
@@ -245,14 +245,14 @@ async function givesAndWithdraws(leave: () => Promise<unknown>): Promise<void> {
   await database.query(`revoke insert on events from ${role}; revoke update (status) on orders from ${role}`)
   assert.deepEqual(await listMissingRights(run), ['insert into events', 'update status of orders'])
   await database.query(`grant all on ledger_entries, orders to ${role}`)
-  await asOwner((client) => giveRights(client, role))
+  await asOwner((client) => grantRights(client, role))
   assert.deepEqual(await listMissingRights(run), [])
   assert.deepEqual(
     await database.query(`select has_table_privilege($1::text, 'ledger_entries', 'truncate') as may`, [role]),
     [{ may: true }],
   )
   await leave()
-  await asOwner((client) => giveRights(client, role))
+  await asOwner((client) => grantRights(client, role))
   assert.deepEqual(sorted(await givenRights()), right)
 }
 

@@ -75,7 +75,7 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
   {
     what: 'the database takes no changes',
     damage: () => 'alter database current set default_transaction_read_only = on',
-    lines: ['The database takes no changes (a replica, or default_transaction_read_only): name the one that does.'],
+    lines: ['The database accepts no writes (a replica, or default_transaction_read_only): use the primary.'],
   },
   {
     what: 'a trigger is disabled',
@@ -109,7 +109,7 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
     damage: (_, role) => `revoke insert on events, ledger_entries, orders, holds from ${role}`,
     lines: [
       'The role credits_service may not insert into events, insert into holds, insert into ledger_entries and 1 more: run ' +
-        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who gives the rights.',
+        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who grants the rights.',
     ],
   },
   {
@@ -117,7 +117,7 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
     damage: (_, role) => `revoke all on schema_migrations from ${role}`,
     lines: [
       'The role of DATABASE_URL lacks rights (permission denied for table schema_migrations): run ' +
-        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who applies the migrations and gives the rights.',
+        '"npm run -s credits -- migrate" with MIGRATION_DATABASE_URL set to the URL of the owner, who applies the migrations and grants the rights.',
     ],
   },
 ]
@@ -143,7 +143,7 @@ test('guards are a warning where a newer version has been: it may have others', 
   assert.deepEqual(warnings, [
     {
       fields: { broken: [{ kind: 'constraint', table: 'orders', name: 'orders_package_type', fault: 'is missing' }] },
-      message: 'guards that this version knows are not in this newer schema',
+      message: 'guards of this version are missing in this newer schema',
     },
   ])
 })
@@ -153,7 +153,7 @@ test('a database of another encoding is refused', async () => {
   await database.query(`create database ${name} encoding LATIN1 locale 'C' locale_provider libc template template0`)
   const { lines } = await start({ databaseUrl: databaseUrl({ ...testServer(), database: name }) })
   await database.query(`drop database ${name} with (force)`)
-  assert.deepEqual(lines, ['The database is encoded in LATIN1: make one with encoding UTF8, and use that.'])
+  assert.deepEqual(lines, ['The database is encoded in LATIN1: create one with encoding UTF8 and use that.'])
 })
 
 test('a server that is older than what was tested is refused', async () => {
@@ -178,8 +178,8 @@ test('tables that are not found are told from rights that are lacking', async ()
   const empty = await createTestDatabase({ template: 'template0' })
   const { lines } = await start({ databaseUrl: databaseUrl(empty.connection), migrationDatabaseUrl })
   assert.deepEqual(lines, [
-    `The database ${empty.connection.database} has no tables of ours: MIGRATION_DATABASE_URL and DATABASE_URL have to name ` +
-      'the same one.',
+    `The database ${empty.connection.database} has none of our tables: MIGRATION_DATABASE_URL and DATABASE_URL have to be ` +
+      'URLs of the same one.',
   ])
   await empty.drop()
 })
@@ -191,9 +191,9 @@ test('what everybody may do in a database is told of in production, with what ta
   assert.deepEqual((await start({ production: true })).warnings, [
     {
       fields,
-      message: `the role of DATABASE_URL may make temporary tables, which could hide ours: in the database ${name} revoke temporary from public`,
+      message: `the role of DATABASE_URL may create temporary tables, which could hide ours: in the database ${name} revoke temporary from public`,
     },
-    { fields, message: 'the role of DATABASE_URL may make tables in the schema public: revoke create from public' },
+    { fields, message: 'the role of DATABASE_URL may create tables in the schema public: revoke create from public' },
   ])
 })
 
@@ -204,7 +204,7 @@ test('migrations of one database do not serve another', async () => {
   const { lines } = await start({ migrationDatabaseUrl: databaseUrl(migrated.ownerConnection) })
   await migrated.drop()
   assert.deepEqual(lines, [
-    `The database lacks ${last?.name}: MIGRATION_DATABASE_URL and DATABASE_URL have to name the same database.`,
+    `The database lacks ${last?.name}: MIGRATION_DATABASE_URL and DATABASE_URL have to be URLs of the same database.`,
   ])
 })
 
@@ -246,7 +246,7 @@ test('a role that owns the tables and gets its rights from another keeps all of 
 
 test('a role that owns its tables is told of in production, and one that may change the ledger is refused anywhere', async () => {
   const asOwner = { databaseUrl: databaseUrl(database.ownerConnection) }
-  const advice = `give the owner's URL as MIGRATION_DATABASE_URL, and serve with another role`
+  const advice = `set MIGRATION_DATABASE_URL to the owner's URL, and DATABASE_URL to that of another role`
   assert.deepEqual((await start(asOwner)).warnings, [])
   assert.deepEqual((await start({ ...asOwner, production: true })).warnings, [
     { fields: { role: 'credits' }, message: `the role of DATABASE_URL owns its tables: ${advice}` },

@@ -6,7 +6,14 @@ import { until } from '../../harness/until.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { DeliveryContext } from '../../src/events/deliver.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
-import { advanceQueue, buryEvent, claimQueues, failQueue, giveBack, type Queue } from '../../src/events/queues.sql.ts'
+import {
+  advanceQueue,
+  buryEvent,
+  claimQueues,
+  failQueue,
+  type Queue,
+  releaseQueue,
+} from '../../src/events/queues.sql.ts'
 import { closeAll } from '../support/closing.ts'
 import { silentLog } from '../support/database/database.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
@@ -102,7 +109,7 @@ function processToCut(): { context: DeliveryContext; cut(): void } {
   }
 }
 
-const failure = { error: 'HTTP 500', pauseMs: 1_000, askedPauseMs: 0 }
+const failure = { error: 'HTTP 500', pauseMs: 1_000, requestedPauseMs: 0 }
 
 test('a stale holder changes nothing: neither forwards, nor backwards, nor into the dead letters', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
@@ -114,7 +121,7 @@ test('a stale holder changes nothing: neither forwards, nor backwards, nor into 
   assert.equal(await advanceQueue(world.database, stale, 2, 60_000), false)
   assert.equal(await advanceQueue(world.database, stale, 4, 0), false)
   await failQueue(world.database, stale, failure)
-  await giveBack(world.database, stale)
+  await releaseQueue(world.database, stale)
   for (const eventNumber of [1, 2, 3]) {
     assert.equal(await buryEvent(world.database, stale, { ...failure, eventNumber }), false)
   }

@@ -12,7 +12,7 @@ import { message, openSocket, parseAnswers, readToEnd } from '../../harness/raw-
 import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
-import { watchForStalls } from '../../src/http/limits/stall.ts'
+import { watchForStalls } from '../../src/http/limits/event-loop.ts'
 import { closeNow } from '../support/closing.ts'
 import { assertHeaders, type Code } from '../support/hostile.ts'
 

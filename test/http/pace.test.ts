@@ -9,7 +9,7 @@ import { head, openSocket, parseAnswer } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { limits } from '../../src/http/limits/admission.ts'
-import { watchPace } from '../../src/http/limits/pace.ts'
+import { watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
 import { closeNow } from '../support/closing.ts'
 
 function work(ms: number): void {
@@ -25,7 +25,7 @@ async function turn(eachMs: number, forMs: number): Promise<void> {
 }
 
 test('long turns count when they go on for half a second, and for seconds afterwards; short ones never', async (t) => {
-  const pace = watchPace()
+  const pace = watchForSlowLoop()
   t.after(pace.stop)
   await turn(1, 800)
   assert.equal(pace.isSlow(), false)

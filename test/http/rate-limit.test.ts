@@ -1,11 +1,11 @@
 // How often somebody may do something, with a clock of the test's own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRateLimit } from '../../src/http/limits/rate-limit.ts'
+import { createTokenBuckets } from '../../src/core/limit.ts'
 
 function atATime({ perSecond = 10, burst = 20 } = {}) {
   const clock = { ms: 0 }
-  const { take } = createRateLimit({ perSecond, burst, now: () => clock.ms })
+  const { take } = createTokenBuckets({ perSecond, burst, now: () => clock.ms })
   const takeAll = (who: string, share?: number) => {
     let taken = 0
     while (taken < 1_000 && take(who, share)) taken += 1

@@ -77,7 +77,7 @@ test('whoever is turned away is counted by the reason, and with SVC001 on the ro
   await Promise.all(sent)
   assert.equal(counts.underWay.get('read')?.(), 0)
   assert.deepEqual(answersOf(counts, '/held'), { SUCCESS: limits.read.burst, SVC001: 1 })
-  assert.deepEqual(counts.turnedAway, { crowded: 1, yielding: 0, 'rate limit': 0 })
+  assert.deepEqual(counts.earlyRefusals, { crowded: 1, yielding: 0, 'rate limit': 0 })
 })
 
 test('a key past its rate is counted as turned away for it', async (t) => {
@@ -87,6 +87,6 @@ test('a key past its rate is counted as turned away for it', async (t) => {
   const answered = []
   for (let turn = 0; turn < 3; turn += 1) answered.push(await codes.get('/read'))
   assert.deepEqual(answered, ['SUCCESS', 'SUCCESS', 'SVC001'])
-  assert.deepEqual(counts.turnedAway, { crowded: 0, yielding: 0, 'rate limit': 1 })
+  assert.deepEqual(counts.earlyRefusals, { crowded: 0, yielding: 0, 'rate limit': 1 })
   assert.deepEqual(answersOf(counts, '/read'), { SUCCESS: 2, SVC001: 1 })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOfParserError } from '../../src/http/error-handler.ts'
-import { watchForStalls } from '../../src/http/limits/stall.ts'
+import { watchForStalls } from '../../src/http/limits/event-loop.ts'
 
 test('a process that did not run for more than a second has stalled, for as long as is asked', () => {
   let time = 0

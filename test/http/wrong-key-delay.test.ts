@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { refuse } from '../../src/core/errors.ts'
-import { createSlowDown, networkOf } from '../../src/http/limits/wrong-key-delay.ts'
+import { createWrongKeyDelay, networkOf } from '../../src/http/limits/wrong-key-delay.ts'
 
 const networks: Record<string, string> = {
   '192.0.2.7': '192.0.2.7',
@@ -24,11 +24,11 @@ for (const [address, network] of Object.entries(networks)) {
 
 test('who has gone meanwhile, and has no address any more, is refused like everybody', async () => {
   const wrong = refuse('AUTH001')
-  assert.equal(await createSlowDown()(undefined, wrong), wrong)
+  assert.equal(await createWrongKeyDelay()(undefined, wrong), wrong)
 })
 
 test('past a hundred wrong keys of one network the next is told late, another network and another refusal at once', async () => {
-  const slowDown = createSlowDown(() => 0)
+  const slowDown = createWrongKeyDelay(() => 0)
   const wrong = refuse('AUTH001')
   for (let tried = 0; tried < 100; tried += 1) await slowDown(`2001:db8::${tried.toString(16)}`, wrong)
   assert.equal(await isAtOnce(slowDown('2001:db8::ffff', wrong)), false)
@@ -37,7 +37,7 @@ test('past a hundred wrong keys of one network the next is told late, another ne
 })
 
 test('no more than ten thousand wait to be told: past them one costs nothing but its answer', async () => {
-  const slowDown = createSlowDown(() => 0)
+  const slowDown = createWrongKeyDelay(() => 0)
   const wrong = refuse('AUTH001')
   const told = Array.from({ length: 100 + 10_000 }, () => slowDown('192.0.2.7', wrong))
   assert.equal(await isAtOnce(told.at(-1) as Promise<Error>), false)

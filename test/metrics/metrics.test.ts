@@ -186,7 +186,7 @@ test('what is left to do is counted by indexes alone, however large the tables a
 test('many who scrape at once, and again within seconds, cost the database one statement', async () => {
   let reads = 0
   const reader = createBacklogReader({
-    ask: async () => undefined,
+    ping: async () => undefined,
     read() {
       reads += 1
       return Promise.reject(new Error('away'))

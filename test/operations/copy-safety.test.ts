@@ -172,7 +172,7 @@ test('a file that takes the name of a backup at the last moment is not overwritt
   const call = () => bareCall({ to: books.connection, dataDir: directory, values: { to } })
   replaceInFs(t, 'existsSync', () => false)
   fs.writeFileSync(to, 'of somebody else')
-  await assert.rejects(backup(call()), /taken\.backup is there already: name another file/)
+  await assert.rejects(backup(call()), /taken\.backup exists already: choose another file name/)
   assert.equal(fs.readFileSync(to, 'utf8'), 'of somebody else')
   replaceInFs(t, 'linkSync', () => {
     throw Object.assign(new Error('no links'), { code: 'EPERM' })

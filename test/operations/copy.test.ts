@@ -138,12 +138,12 @@ test('a file that is not whole, is something else or of a newer version is refus
   for (const [from, message] of [
     [
       spoil('half', bytes.subarray(0, bytes.length >> 1)),
-      /half is not a whole backup \(unexpected end of file\): nothing was changed/,
+      /half is not a complete backup \(unexpected end of file\): nothing was changed/,
     ],
-    [spoil('flipped', flipped), /flipped is not a whole backup \(.*\): nothing was changed/],
-    [changed, /is not a whole backup \(\w+ does not have its sum\)/],
-    [shortened, /is not a whole backup \(it ends too early\)/],
-    [spoil('text', 'no backup'), /text is not a whole backup \(incorrect header check\)/],
+    [spoil('flipped', flipped), /flipped is not a complete backup \(.*\): nothing was changed/],
+    [changed, /is not a complete backup \(the rows of \w+ do not match their sum\)/],
+    [shortened, /is not a complete backup \(it ends too early\)/],
+    [spoil('text', 'no backup'), /text is not a complete backup \(incorrect header check\)/],
     [fromTomorrow, /made by a newer version, with 9999_of_tomorrow\.sql: use that version/],
     [edited, /0001_credits\.sql was edited/],
     [join(directory, 'nowhere'), /nowhere cannot be read: ENOENT/],
@@ -159,7 +159,7 @@ test('a target that has rows is refused and keeps them; one with empty tables is
     values ('end_mine', 'https://consumer.example', '{}', '[{}]')`
   await target.query(endpoint)
   const own = () => bareCall({ to: target.ownerConnection, dataDir: directory, values: { from: file } })
-  await assert.rejects(restore(own()), /is not empty \(event_endpoints has rows\): name an empty one/)
+  await assert.rejects(restore(own()), /is not empty \(event_endpoints has rows\): use an empty one/)
   assert.deepEqual(await target.query('select endpoint_id as id from event_endpoints'), [{ id: 'end_mine' }])
   await target.query('delete from event_endpoints')
   assert.equal(((await restore(own())) as { ok: boolean }).ok, true)
@@ -168,7 +168,7 @@ test('a target that has rows is refused and keeps them; one with empty tables is
 test('a database with a table of somebody else, or ahead of the backup, is not an empty one', async (t) => {
   const target = await emptyDatabase(t)
   await target.query('create table of_another_program (id int)')
-  await assert.rejects(restoreInto(target), /is not empty \(of_another_program is in it\)/)
+  await assert.rejects(restoreInto(target), /is not empty \(it has of_another_program\)/)
   const ahead = await createTestDatabase()
   defer(t, () => ahead.drop())
   await ahead.query(`insert into schema_migrations values (9999, '9999_of_tomorrow.sql', 'unknown')`)
@@ -220,7 +220,7 @@ test('a restore or a backup that is stopped leaves nothing half-done behind', as
 test('a backup does not overwrite a file, and is readable by its owner alone', async () => {
   const content = fs.readFileSync(file)
   const call = bareCall({ to: books.connection, dataDir: directory, values: { to: file } })
-  await assert.rejects(backup(call), /books\.backup is there already: name another file/)
+  await assert.rejects(backup(call), /books\.backup exists already: choose another file name/)
   assert.deepEqual(fs.readFileSync(file), content)
   assert.equal((fs.statSync(file).mode & 0o777).toString(8), '600')
 })

@@ -245,7 +245,7 @@ test('a data directory too long for a socket address gets a short socket directo
   await server.stop()
 
   if (isRoot) fs.chownSync(server.connection.host, 12_345, 12_345)
-  if (isRoot) await assert.rejects(startEmbedded({ dataDir }), /belongs to somebody else: remove it/)
+  if (isRoot) await assert.rejects(startEmbedded({ dataDir }), /belongs to another user: remove it/)
 })
 
 test('a server that cannot start is told with the last lines of its log', async (t) => {

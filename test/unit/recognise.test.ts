@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/customers.sql.ts'
-import { createRecogniser, type Recognised } from '../../src/customers/recognise.ts'
+import { type CheckedKey, createKeyCheck } from '../../src/customers/key-check.ts'
 import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
@@ -15,7 +15,7 @@ const pepper = { version: 1, secret: 'a pepper of sixteen' }
 const secretOf = (name: string) => `key_${name}`
 const hashOf = (name: string) => hashKey(secretOf(name), pepper).keyHash
 
-type Key = Recognised & { name: string }
+type Key = CheckedKey & { name: string }
 
 /** A recogniser over keys in memory, with what it has asked. */
 function createWorld(names: string[]) {
@@ -30,7 +30,7 @@ function createWorld(names: string[]) {
     hold: undefined as Promise<void> | undefined,
     recognise: (_name: string): Key | Promise<Key> => assert.fail('not made yet'),
   }
-  const recogniser = createRecogniser<Key>({
+  const recogniser = createKeyCheck<Key>({
     peppers: [pepper],
     pattern: /^key_/,
     now: () => world.timeMs,
@@ -146,7 +146,7 @@ test('whom nobody knows is AUTH001 each time, and what is not well-formed INVALI
   assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
   assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
   assert.equal(world.lookups, 2)
-  const recogniser = createRecogniser({
+  const recogniser = createKeyCheck({
     peppers: [pepper],
     pattern: /^key_/,
     find: () => assert.fail('looked for'),
@@ -238,7 +238,7 @@ test('secrets that are hashed anew are hashed one after the other, and one that 
   const newer = { version: 2, secret: 'newer' }
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
-  const recogniser = createRecogniser<Key>({
+  const recogniser = createKeyCheck<Key>({
     peppers: [newer, pepper],
     pattern: /^key_/,
     find: async (hashes) =>

@@ -1,6 +1,6 @@
-// A backup is one file: a line of JSON that says what it is, then each table as PostgreSQL writes it, with a line of JSON
-// before and `\.` behind, and at the end a line with the sums; all of it in gzip, so that `gzip -dc` shows it. It is written
-// under another name and gets its own when it is whole and on the disk. A file that was cut off or changed does not add up.
+// A backup is one gzip file: a JSON line with its header, then each table in PostgreSQL's text format between a JSON line and
+// `\.`, and a last JSON line with the sums. It is written under a temporary name and renamed when it is complete and on disk. A
+// truncated or changed file does not match its sums.
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -19,7 +19,7 @@ export type Header = {
   secretChecks: SecretChecks
 }
 
-/** Texts that only the secrets of that service can unseal: whether another one has them. */
+/** Texts that only the secrets of that service can unseal, to check whether another service has them. */
 export type SecretChecks = string[] | 'not known'
 
 export type Written = { bytes: number; sums: TableSum[] }
@@ -51,7 +51,7 @@ export async function writeBackup({ file, source, secretChecks, onProgress, sign
       fs.createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }),
       { signal },
     )
-    nameUnlessThere(partial, file)
+    publishAs(partial, file)
     synchronise(dirname(file))
   } finally {
     fs.rmSync(partial, { force: true })
@@ -63,23 +63,23 @@ export function requireNew(file: string): void {
   if (fs.existsSync(file)) throw isThere(file)
 }
 
-const isThere = (file: string) => new Error(`${file} is there already: name another file.`)
+const isThere = (file: string) => new Error(`${file} exists already: choose another file name.`)
 
-/** One step that fails when somebody has taken the name meanwhile; a rename would overwrite his file. */
-function nameUnlessThere(partial: string, file: string): void {
+/** One atomic step that fails when the name exists by now; a rename would overwrite that file. */
+function publishAs(partial: string, file: string): void {
   try {
     fs.linkSync(partial, file)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw isThere(file)
     if (!noHardLinks.includes(code)) throw error
-    // The name is taken with an empty file, which is ours to overwrite.
+    // Reserves the name with an empty file of our own, which may be overwritten.
     fs.closeSync(fs.openSync(file, 'wx', 0o600))
     fs.renameSync(partial, file)
   }
 }
 
-/** As on a disk that other systems can read. */
+/** For example on FAT file systems. */
 const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 const endOfTable = Buffer.from('\\.\n')
@@ -97,7 +97,7 @@ async function* backupText(source: Source, header: Header, sums: TableSum[], onR
   yield line({ sums })
 }
 
-/** Reads all of it and holds it against its sums; whoever loads it reads it again. */
+/** Reads the whole file and compares it with its sums; loading reads it again. */
 export async function checkBackup(file: string, onProgress: (done: number, total: number) => void) {
   const { header, source, close } = await openBackup(file)
   try {
@@ -115,7 +115,7 @@ export async function checkBackup(file: string, onProgress: (done: number, total
   }
 }
 
-/** A source whose tables, read to the end, are what was written: anything else throws. */
+/** Its tables, read to the end, are what was written: anything else throws. */
 export async function openBackup(file: string): Promise<{ header: Header; source: Source; close(): void }> {
   const input = fs.createReadStream(file)
   const gunzip = createGunzip()
@@ -123,7 +123,7 @@ export async function openBackup(file: string): Promise<{ header: Header; source
   const damaged = (error: unknown) => {
     const { code, message } = error as { code?: string; message: string }
     if (code && !code.startsWith('Z_')) return new Error(`${file} cannot be read: ${message}.`)
-    return new Error(`${file} is not a whole backup (${message}): nothing was changed. Use another one.`)
+    return new Error(`${file} is not a complete backup (${message}): nothing was changed. Use another one.`)
   }
   async function* guarded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     try {
@@ -136,7 +136,7 @@ export async function openBackup(file: string): Promise<{ header: Header; source
   const close = () => input.destroy()
   try {
     const header = (await text.line()) as Header
-    if (header.format !== format) throw new Error('another beginning')
+    if (header.format !== format) throw new Error('it has no header of a backup')
     async function* tables(): AsyncGenerator<TableRows> {
       const sums: TableSum[] = []
       try {
@@ -162,13 +162,13 @@ export async function openBackup(file: string): Promise<{ header: Header; source
 async function requireEqual(found: TableSum[], written: TableSum[], text: Text): Promise<void> {
   await text.end()
   const different = written.find(({ sha256 }, index) => found[index]?.sha256 !== sha256)
-  if (different) throw new Error(`${different.table} does not have its sum`)
+  if (different) throw new Error(`the rows of ${different.table} do not match their sum`)
   if (found.length !== written.length) throw new Error('tables are missing')
 }
 
 type Text = ReturnType<typeof createText>
 
-/** No line of ours is longer; what is, is no backup. */
+/** Longer lines are not from a backup. */
 const longestLineBytes = 1_000_000
 
 /** Reads lines of JSON, and between them rows up to the line that ends them. */
@@ -199,15 +199,15 @@ function createText(stream: AsyncIterable<Buffer>) {
     const end = Buffer.from('\n\\.\n')
     held = Buffer.concat([Buffer.from('\n'), held])
     let first = true
-    const give = (to: number) => {
-      const given = held.subarray(first ? 1 : 0, to)
+    const rowsUpTo = (end: number) => {
+      const part = held.subarray(first ? 1 : 0, end)
       first = false
-      return given
+      return part
     }
     for (;;) {
       const at = held.indexOf(end)
       if (at !== -1) {
-        const last = give(at + 1)
+        const last = rowsUpTo(at + 1)
         held = held.subarray(at + end.length)
         if (last.length > 0) yield last
         return
@@ -215,9 +215,9 @@ function createText(stream: AsyncIterable<Buffer>) {
       // The marker may have begun within the last three bytes.
       const safe = held.length - (end.length - 1)
       if (safe > 1) {
-        const given = give(safe)
+        const part = rowsUpTo(safe)
         held = held.subarray(safe)
-        yield given
+        yield part
       }
       await more()
     }

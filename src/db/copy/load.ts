@@ -1,7 +1,7 @@
-// Fills an empty database from a source, in one transaction: all of it or nothing. Every constraint is in force while the
-// rows come; only triggers of our own are kept still, which would write the time of now into a row of then, or find fault
-// with an order that is born confirmed. Before the commit the rows are read back and summed up: what is there is what was
-// sent. The database is marked before the first row comes, and until somebody has checked the rest.
+// Fills an empty database from a source, in one transaction: everything or nothing. All constraints are enforced during the load;
+// only our own triggers are disabled, which would put the current time into old rows, or refuse an order that starts as
+// confirmed. Before the commit the rows are read back and their sums compared. The database is marked before the first row, and
+// until the caller has checked the rest.
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -9,25 +9,25 @@ import { inLockedTransaction, listApplied, listMigrations, type Migration, migra
 import { rights } from '../rights.ts'
 import { type OnRows, type Source, setTextFormat, summing, sumOf, type TableSum } from './source.ts'
 import { listOthers, listTables, type Table } from './tables.ts'
-import { isUnfinished, markFinished, markUnfinished, requireNobodyElse } from './unfinished.ts'
+import { isUnfinished, markFinished, markUnfinished, requireNoOtherSession } from './unfinished.ts'
 
-/** Who is signed in, and who has failed to: true of one moment of one database. A copy would let those in who have signed out. */
+/** Sessions and failed sign-ins belong to one database at one time: a copy would bring ended sessions back. */
 const leftEmpty = ['operator_sessions', 'sign_in_failures']
 
-/** All but the journal of the migrations, which are applied instead of copied. */
+/** All but the journal of the migrations: those are applied instead of copied. */
 const ourTables = Object.keys(rights).filter((name) => name !== 'schema_migrations')
 
 export const copiedTables = ourTables.filter((name) => !leftEmpty.includes(name))
 
 export type Loading = {
   source: Source
-  /** Names the place where a text of refusal needs it. */
+  /** For error messages. */
   place: string
   onProgress(phase: 'loading' | 'verifying', done: number, total: number): void
   signal: AbortSignal
 }
 
-/** Gives back what was loaded, table by table. */
+/** Returns the sums of the loaded tables. */
 export async function loadInto(client: pg.ClientBase, loading: Loading): Promise<TableSum[]> {
   const migrations = knownMigrations(loading.source)
   await inLockedTransaction(client, async () => {
@@ -35,7 +35,7 @@ export async function loadInto(client: pg.ClientBase, loading: Loading): Promise
     await markUnfinished(client)
   })
   try {
-    await requireNobodyElse(client, loading.place)
+    await requireNoOtherSession(client, loading.place)
     await migrate(client, migrations)
     const sums = await inLockedTransaction(client, () => load(client, loading))
     await client.query('analyze')
@@ -46,16 +46,16 @@ export async function loadInto(client: pg.ClientBase, loading: Loading): Promise
   }
 }
 
-/** What was rolled back may be tried again. Where that is not certain the mark stays. */
+/** After a rollback the load may be retried. The mark stays where that is not certain. */
 async function unmarkIfEmpty(client: pg.ClientBase): Promise<void> {
   try {
     if ((await findRows(client)) === undefined) await markFinished(client)
   } catch {
-    // The connection is lost, and with it the knowledge of what it has left behind.
+    // The connection is lost, so it is unknown what it has left behind.
   }
 }
 
-/** Those the source had, which have to be ours too: rows are loaded into the tables that they were taken from. */
+/** The migrations of the source, which this code has to know: rows are loaded into the same tables. */
 export function knownMigrations({ migrations: applied }: Pick<Source, 'migrations'>): Migration[] {
   const known = listMigrations()
   const unknown = applied.filter(({ version }) => !known.some((each) => each.version === version))
@@ -68,10 +68,10 @@ export function knownMigrations({ migrations: applied }: Pick<Source, 'migration
 }
 
 async function requireEmpty(client: pg.ClientBase, migrations: Migration[], place: string): Promise<void> {
-  const refused = (why: string) => new Error(`The database ${place} is not empty (${why}): name an empty one.`)
+  const refused = (why: string) => new Error(`The database ${place} is not empty (${why}): use an empty one.`)
   if (await isUnfinished(client)) throw refused('a restore or a move into it was interrupted')
   const others = await listOthers(client, Object.keys(rights))
-  if (others.length > 0) throw refused(`${others[0]} is in it`)
+  if (others.length > 0) throw refused(`it has ${others[0]}`)
   const applied = await listApplied(client)
   const ahead = applied.find(({ version }) => !migrations.some((each) => each.version === version))
   if (ahead) throw refused(`it has ${ahead.name} already, which the copy does not have`)
@@ -79,7 +79,7 @@ async function requireEmpty(client: pg.ClientBase, migrations: Migration[], plac
   if (filled) throw refused(`${filled} has rows`)
 }
 
-/** The first of our tables that has some. */
+/** The first of our tables that has rows. */
 async function findRows(client: pg.ClientBase): Promise<string | undefined> {
   for (const quotedName of await listOurs(client)) {
     const { rows } = await client.query(`select from ${quotedName} limit 1`)
@@ -110,7 +110,7 @@ async function load(client: pg.ClientBase, { source, onProgress, signal }: Loadi
   const tables: Table[] = []
   for await (const each of source.tables()) {
     if (leftEmpty.includes(each.table)) {
-      // A backup of an earlier version has them. They are read all the same: a file is whole when all of it was.
+      // A backup of an earlier version has them. They are read nevertheless: a file is complete when all of it was read.
       for await (const _ of each.rows);
       continue
     }

@@ -1,6 +1,5 @@
-// Rows on their way from one place to another, as PostgreSQL's own text of them, and what is summed up on the way: how many,
-// and a hash. The same text comes from any server, because everything it depends on is set: two sums that are equal mean
-// equal tables. A source is a running database in one snapshot, or a file.
+// Rows of a copy in PostgreSQL's own text format, with their number and a hash. Every setting that the text depends on is set, so
+// any server produces the same text: equal sums mean equal tables. A source is a running database in one snapshot, or a file.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -13,9 +12,9 @@ export type TableRows = { table: string; columns: string[]; rows: AsyncIterable<
 
 export type Source = {
   migrations: Applied[]
-  /** How many rows there are, for those who show progress. */
+  /** For progress. */
   totalRows: number
-  /** In an order in which they can be loaded. The rows of one are read before the next is asked for. */
+  /** In an order in which they can be loaded. Read the rows of one before the next table. */
   tables(): AsyncIterable<TableRows>
 }
 
@@ -23,7 +22,7 @@ export type OnRows = (done: number) => void
 
 const newline = 0x0a
 
-/** Passes the chunks on. The sum is there when all of them were read. */
+/** Passes the chunks on. The sum is complete when all of them were read. */
 export function summing({ table, rows }: TableRows, onRows: OnRows = () => undefined) {
   const hash = createHash('sha256')
   const sum: TableSum = { table, rows: 0, sha256: '' }
@@ -40,14 +39,14 @@ export function summing({ table, rows }: TableRows, onRows: OnRows = () => undef
   return { sum, chunks: chunks() }
 }
 
-/** What a table holds, read from the database. */
+/** The sum of a table in the database. */
 export async function sumOf(client: pg.ClientBase, table: Table, onRows?: OnRows): Promise<TableSum> {
   const { sum, chunks } = summing(rowsOf(client, table), onRows)
   for await (const _ of chunks);
   return sum
 }
 
-/** For the transaction: no limit of time, and everything that the text of a row depends on. */
+/** For the transaction: no time limits, and every setting that the text of a row depends on. */
 const settingsText = `
   set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
@@ -67,8 +66,8 @@ function rowsOf(client: pg.ClientBase, { name, columns, quotedName, quotedColumn
 }
 
 /**
- * Everything as it is at one moment, while others go on writing. After an error the connection can only be ended: a table
- * that was not read to its end would keep every other statement waiting, a rollback too.
+ * One consistent snapshot, while other processes go on writing. After an error the connection can only be ended: a table that
+ * was not read to its end would block every other statement, even a rollback.
  */
 export async function withSnapshot<Value>(
   client: pg.ClientBase,

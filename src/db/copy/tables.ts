@@ -1,5 +1,5 @@
-// Which tables are copied, with all their columns, in an order in which every row finds the rows it refers to: foreign keys
-// stay in force while a copy is loaded. What PostgreSQL tells of itself decides, so a new table is copied without a word here.
+// Which tables are copied, with all their columns, referenced tables first: foreign keys are enforced while a copy is loaded. Read
+// from the catalog, so a new table is copied without a change here.
 import pg from 'pg'
 
 export type Table = {
@@ -7,7 +7,7 @@ export type Table = {
   columns: string[]
   quotedName: string
   quotedColumns: string
-  /** Of the primary key: two databases give their rows in the same order, whatever their collations are. */
+  /** By the primary key: two databases return their rows in the same order, whatever their collations are. */
   quotedOrder: string
 }
 
@@ -28,20 +28,21 @@ const listTablesText = `
   where c.relnamespace = to_regnamespace(current_schema()::text) and c.relkind = 'r' and c.relname = any ($1::text[])
   order by 1`
 
-/** Those of the names; each has to be there. */
+/** Throws when one is missing. */
 export async function listTables(client: pg.ClientBase, names: string[]): Promise<Table[]> {
   const { rows } = await client.query<Found>(listTablesText, [names])
   const found = new Map(rows.map((row) => [row.name, row]))
   const missing = names.filter((name) => !found.has(name))
   if (missing.length > 0) throw new Error(`The database has no table ${missing.join(', ')}.`)
   return inOrder(found).map(({ name, columns, quotedOrder }) => {
-    if (quotedOrder === null) throw new Error(`The table ${name} has no primary key: it cannot be copied in an order.`)
+    if (quotedOrder === null)
+      throw new Error(`The table ${name} has no primary key: its rows cannot be copied in a fixed order.`)
     const quotedColumns = columns.map((column) => pg.escapeIdentifier(column)).join(', ')
     return { name, columns, quotedName: pg.escapeIdentifier(name), quotedColumns, quotedOrder }
   })
 }
 
-/** What is referred to comes first. */
+/** Referenced tables come first. */
 function inOrder(found: Map<string, Found>): Found[] {
   const done = new Set<Found>()
   function visit(table: Found, path: string[]): void {
@@ -64,7 +65,7 @@ const listOthersText = `
     and c.relname <> all ($1::text[])
   order by 1`
 
-/** What else lies in the schema: not ours, and not copied. */
+/** Other relations in the schema, which are not copied. */
 export async function listOthers(client: pg.ClientBase, names: string[]): Promise<string[]> {
   return (await client.query<{ name: string }>(listOthersText, [names])).rows.map(({ name }) => name)
 }

@@ -1,18 +1,18 @@
-// A database that is being filled from a copy is marked by a table of its own, from before the first row until all of it was
-// checked. Whoever finds the mark neither serves nor changes what may be half of somebody's books. To see it needs no right.
-// Who was there before the mark could not find it, and is looked for.
+// A database that is being filled from a copy is marked by a table, from before the first row until everything is checked. A
+// process that finds the mark neither serves nor changes what may be incomplete books. Seeing it needs no right. Processes that
+// connected before the mark could not see it, so their sessions are searched for.
 import type pg from 'pg'
 import { sleep } from '../../core/clock.ts'
 import { applicationName } from '../database.ts'
 
-type Asked = Pick<pg.ClientBase, 'query'>
+type Client = Pick<pg.ClientBase, 'query'>
 
-export async function isUnfinished(client: Asked): Promise<boolean> {
+export async function isUnfinished(client: Client): Promise<boolean> {
   const { rowCount } = await client.query(`select from pg_class where oid = to_regclass('unfinished_copy')`)
   return rowCount !== 0
 }
 
-export async function requireFinished(client: Asked, isEmbedded: boolean, place: string): Promise<void> {
+export async function requireFinished(client: Client, isEmbedded: boolean, place: string): Promise<void> {
   if (!(await isUnfinished(client))) return
   const anew = isEmbedded ? 'remove that directory' : 'drop it and create it again'
   throw new Error(
@@ -33,12 +33,12 @@ const findSessionsText = `
   select from pg_stat_activity
   where datname = current_database() and application_name = $1 and pid <> pg_backend_pid() limit 1`
 
-/** A session that has been ended is still listed for a moment. */
+/** An ended session is still listed for a moment. */
 const endedSessionRetryMs = 2_000
 const sessionPollMs = 50
 
-/** Once the mark can be seen: who comes now finds it, and who came before has a session. */
-export async function requireNobodyElse(client: pg.ClientBase, place: string): Promise<void> {
+/** Once the mark is committed: later processes find it, and earlier ones have a session. */
+export async function requireNoOtherSession(client: pg.ClientBase, place: string): Promise<void> {
   const deadline = Date.now() + endedSessionRetryMs
   while ((await client.query(findSessionsText, [applicationName])).rowCount !== 0) {
     if (Date.now() > deadline) {

@@ -1,12 +1,12 @@
-// File operations of the embedded PostgreSQL that stay right when two processes do them at once, or one is killed in
-// the middle: work is done under a name of its own and put in place by one atomic step, on disk before anybody relies
-// on it. Whoever comes second finds the finished work of the first.
+// File operations of the embedded PostgreSQL that are safe when two processes run them at once, or one is killed in between: work
+// is done under a temporary name and put in place by one atomic step, synced to disk. The second process finds the finished work
+// of the first.
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isAlive } from './postmaster.ts'
 
-/** For names of unfinished work: tells the next start whether its maker still lives. */
+/** For names of unfinished work: the next start sees whether its process is still alive. */
 export function ownName(): string {
   return `${process.pid}-${randomBytes(4).toString('hex')}`
 }
@@ -17,12 +17,12 @@ export function removeAbandoned(directory: string, prefix: string): void {
     try {
       fs.rmSync(join(directory, entry), { recursive: true, force: true, maxRetries: 3 })
     } catch {
-      // A child of the killed process may still be writing into it. It is only in the way of nobody; next time.
+      // A child of the killed process may still be writing into it. It does no harm; the next start removes it.
     }
   }
 }
 
-/** The second of two drops his own work. */
+/** The second of two processes discards its own work. */
 export function moveUnlessThere(unfinished: string, place: string): void {
   try {
     fs.renameSync(unfinished, place)
@@ -33,7 +33,7 @@ export function moveUnlessThere(unfinished: string, place: string): void {
   synchronise(dirname(place))
 }
 
-/** Writes a file that nobody sees unfinished and only one process can create; gives back what the file says then. */
+/** Creates a file atomically; only the first process succeeds. Returns the content that the file has then. */
 export function publish(file: string, content: string): string {
   const unfinished = `${file}.${ownName()}`
   fs.writeFileSync(unfinished, content, { mode: 0o600, flush: true })
@@ -53,18 +53,18 @@ export function readIfThere(file: string): string | null {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : null
 }
 
-/** Does nothing to one that is there already. */
+/** Leaves an existing one unchanged. */
 export function makeDirectory(directory: string, mode: number): void {
   try {
     fs.mkdirSync(directory, { mode })
-    // Once more, because the umask takes bits away.
+    // Again, because the umask removes bits.
     fs.chmodSync(directory, mode)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-/** Readable by everybody, whatever the umask of the clone was, and on disk before anybody relies on it. */
+/** Readable by every user, whatever the umask of the clone was, and synced to disk. */
 export function copyReadable(source: string, target: string): void {
   fs.cpSync(source, target, { recursive: true, verbatimSymlinks: true })
   for (const entry of [target, ...fs.readdirSync(target, { recursive: true }).map((name) => join(target, `${name}`))]) {

@@ -1,6 +1,6 @@
-// Who runs the embedded PostgreSQL, and where its binaries, its cluster and its socket lie. PostgreSQL refuses to run as
-// root, so for root another user runs it, who may be unable to enter the clone (a home or `mktemp -d` directory has mode
-// 700): then binaries and cluster lie below /var/lib/prepaid-credits, and DATA_DIR/postgres.location points there.
+// Which user runs the embedded PostgreSQL, and where its binaries, its cluster and its socket are. PostgreSQL refuses to run as
+// root, so for root another user runs it. That user may be unable to enter the clone (a home or `mktemp -d` directory has mode
+// 700): then binaries and cluster are below /var/lib/prepaid-credits, and DATA_DIR/postgres.location points there.
 // Invariant: one DATA_DIR always leads to the same cluster, and an emptied DATA_DIR to a new one.
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ import {
 } from './files.ts'
 import { socketPort } from './postmaster.ts'
 
-/** Not /tmp: what lies there is gone after a restart of the machine. */
+/** Not /tmp, which is emptied when the machine restarts. */
 const sharedBases = ['/var/lib', '/opt', '/srv', '/var/tmp']
 const probeTimeoutMs = 10_000
 /** The kernel's limit for the path of a socket, without the closing zero byte. */
@@ -27,11 +27,11 @@ const socketPathBytes = process.platform === 'darwin' ? 103 : 107
 export type Runner = { uid: number; gid: number; name: string }
 
 export type Location = {
-  /** Who runs the server; null: we ourselves. */
+  /** The user that runs the server; null: our own. */
   runner: Runner | null
   /** The directory that holds the cluster and its socket: DATA_DIR or a place the runner can reach. */
   home: string
-  /** The cluster: complete if it exists, because it is put there by one rename. */
+  /** The cluster: complete if it exists, because one rename creates it. */
   dataDirectory: string
 }
 
@@ -42,7 +42,7 @@ export function openDataDir(dataDir: string): string {
     makeDirectory(directory, 0o700)
     fs.accessSync(directory, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   } catch {
-    throw new Error(`The data directory ${directory} is not one that this user can use: set DATA_DIR to another.`)
+    throw new Error(`This user cannot use the data directory ${directory}: set DATA_DIR to another.`)
   }
   return fs.realpathSync(directory)
 }
@@ -65,7 +65,7 @@ export function locate(dataDir: string): Location {
   return { home, dataDirectory: join(home, 'postgres'), runner }
 }
 
-/** The directory of initdb and postgres, after making sure that the runner can run what is in it. */
+/** The directory of initdb and postgres, which the runner can execute. */
 export function provideBinaries(runner: Runner | null, packageDirectory: string): string {
   const native = join(packageDirectory, 'native')
   if (runner === null || runs(runner, native) === null) return join(native, 'bin')
@@ -83,10 +83,10 @@ export function provideBinaries(runner: Runner | null, packageDirectory: string)
   return join(copy, 'bin')
 }
 
-/** Beside the cluster, or in a short directory where that path would not fit into a socket address. */
+/** Next to the cluster, or in a directory with a short path if that one would not fit into a socket address. */
 export function openSocketDirectory({ home, dataDirectory, runner }: Location): string {
-  // The cluster's own identifier (the first bytes of pg_control) is part of the name, so that a new cluster does not
-  // meet the socket of a deleted one whose server is still on its way out.
+  // The cluster's identifier (the first bytes of pg_control) is part of the name, so that a new cluster does not find the socket
+  // of a deleted one whose server is still stopping.
   const identifier = fs.readFileSync(join(dataDirectory, 'global/pg_control')).subarray(0, 8)
   const name = createHash('sha256').update(dataDirectory).update(identifier).digest('hex').slice(0, 16)
   const places = [join(home, 'postgres-socket'), join(tmpdir(), `credits-${name}`), `/tmp/credits-${name}`]
@@ -96,7 +96,7 @@ export function openSocketDirectory({ home, dataDirectory, runner }: Location): 
     const found = fs.lstatSync(place)
     const self = process.getuid?.()
     if (!found.isDirectory() || (found.uid !== self && found.uid !== runner?.uid)) {
-      throw new Error(`The directory for the database socket, ${place}, belongs to somebody else: remove it.`)
+      throw new Error(`The directory for the database socket, ${place}, belongs to another user: remove it.`)
     }
     fs.chmodSync(place, 0o700)
     giveTo(runner, place)
@@ -109,7 +109,7 @@ export function giveTo(runner: Runner | null, path: string): void {
   if (runner) fs.lchownSync(path, runner.uid, runner.gid)
 }
 
-/** An existing cluster is run by its owner, so that `sudo` beside an earlier start without it just works. */
+/** An existing cluster is run by its owner, so that `sudo` works after an earlier start without it. */
 function runnerOf(owner: fs.Stats, dataDirectory: string): Runner | null {
   const self = process.getuid?.()
   if (self === undefined || owner.uid === self) {
@@ -136,7 +136,7 @@ function users(): Runner[] {
   })
 }
 
-/** The runner has to pass through DATA_DIR but read nothing in it: group access to enter, where root kept it closed. */
+/** The runner has to enter DATA_DIR without reading it: group access to enter, where it was open to root only. */
 function letIn(runner: Runner, dataDir: string): boolean {
   const before = fs.statSync(dataDir)
   const closed = before.uid === 0 && (before.mode & 0o077) === 0
@@ -158,7 +158,7 @@ function sharedPlace(runner: Runner): string {
     try {
       makeDirectory(place, 0o755)
       const found = fs.lstatSync(place)
-      // /var/tmp is everybody's: what somebody else put there under our name is not ours.
+      // Every user can write to /var/tmp: a directory of our name may belong to another user.
       if (!found.isDirectory() || found.uid !== 0) continue
       fs.chmodSync(place, 0o755)
       if (isUsable(runner, place)) return place
@@ -172,7 +172,7 @@ function sharedPlace(runner: Runner): string {
   )
 }
 
-/** By really trying, as that user: modes alone say little about access lists, mounts and mapped users. */
+/** By trying it as that user: modes do not show access lists, mounts and mapped users. */
 function isUsable(runner: Runner, directory: string): boolean {
   const probe = join(directory, `.probe-${ownName()}`)
   try {
@@ -191,7 +191,7 @@ function shell({ uid, gid }: Runner, script: string, argument: string): boolean 
   return spawnSync('/bin/sh', ['-c', script, argument], options).status === 0
 }
 
-/** Null, or why not. */
+/** Null if it runs, or the error. */
 function runs({ uid, gid }: Runner, native: string): string | null {
   const options = { uid, gid, cwd: '/', encoding: 'utf8', timeout: probeTimeoutMs } as const
   const { status, stderr, error } = spawnSync(join(native, 'bin/postgres'), ['--version'], options)

@@ -1,5 +1,5 @@
-// One service per DATA_DIR: an advisory lock in the embedded server, on a connection of its own. It ends with the
-// connection, and so with the process, however that dies; no file can be left behind that has to be judged.
+// One service per DATA_DIR: an advisory lock in the embedded server, on a connection of its own. It ends with the connection, and
+// so with the process, however that ends; there is no lock file that could be left behind.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -7,7 +7,7 @@ import { readIfThere } from './files.ts'
 import { isAlive } from './postmaster.ts'
 import { connect, disconnect, type EmbeddedServer } from './server.ts'
 
-/** How long the session of a killed service may take to notice that its client is gone. */
+/** How long the session of a killed service may take to end. */
 const abandonedLockRetryMs = 2_000
 const lockPollMs = 20
 const reconnectPauseMs = 250
@@ -16,14 +16,14 @@ const usersLock = `hashtextextended('prepaid-credits: users of this server', 0)`
 
 class DirectoryInUse extends Error {}
 
-/** Somebody has the server for himself, for longer than it takes to stop one. */
+/** Another process has exclusive use of the server, for longer than a stop takes. */
 export class AloneElsewhere extends Error {}
 
 type Users = { requireAlone(dataDir: string): Promise<void>; leave(): Promise<void> }
 
 /**
- * Refused at once if the process named in service.pid lives. `onLost` is told if the connection broke later and another
- * service has the lock now; a connection that merely broke is made again.
+ * Refused at once if the process of service.pid is alive. `onLost` is called if the connection is lost later and another service
+ * has the lock by then; otherwise the connection is made again.
  */
 export async function lockDataDirectory(
   server: EmbeddedServer,
@@ -81,8 +81,8 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
 }
 
 /**
- * A place among those who use the server: the service, and any number of commands. `leave` stops the server for the last
- * of them; whoever arrives while it stops waits for the lock until the connection ends, and starts the server again.
+ * Registers a user of the server: the service, and any number of commands. The last `leave` stops the server; a process that
+ * comes while it stops waits for the lock until its connection ends, and starts the server again.
  */
 export async function joinUsers(server: EmbeddedServer): Promise<Users> {
   const client = connect(server.connection)
@@ -94,7 +94,7 @@ export async function joinUsers(server: EmbeddedServer): Promise<Users> {
     throw isTimeout(error) ? aloneElsewhere(server) : error
   }
   return {
-    // One's own shared lock is not in the way of the exclusive one.
+    // The session's own shared lock does not block its exclusive one.
     async requireAlone(dataDir) {
       const deadline = Date.now() + abandonedLockRetryMs
       for (;;) {
@@ -112,7 +112,7 @@ export async function joinUsers(server: EmbeddedServer): Promise<Users> {
         const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${usersLock}) as last`)
         if (rows[0]?.last) await server.stop()
       } catch {
-        // The server is gone already: there is nothing to leave.
+        // The server has stopped already.
       } finally {
         await disconnect(client)
       }

@@ -1,5 +1,5 @@
-// A data directory whose database has moved to a server says so: nobody serves it by mistake, and takes payments into books
-// that nobody reads any more. The file is for people to read and, if they want to go back, to remove.
+// Marks a data directory whose database was moved to a server, so that it is not served by mistake: payments would go into
+// abandoned books. People can read the file, and remove it to go back.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { publish, readIfThere } from './files.ts'
@@ -18,6 +18,6 @@ export function requireNotMoved(dataDir: string): void {
   if (text === null) return
   throw new Error(
     `${text} Set DATABASE_URL to it. To go back to the one in ${dataDir} remove ${nameOf(dataDir)}: ` +
-      'what the server has taken in since is not here.',
+      'what the server has stored since is not there.',
   )
 }

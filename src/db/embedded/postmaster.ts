@@ -1,6 +1,6 @@
-// The running server as its lock file tells it: `postmaster.pid` names the process, its socket directory and whether it
-// takes connections. A process id alone proves nothing (it may be a zombie, or reused by a stranger after a crash), so
-// nothing here signals or trusts a process that is known to be another one.
+// The running server by its lock file: `postmaster.pid` has the process, its socket directory and whether it accepts connections.
+// A process id alone proves nothing (it may be a zombie, or reused by an unrelated process after a crash), so nothing here
+// signals or trusts a process that is known to be another one.
 import { readFileSync, readlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ const pollMs = 10
 
 export type Postmaster = { pid: number; socketDirectory: string; status: string }
 
-/** The server that runs on the directory: `ready`, or on its way up or down. */
+/** The server that runs on the directory; its status is `ready`, or it is starting or stopping. */
 export function findPostmaster(dataDirectory: string): Postmaster | null {
   const lines = readLines(join(dataDirectory, 'postmaster.pid'))
   const pid = processIn(lines)
@@ -22,7 +22,7 @@ export function findPostmaster(dataDirectory: string): Postmaster | null {
   return { pid, socketDirectory: lines[4] ?? '', status: lines[7]?.trim() ?? 'starting' }
 }
 
-/** A zombie counts as dead: it can hold neither files nor connections, and some init processes never collect theirs. */
+/** A zombie counts as dead: it has neither files nor connections, and some init processes never reap theirs. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -33,19 +33,19 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Removes what a killed server left behind, where PostgreSQL itself would take it for a live one because the process id
- * is a zombie's or a stranger's. Not the last line of defence: as long as a process of the dead server is attached to
- * its shared memory, PostgreSQL refuses to start with or without these files.
+ * Removes the lock files of a killed server that PostgreSQL would take for a live one, because the process id is a zombie's or of
+ * an unrelated process. Not the only protection: while a process of the dead server is attached to its shared memory, PostgreSQL
+ * refuses to start with or without these files.
  */
 export function removeStaleLockFiles(dataDirectory: string, socketDirectory: string): void {
   for (const file of [join(dataDirectory, 'postmaster.pid'), join(socketDirectory, `.s.PGSQL.${socketPort}.lock`)]) {
     const pid = processIn(readLines(file))
-    // Read, judged and removed without a pause, so that a server that starts meanwhile does not lose a fresh file.
+    // Read, checked and removed synchronously, so that a server that starts meanwhile does not lose a new file.
     if (pid !== null && isAnswering(pid) && !mayServe(pid, dataDirectory)) unlinkSync(file)
   }
 }
 
-/** Fast shutdown: sessions are ended, the checkpoint is written. If that hangs, an immediate one: recovery comes later. */
+/** Fast shutdown: sessions are ended, a checkpoint is written. If that hangs, an immediate one: the next start recovers. */
 export async function stopPostmaster(dataDirectory: string): Promise<void> {
   const postmaster = findPostmaster(dataDirectory)
   if (postmaster === null) return
@@ -60,7 +60,7 @@ export async function stopPostmaster(dataDirectory: string): Promise<void> {
       await sleep(pollMs)
     }
   }
-  throw new Error(`The embedded PostgreSQL (process ${postmaster.pid}) does not stop: look at it, then kill it.`)
+  throw new Error(`The embedded PostgreSQL (process ${postmaster.pid}) does not stop: check it, then kill it.`)
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {
@@ -71,7 +71,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Says no only when it is certain. A server's working directory is its data directory; not every system shows it. */
+/** False only when it is certain. A server's working directory is its data directory; not every system shows it. */
 function mayServe(pid: number, dataDirectory: string): boolean {
   if (!isAnswering(pid) || isZombie(pid)) return false
   try {

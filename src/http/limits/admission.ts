@@ -1,25 +1,25 @@
-// How much is let in at a time, so that what is under way is finished as fast as ever however much comes. What is past the
-// limit is refused at once with SVC001 and told when to come again. Limits are by kind of work: what settles money has one
-// of its own, far above the others, so that neither reads nor purchases can take its place.
+// How many requests are admitted at a time, so that those under way stay fast under any load. A request past the limit is
+// refused at once with SVC001 and Retry-After. Each kind of work has its own limit; that of requests which settle money is far
+// above the others, so that neither reads nor purchases can take their place.
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import type { AnswerBusy } from '../error-handler.ts'
 import { countAnswer, type RequestCounts, type RouteCounts } from '../request-counts.ts'
-import { watchPace } from './pace.ts'
+import { watchForSlowLoop } from './event-loop.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What kind of work a request of this route is. */
-    work?: Work
+    /** The kind of work of this route; it is a metric label too. */
+    work?: WorkKind
   }
 }
 
-export type Work = keyof typeof limits
+export type WorkKind = keyof typeof limits
 
 /**
- * Requests of a kind that may be under way in one listener. `burst` may come at once and are all served, within a fraction
- * of a second. More than that is no burst but a crowd: for a while only `steady` are let in, which keep the database and
- * this process as busy and let nobody wait for long. What settles money waits for the gateway most of its time.
+ * Requests of a kind that may be under way in one listener. Up to `burst` are admitted at once and served within a fraction of
+ * a second. More than that is overload: for a while only `steady` are admitted, which keep the database and this process just
+ * as busy with shorter waits. Requests that settle money spend most of their time waiting for the gateway.
  */
 export const limits = {
   read: { burst: 512, steady: 64 },
@@ -29,25 +29,25 @@ export const limits = {
 
 const crowdedMs = 1_000
 
-/** What reads keep of their steady load while payments would have to wait for them. */
+/** The share of their steady limit that reads keep while payments would have to wait for them. */
 const yieldedShare = 0.5
 
-/** Whoever is refused is told to wait for so many seconds, not all of them for the same: they would come back together. */
-const waitsSeconds = [1, 2, 3] as const
-const restMs = 500
+/** Retry-After of refusals, not the same for all: they would come back together. */
+const retryAfterSeconds = [1, 2, 3] as const
+const socketPauseMs = 500
 
-/** Before the body is read, where most are refused; and again when it was, since others have come meanwhile. */
+/** Checks before the body is read, where most are refused, and again after it, since other requests were admitted meanwhile. */
 export function limitWork(
   app: FastifyInstance,
   counts: RequestCounts,
   answerBusy: AnswerBusy,
   isShared: (socket: Socket) => boolean,
 ): void {
-  const pace = watchPace()
-  app.addHook('onClose', async () => pace.stop())
+  const loop = watchForSlowLoop()
+  app.addHook('onClose', async () => loop.stop())
   const write = createGate(limits.write)
   const settle = createGate(limits.settle)
-  const read = createGate(limits.read, () => settle.underWay() > 0 && pace.isSlow())
+  const read = createGate(limits.read, () => settle.underWay() > 0 && loop.isSlow())
   const gates = { read, write, settle }
   for (const [work, { underWay }] of Object.entries(gates)) counts.underWay.set(work, underWay)
   app.addHook('onRoute', (route) => {
@@ -60,16 +60,16 @@ export function limitWork(
   function early(gate: Gate): onRequestHookHandler {
     return (request, reply, done) => {
       if (gate.isOpen()) done()
-      else turnAway(gate, request, reply)
+      else refuseBusy(gate, request, reply)
     }
   }
 
   function limited(gate: Gate, own: RouteCounts, handle: RouteHandlerMethod): RouteHandlerMethod {
     const { isOpen, enter, leave } = gate
     return function (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
-      if (!isOpen()) return turnAway(gate, request, reply)
+      if (!isOpen()) return refuseBusy(gate, request, reply)
       enter()
-      // Handlers are async: they give a promise and never throw. Beside it, not around it: every request comes this way.
+      // Handlers are async: they return a promise and never throw. Not wrapped in another promise: this is the hot path.
       const answer = handle.call(this, request, reply) as Promise<unknown>
       answer.then(() => {
         leave()
@@ -79,21 +79,21 @@ export function limitWork(
     }
   }
 
-  let turnedAway = 0
-  function turnAway({ mustYield }: Gate, request: FastifyRequest, reply: FastifyReply): void {
-    counts.turnedAway[mustYield() ? 'yielding' : 'crowded'] += 1
-    const seconds = waitsSeconds[turnedAway % waitsSeconds.length] as number
-    turnedAway += 1
-    // Behind a proxy's connection there are others, who may be paying.
-    if (!isShared(request.raw.socket)) rest(request, reply)
+  let refused = 0
+  function refuseBusy({ mustYield }: Gate, request: FastifyRequest, reply: FastifyReply): void {
+    counts.earlyRefusals[mustYield() ? 'yielding' : 'crowded'] += 1
+    const seconds = retryAfterSeconds[refused % retryAfterSeconds.length] as number
+    refused += 1
+    // A proxy's connection carries other callers too, who may be paying.
+    if (!isShared(request.raw.socket)) pauseConnection(request, reply)
     answerBusy(request, reply, seconds)
   }
 }
 
 type Gate = { isOpen(): boolean; mustYield(): boolean; enter(): void; leave(): void; underWay(): number }
 
-/** `mustYield`: others need the room now. */
-function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => false): Gate {
+/** `mustYield`: another kind of work needs the room now. */
+function createGate({ burst, steady }: (typeof limits)[WorkKind], mustYield = () => false): Gate {
   let underWay = 0
   let crowdedUntil = Number.NEGATIVE_INFINITY
   return {
@@ -118,14 +118,14 @@ function createGate({ burst, steady }: (typeof limits)[Work], mustYield = () => 
 }
 
 /**
- * The connection is not read from for half of the shortest wait: whoever comes again at once would have us spend our time
- * on refusals. It begins behind the answer and the last of the request: until then Node reads on by itself.
+ * Stops reading from the connection for half of the shortest Retry-After: a client that retries at once would keep this process
+ * busy with refusals. It begins after the answer and the end of the request: until then Node reads on by itself.
  */
-function rest({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
+function pauseConnection({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
   const { socket } = request
   function pause(): void {
     socket.pause()
-    setTimeout(() => socket.resume(), restMs).unref()
+    setTimeout(() => socket.resume(), socketPauseMs).unref()
   }
   response.once('finish', () => {
     if (request.closed) process.nextTick(pause)

@@ -109,7 +109,9 @@ test('a taken port is told with the name of its setting; the embedded PostgreSQL
   const taken = await takePort(t)
   for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
     const ended = await runService(t, dataDir, { [setting]: taken })
-    assertRefusedWith(ended, [`Port ${taken} on 127.0.0.1 is taken: stop what uses it, or set ${setting} to another.`])
+    assertRefusedWith(ended, [
+      `Port ${taken} on 127.0.0.1 is in use: stop the program that uses it, or set ${setting} to another.`,
+    ])
     assert.ok(fs.existsSync(join(dataDir, 'postgres')))
     assertNothingRuns(dataDir)
   }

@@ -1,0 +1,139 @@
+// The ways in which one process limits work: a semaphore (so many at once), a queue (so many at once, the others wait in
+// order), token buckets (so many a second for each key) and a pacer (starts at even distances). They only count and wait; the
+// caller decides whether a full one means a refusal, a delay or a smaller claim. What is kept in memory is bounded.
+import { sleep } from './clock.ts'
+
+export type Semaphore = {
+  /** How many more may start now, in all and with this key. */
+  free(key?: string): number
+  /** Starts the work whether or not there is room: check `free` first, without an await in between. */
+  run<Value>(work: () => Promise<Value>, key?: string): Promise<Value>
+  /** Resolves when the next one ends. */
+  released(): Promise<void>
+}
+
+/** `mostPerKey`: no single key takes all the places. */
+export function createSemaphore(most: number, mostPerKey: number = most): Semaphore {
+  const runningPerKey = new Map<string, number>()
+  let running = 0
+  let waiters: (() => void)[] = []
+
+  function add(key: string, change: 1 | -1): void {
+    running += change
+    const ofKey = (runningPerKey.get(key) ?? 0) + change
+    if (ofKey === 0) runningPerKey.delete(key)
+    else runningPerKey.set(key, ofKey)
+  }
+
+  return {
+    free: (key = '') => Math.max(0, Math.min(most - running, mostPerKey - (runningPerKey.get(key) ?? 0))),
+    async run(work, key = '') {
+      add(key, 1)
+      try {
+        return await work()
+      } finally {
+        add(key, -1)
+        const woken = waiters
+        waiters = []
+        for (const wake of woken) wake()
+      }
+    },
+    released: () => new Promise((resolve) => waiters.push(resolve)),
+  }
+}
+
+export type WaitingQueue = {
+  /** All places are taken and the line is as long as it may be. */
+  isFull(): boolean
+  /** Waits for a place, however long the line is: check `isFull` first where it has a limit. */
+  run<Value>(work: () => Promise<Value>): Promise<Value>
+}
+
+export function createQueue(atOnce: number, mostWaiting: number = Number.POSITIVE_INFINITY): WaitingQueue {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  /** A place that becomes free goes to the first in the line. */
+  function leave(): void {
+    const next = waiting.shift()
+    if (next) next()
+    else running -= 1
+  }
+
+  return {
+    isFull: () => running === atOnce && waiting.length >= mostWaiting,
+    async run(work) {
+      if (running === atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+      else running += 1
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+  }
+}
+
+export type TokenBucketOptions = {
+  perSecond: number
+  /** The size of a full bucket: so many at once after a pause. */
+  burst: number
+  now?: () => number
+}
+
+export type TokenBuckets = {
+  /** False when the key's bucket is too empty: `reserved` is the share of a full bucket that has to stay in it. */
+  take(key: string, reserved?: number): boolean
+}
+
+/** Past it buckets are dropped, those that were used least recently first: they are full again by then, or nearly. */
+const maxBuckets = 100_000
+
+type Bucket = { tokens: number; at: number }
+
+/** A bucket for each key, which fills at an even rate. */
+export function createTokenBuckets({
+  perSecond,
+  burst,
+  now = () => performance.now(),
+}: TokenBucketOptions): TokenBuckets {
+  const buckets = new Map<string, Bucket>()
+  return {
+    take(key, reserved = 0) {
+      const at = now()
+      let bucket = buckets.get(key)
+      if (!bucket) {
+        if (buckets.size >= maxBuckets) dropBuckets(buckets, at, { perSecond, burst })
+        bucket = { tokens: burst, at }
+        buckets.set(key, bucket)
+      }
+      bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.at) / 1_000) * perSecond)
+      bucket.at = at
+      if (bucket.tokens - 1 < Math.floor(burst * reserved)) return false
+      bucket.tokens -= 1
+      return true
+    },
+  }
+}
+
+/** A full bucket is as good as none. When none is full, the half that was used least recently goes: no key is locked out. */
+function dropBuckets(buckets: Map<string, Bucket>, at: number, { perSecond, burst }: TokenBucketOptions): void {
+  for (const [key, bucket] of buckets) {
+    if (bucket.tokens + ((at - bucket.at) / 1_000) * perSecond >= burst) buckets.delete(key)
+  }
+  const surplus = buckets.size - maxBuckets / 2
+  if (surplus <= 0) return
+  const byLastUse = [...buckets].toSorted(([, left], [, right]) => left.at - right.at)
+  for (const [key] of byLastUse.slice(0, surplus)) buckets.delete(key)
+}
+
+/** Each call resolves in order, at even distances. */
+export function createPacer(perSecond: number): () => Promise<void> {
+  const gapMs = 1_000 / perSecond
+  let nextAt = 0
+  return () => {
+    const now = performance.now()
+    nextAt = Math.max(nextAt + gapMs, now)
+    return sleep(nextAt - now)
+  }
+}

@@ -1,0 +1,58 @@
+// The semaphore of core/limit.ts. The queue is tested with the console's limits and the line of sign-ins, the token buckets in
+// test/http/rate-limit.test.ts.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createQueue, createSemaphore } from '../../src/core/limit.ts'
+
+function held() {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  return { work: () => promise, end: resolve, fail: () => reject(new Error('failed')) }
+}
+
+test('a semaphore has so many places in all and for each key, and a failed work frees its place', async () => {
+  const semaphore = createSemaphore(3, 2)
+  const [first, second, third] = [held(), held(), held()]
+  const running = [semaphore.run(first.work, 'a'), semaphore.run(second.work, 'a')]
+  assert.deepEqual([semaphore.free('a'), semaphore.free('b')], [0, 1])
+  running.push(semaphore.run(third.work, 'b'))
+  assert.deepEqual([semaphore.free('b'), semaphore.free('c')], [0, 0])
+  second.fail()
+  await assert.rejects(running[1] as Promise<void>, /failed/)
+  assert.deepEqual([semaphore.free('a'), semaphore.free('c')], [1, 1])
+  first.end()
+  third.end()
+  await Promise.all([running[0], running[2]])
+  assert.deepEqual([semaphore.free('a'), semaphore.free()], [2, 2])
+})
+
+test('a semaphore wakes what waits for a place when the next work ends, and not before', async () => {
+  const semaphore = createSemaphore(2)
+  const [first, second] = [held(), held()]
+  const running = [semaphore.run(first.work), semaphore.run(second.work)]
+  let woken = 0
+  const waiting = [semaphore.released(), semaphore.released()].map((each) => each.then(() => (woken += 1)))
+  await new Promise(setImmediate)
+  assert.equal(woken, 0)
+  second.end()
+  await Promise.all(waiting)
+  assert.equal(semaphore.free(), 1)
+  first.end()
+  await Promise.all(running)
+})
+
+test('a queue of one place runs each work after the one before it, also after a failure', async () => {
+  const queue = createQueue(1)
+  const order: string[] = []
+  const works = ['a', 'b', 'c'].map((name) =>
+    queue.run(async () => {
+      order.push(`${name} begins`)
+      await new Promise(setImmediate)
+      order.push(`${name} ends`)
+      if (name === 'a') throw new Error('of its own')
+    }),
+  )
+  assert.equal(queue.isFull(), false, 'the line has no limit')
+  await assert.rejects(works[0] as Promise<void>, /of its own/)
+  await Promise.all(works.slice(1))
+  assert.deepEqual(order, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+})
