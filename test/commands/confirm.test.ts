@@ -1,4 +1,4 @@
-// Before what cannot be taken back a person is asked; a script is not.
+// Commands that cannot be undone ask for confirmation on a terminal; a script is not asked.
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -8,11 +8,11 @@ import { ask, isAsked, type Terminal } from '../../src/commands/line/ask-first.t
 function terminal({ input = true, output = true } = {}) {
   const typed = Object.assign(new PassThrough(), { isTTY: input })
   const shown = Object.assign(new PassThrough(), { isTTY: output })
-  const terminal: Terminal = { input: typed, output: shown, look: {} }
+  const terminal: Terminal = { input: typed, output: shown, format: {} }
   return { terminal, typed, text: () => String(shown.read() ?? '') }
 }
 
-const refund = { will: { orderId: 'ord_1', backToTheCard: 20_000 }, question: 'Give the money back?' }
+const refund = { preview: { orderId: 'ord_1', backToTheCard: 20_000 }, question: 'Give the money back?' }
 const never = new AbortController().signal
 
 for (const [answer, goesOn] of [

@@ -2,7 +2,7 @@
 // real database and the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Command, Words } from '../../src/commands/command.ts'
+import type { Command, CommandInput } from '../../src/commands/command.ts'
 import { commandGroups, commands } from '../../src/commands/command-table.ts'
 import { commandHelp, nounHelp, overview, synopsis } from '../../src/commands/line/help.ts'
 import { optionsOf } from '../../src/commands/line/options.ts'
@@ -23,19 +23,19 @@ function wordsOf(line: string): string[] {
   return [...typed.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
 }
 
-function called(line: string): { command: Command; words: Words } {
+function called(line: string): { command: Command; input: CommandInput } {
   const parsed = parse(commands, wordsOf(line))
   return parsed.kind === 'call' ? parsed : assert.fail(`${line}: ${JSON.stringify(parsed)}`)
 }
 
 for (const command of commands) {
-  const { name, does, arguments: words = [], examples, failsWhen } = command
+  const { name, summary, arguments: positionals = [], examples, failsWhen } = command
   test(`${name} explains itself: usage, all it takes, examples, exit codes`, () => {
     assert.match(name, /^[a-z]+( [a-z-]+)?$/)
-    assert.match(does, /^[A-Z].*\.$/)
+    assert.match(summary, /^[A-Z].*\.$/)
     const help = commandHelp(command, undefined)
-    assert.ok(help.startsWith(does.slice(0, 40)))
-    for (const argument of words) assert.match(help, new RegExp(`^ {2}${argument.name} +\\S`, 'm'))
+    assert.ok(help.startsWith(summary.slice(0, 40)))
+    for (const argument of positionals) assert.match(help, new RegExp(`^ {2}${argument.name} +\\S`, 'm'))
     for (const { name: option } of optionsOf(command))
       assert.match(help, new RegExp(`^ {2}--${option}\\b.* {2}\\S`, 'm'))
     for (const { line } of examples) assert.ok(help.includes(`\n  credits ${line}\n`), line)
@@ -104,13 +104,13 @@ before(async () => {
 after(() => service.close())
 
 async function run<Result>(line: string): Promise<Result> {
-  const { command, words } = called(line)
+  const { command, input } = called(line)
   const { payments } = service
   const { database, tallies } = payments
   const outbound = createOutbound({ allowPrivate: false, timeoutMs: 1_000 })
   const settings = { timeoutMs: 1_000, firstPauseMs: 1_000, longestPauseMs: 1_000, deadAfterMs: 1_000 }
   try {
-    return await callCommand<Result>(commands, command.name, words, {
+    return await callCommand<Result>(commands, command.name, input, {
       database,
       peppers: () => testPeppers,
       payments: async () => payments,
@@ -151,7 +151,7 @@ test('help is as it was recorded', (t) => {
 })
 
 /** Those of backup, restore and move are for databases of their own. */
-const runnable = commands.filter(({ alone }) => !alone)
+const runnable = commands.filter(({ runStandalone }) => !runStandalone)
 test('the examples do what they say, in a real database', async (t) => {
   const outputs: string[] = []
   for (const { name, examples } of runnable) {

@@ -71,7 +71,7 @@ test('endpoints add of a private address in production mode is one line and exit
     environment,
   )
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^Events cannot go there: the URL does not begin with https:\/\/\. .*\n$/)
+  assert.match(stderr, /^Events cannot be sent there: the URL does not begin with https:\/\/\. .*\n$/)
 })
 
 test('endpoints remove, and nothing is told any more; a verb that does not exist is exit code 2', async (t) => {
@@ -79,5 +79,5 @@ test('endpoints remove, and nothing is told any more; a verb that does not exist
   assert.deepEqual(await run(t, ['endpoints', 'list']), [])
   const { code, stderr } = await runCommand(t, dataDir, ['endpoints', 'burn'])
   assert.equal(code, 2)
-  assert.match(stderr, /^There is no command "endpoints burn"\. With endpoints there are: add, .*remove/)
+  assert.match(stderr, /^There is no command "endpoints burn"\. Commands of endpoints: add, .*remove/)
 })

@@ -153,9 +153,9 @@ test('docs/commands.md has every command and says which ask and which are in the
   const { commands } = await import('../../src/commands/command-table.ts')
   const text = fs.readFileSync(join(repository, 'docs/commands.md'), 'utf8')
   const rows = [...text.matchAll(/^\| (`[^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)]
-  for (const { name, changes, confirm } of commands) {
+  for (const { name, changesData, confirm } of commands) {
     const row = rows.find(([, names = '']) => names.includes(`\`${name}\``)) ?? assert.fail(`${name} is missing`)
     assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks`)
-    assert.equal(row[4]?.trim(), changes ? 'yes' : '', `${name} in the trail`)
+    assert.equal(row[4]?.trim(), changesData ? 'yes' : '', `${name} in the trail`)
   }
 })

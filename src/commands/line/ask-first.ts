@@ -1,34 +1,39 @@
-// Before what cannot be taken back a person is shown what will happen, and asked. Scripts are not: nobody would answer.
+// The confirmation before a command that cannot be undone: shows what will happen and asks. A script is not asked, since it
+// could not answer.
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Confirmation, Values } from '../command.ts'
-import type { Look } from './layout.ts'
+import type { OutputFormat } from './layout.ts'
 import { render } from './render.ts'
 
 export type Terminal = {
   input: Readable & { isTTY?: boolean }
-  /** Where people are spoken to; the result goes elsewhere. */
+  /** stderr: stdout is for the result. */
   output: Writable & { isTTY?: boolean }
-  look: Look
+  format: OutputFormat
 }
 
-/** Whether there is a person to ask, and who has not answered beforehand. */
+/** Only on a terminal, and not with --yes or --json. */
 export function isAsked({ input, output }: Terminal, { yes, json }: Values): boolean {
   return input.isTTY === true && output.isTTY === true && !yes && !json
 }
 
-/** Whether to go on. Only y and yes do; so Enter, and an end of the input, change nothing. */
-export async function ask(terminal: Terminal, { will, question }: Confirmation, signal: AbortSignal): Promise<boolean> {
-  terminal.output.write(`${render(will, terminal.look)}\n${question} [y/N] `)
+/** True for y and yes only: Enter and the end of the input mean no. */
+export async function ask(
+  terminal: Terminal,
+  { preview, question }: Confirmation,
+  signal: AbortSignal,
+): Promise<boolean> {
+  terminal.output.write(`${render(preview, terminal.format)}\n${question} [y/N] `)
   const answer = await readLine(terminal, signal)
-  // The end of the input has left the cursor behind the question.
+  // At the end of the input the cursor is still behind the question.
   if (answer === undefined) terminal.output.write('\n')
   return /^y(es)?$/i.test(answer?.trim() ?? '')
 }
 
-/** Undefined when the input ends, or the person interrupts. */
+/** Undefined at the end of the input, or after an interrupt. */
 function readLine({ input }: Terminal, signal: AbortSignal): Promise<string | undefined> {
-  // Without `output` the terminal stays as it is: it echoes, and Ctrl-C is a signal.
+  // Without `output` readline leaves the terminal's mode alone: it echoes, and Ctrl-C sends a signal.
   const lines = createInterface({ input, signal })
   return new Promise((resolve) => {
     lines.once('close', () => resolve(undefined))

@@ -49,7 +49,7 @@ test('with --json an error is one JSON document on stderr, with the exit code, a
     [['keys', 'suspend', 'key_none'], {}, { error: 'There is no key key_none.', exitCode: 1 }],
     [['keys', 'suspend'], {}, { error: 'keys suspend: exactly one KEYID is needed (see: keys list)', exitCode: 2 }],
     [['kyes'], {}, { error: 'There is no command "kyes". Did you mean "keys"?', exitCode: 2 }],
-    [[], {}, { error: 'There is no command.', exitCode: 2 }],
+    [[], {}, { error: 'No command was given.', exitCode: 2 }],
     [['keys', 'list'], { PORT: 'x' }, { error: 'PORT: expected a whole number from 0 to 65535, got "x"', exitCode: 1 }],
   ]
   await Promise.all(
@@ -104,7 +104,7 @@ async function interrupted(t: Cleaner, signal: NodeJS.Signals, settings: Environ
   await Promise.race([gateway.asked, launched.ended])
   launched.child.kill(signal)
   const { code, stdout, stderr } = await launched.ended
-  const error = 'Interrupted. What it has done stays done; what it has begun at the gateway, the worker finishes.'
+  const error = 'Interrupted. Finished changes remain; the worker completes operations begun at the gateway.'
   assert.deepEqual([stdout, JSON.parse(stderr)], ['', { error, exitCode: code }])
   return code
 }
