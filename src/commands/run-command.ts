@@ -21,7 +21,7 @@ import { recorded } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
 import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
-import { ask, isAsked, type Terminal } from './line/ask-first.ts'
+import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
 import { unlessInterrupted } from './line/interruption.ts'
 import type { OutputFormat } from './line/layout.ts'
 import { createProgress, type Progress } from './line/progress.ts'
@@ -88,9 +88,9 @@ async function isConfirmed<C>(
   { input, signal }: Run,
 ): Promise<boolean> {
   const terminal: Terminal = { input: process.stdin, output: process.stderr, format: formatFor(process.stderr) }
-  if (!confirm || !isAsked(terminal, input.values)) return true
+  if (!confirm || !isInteractive(terminal, input.values)) return true
   const confirmation = await unlessInterrupted(signal, confirm(call))
-  const goesOn = confirmation === undefined || (await ask(terminal, confirmation, signal))
+  const goesOn = confirmation === undefined || (await askToConfirm(terminal, confirmation, signal))
   signal.throwIfAborted()
   if (!goesOn) process.stderr.write('Nothing was changed.\n')
   return goesOn

@@ -25,7 +25,7 @@ test('options stand anywhere, with a blank or an equals sign, and the command ta
   }
 })
 
-for (const [line, about] of [
+for (const [line, topic] of [
   ['--help', undefined],
   ['-h', undefined],
   ['help', undefined],
@@ -37,14 +37,14 @@ for (const [line, about] of [
   ['help audit', 'audit'],
   ['orders refund ord_1 --help', 'orders refund'],
 ] as const) {
-  test(`"${line}" asks for help about ${about ?? 'everything'}`, () => {
+  test(`"${line}" asks for help about ${topic ?? 'everything'}`, () => {
     const result = parsed(line)
     assert.ok(result.kind === 'help')
-    assert.equal(typeof result.topic === 'object' ? result.topic.name : result.topic, about)
+    assert.equal(typeof result.topic === 'object' ? result.topic.name : result.topic, topic)
   })
 }
 
-for (const [line, says] of [
+for (const [line, expected] of [
   ['kyes list', 'There is no command "kyes list". Did you mean "keys list"?'],
   ['keys lsit', 'There is no command "keys lsit". Did you mean "keys list"?'],
   ['key', 'There is no command "key". Did you mean "keys"?'],
@@ -68,8 +68,8 @@ for (const [line, says] of [
   ['completion', 'exactly one SHELL is needed'],
   ['keys list --constructor', 'there is no option --constructor.'],
 ] as const) {
-  test(`"${line}" is refused: ${says}`, () => {
-    assert.equal(faultOf(line), says)
+  test(`"${line}" is refused: ${expected}`, () => {
+    assert.equal(faultOf(line), expected)
   })
 }
 

@@ -49,14 +49,14 @@ test('a service that is stopped while a consumer fails goes on after its next st
   await confirmOrder()
   await confirmOrder()
   await until('it is tried', () => consumer.received.length >= 2)
-  const before = service.said
+  const before = service.output
   await service.stop()
   consumer.react = () => 200
   service = await startService(wholeFile, dataDir, settings)
   client = clientOf(service.publicUrl, apiKey)
   await until('all is told', () => consumer.taken().length >= 3)
   assert.deepEqual([...new Set(consumer.taken())], [2, 3, 4])
-  for (const said of [before, service.said]) {
+  for (const said of [before, service.output]) {
     for (const secret of consumer.secrets) assert.ok(!`${said.stdout}${said.stderr}`.includes(secret.slice(6)))
     assert.ok(!said.stdout.includes('/events"'))
   }

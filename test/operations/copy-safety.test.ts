@@ -217,7 +217,7 @@ test('an interrupted restore says what is left of it', async (t) => {
   await writer.close()
   const { code, stderr } = await launched.ended
   assert.equal(code, 130)
-  assert.match(stderr, /^Interrupted\. The database is empty still, or it is marked and no service starts on it/m)
+  assert.match(stderr, /^Interrupted\. The database is still empty, or it is marked and no service starts on it/m)
 })
 
 test('the line to start with has no password in it, and is one word for the shell', () => {

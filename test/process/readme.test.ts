@@ -85,9 +85,9 @@ test('from a clone to confirmed payments, through the client and with curl, and 
   const service = await waitUntilReady(() => launch(t, 'npm', ['start'], { cwd: clone, env }))
   const pid = Number(processIdFile(dataDir))
   defer(t, () => isAlive(pid) && process.kill(pid, 'SIGKILL'))
-  const [, shop = ''] = /shop +(http:\S+)/.exec(service.said.stdout) ?? []
+  const [, shop = ''] = /shop +(http:\S+)/.exec(service.output.stdout) ?? []
   const addresses = { 'http://127.0.0.1:8080': service.publicUrl, 'http://127.0.0.1:8084': shop }
-  const key = demoKeyIn(service.said.stdout) ?? assert.fail('no key was shown')
+  const key = demoKeyIn(service.output.stdout) ?? assert.fail('no key was shown')
 
   const commands = blocks.filter(runHere)
   const mark = '---- the next block ----'

@@ -47,10 +47,10 @@ const byOption: Option = {
 }
 
 /** The name is without dashes; an option without `option` is a switch. */
-export type TakenOption = { name: string; description: string; option?: Option }
+export type CommandOption = { name: string; description: string; option?: Option }
 
 /** All options of a command, in the order in which its help shows them. */
-export function optionsOf({ options = {}, changesData, confirm, writes }: Command): TakenOption[] {
+export function optionsOf({ options = {}, changesData, confirm, writes }: Command): CommandOption[] {
   const own = Object.entries(options).map(([name, option]) => ({ name, description: option.description, option }))
   return [
     ...own,

@@ -3,7 +3,7 @@
 // the command table alone.
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Argument, Command, CommandInput, Option, Values } from '../command.ts'
-import { optionsOf, type TakenOption } from './options.ts'
+import { type CommandOption, optionsOf } from './options.ts'
 import { nearest } from './suggest.ts'
 
 export type Parsed =
@@ -102,9 +102,9 @@ type GivenOption = { name: string; rawName: string; value: string | undefined; i
 /** A command refuses options that it would ignore. */
 function optionFault(commands: readonly Command[], command: Command, given: GivenOption): string | undefined {
   const { name, rawName, value, isInline } = given
-  const taken = optionsOf(command)
-  const match = taken.find((each) => each.name === name)
-  if (!match) return unknownOption(commands, command, taken, given)
+  const options = optionsOf(command)
+  const match = options.find((each) => each.name === name)
+  if (!match) return unknownOption(commands, command, options, given)
   if (!match.option) return isInline ? `${rawName} takes no value` : undefined
   // `--customer --json` lacks the value; one that begins with a dash needs an equals sign.
   if (value === undefined || (!isInline && value.startsWith('-')))
@@ -114,7 +114,7 @@ function optionFault(commands: readonly Command[], command: Command, given: Give
 function unknownOption(
   commands: readonly Command[],
   { writes }: Command,
-  taken: TakenOption[],
+  options: CommandOption[],
   { name, rawName }: GivenOption,
 ): string {
   if (name === 'json' && writes) return `it writes ${writes}: leave out --json`
@@ -122,7 +122,7 @@ function unknownOption(
   if (isKnown) return `${rawName} is not an option of this command`
   const meant = nearest(
     name,
-    taken.map((option) => option.name),
+    options.map((option) => option.name),
   )
   return `there is no option ${rawName}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`
 }

@@ -1,5 +1,5 @@
-// The trail of what operators did: every command that changes something is in it with who, what, when and what came of it, no
-// other is, and no secret.
+// The action log: it has every command that changes something, with actor, arguments, time and outcome; no other command, and
+// no secret.
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, test } from 'node:test'
@@ -52,7 +52,7 @@ test('a command that changes something is written down with the user of this mac
   })
   await run(t, 'keys', 'suspend', keyId)
   const { subject, arguments: words, about } = await newest()
-  assert.deepEqual([subject, words, about], [customerId, [keyId], { keyId }], 'on the trail of the customer')
+  assert.deepEqual([subject, words, about], [customerId, [keyId], { keyId }], 'logged under the customer')
 })
 
 test('--by names who it was, beside the user of this machine', async (t) => {
@@ -113,8 +113,9 @@ test('no secret gets in, not even one that was taken for an id', async (t) => {
   const { operatorId, firstPassword } = JSON.parse(operator.stdout)
   const { subject, arguments: words, about } = await newest()
   assert.deepEqual([subject, words, about], ['kim', ['kim', '--role', 'viewer'], { operatorId }])
-  const trail = JSON.stringify(await database.query('select * from operator_actions'))
-  for (const each of [apiKey, token, secret, firstPassword, 'hunter']) assert.equal(trail.includes(each), false, each)
+  const actionLog = JSON.stringify(await database.query('select * from operator_actions'))
+  for (const each of [apiKey, token, secret, firstPassword, 'hunter'])
+    assert.equal(actionLog.includes(each), false, each)
 })
 
 test('actions list shows the newest first, as many as asked for, to people too', async (t) => {

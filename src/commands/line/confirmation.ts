@@ -14,12 +14,12 @@ export type Terminal = {
 }
 
 /** Only on a terminal, and not with --yes or --json. */
-export function isAsked({ input, output }: Terminal, { yes, json }: Values): boolean {
+export function isInteractive({ input, output }: Terminal, { yes, json }: Values): boolean {
   return input.isTTY === true && output.isTTY === true && !yes && !json
 }
 
 /** True for y and yes only: Enter and the end of the input mean no. */
-export async function ask(
+export async function askToConfirm(
   terminal: Terminal,
   { preview, question }: Confirmation,
   signal: AbortSignal,
