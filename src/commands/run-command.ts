@@ -24,7 +24,7 @@ import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, Stan
 import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
 import { unlessInterrupted } from './line/interruption.ts'
 import type { OutputFormat } from './line/layout.ts'
-import { createProgress, type Progress } from './line/progress.ts'
+import { createProgressBar, type ProgressBar } from './line/progress.ts'
 import { render } from './line/render.ts'
 
 const log = pino({ level: 'silent' })
@@ -177,13 +177,13 @@ async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack)
 /** A bar for each phase of a long run. */
 function showPhases(isSilent: boolean) {
   let phase: string | undefined
-  let bar: Progress | undefined
+  let bar: ProgressBar | undefined
   return {
     show(name: string, done: number, total: number): void {
       if (isSilent) return
       if (name !== phase) {
         bar?.end()
-        bar = createProgress(name)
+        bar = createProgressBar(name)
       }
       phase = name
       bar?.update(done, total)

@@ -3,7 +3,7 @@
 
 export type ProgressOutput = { write(text: string): unknown; isTTY?: boolean; columns?: number }
 
-export type Progress = {
+export type ProgressBar = {
   update(done: number, total: number): void
   /** Clears the bar before the result is written. */
   end(): void
@@ -16,11 +16,11 @@ const defaultColumns = 80
 const clearLine = '\r\x1b[K'
 const thousands = new Intl.NumberFormat('en-US')
 
-export function createProgress(
+export function createProgressBar(
   label: string,
   output: ProgressOutput = process.stderr,
   nowMs: () => number = () => performance.now(),
-): Progress {
+): ProgressBar {
   const startedAt = nowMs()
   const pauseMs = output.isTTY ? redrawMs : lineMs
   let lastAt = output.isTTY ? Number.NEGATIVE_INFINITY : startedAt
