@@ -27,7 +27,7 @@ export function watchService(service: RunningService, secrets: Secrets, onBreach
   let isOver = false
 
   function readLog(): void {
-    const text = service.said.stdout
+    const text = service.output.stdout
     const end = text.lastIndexOf('\n') + 1
     if (end <= read) return
     for (const line of text.slice(read, end - 1).split('\n')) {
@@ -40,7 +40,7 @@ export function watchService(service: RunningService, secrets: Secrets, onBreach
   }
 
   function look(): void {
-    const { stderr } = service.said
+    const { stderr } = service.output
     if (stderr.length > said)
       onBreach({ oracle: 'nothing is said beside the log', detail: stderr.slice(said, said + 2_000) })
     said = stderr.length

@@ -57,7 +57,7 @@ export async function startWorld(parts: AsyncDisposableStack): Promise<World> {
     ports: {
       public: portOf(service.publicUrl),
       internal: portOf(service.internalUrl),
-      webhook: portOf(webhookUrlIn(service.said.stdout)),
+      webhook: portOf(webhookUrlIn(service.output.stdout)),
     },
     values: { ...values, webhookToken: secrets.webhookToken },
     secrets: {
@@ -98,11 +98,11 @@ const gatewayLimitMs = 30_000
 async function startGateway(cleaner: processes.Cleaner, keys: Record<string, string>): Promise<string> {
   const env = processes.bareEnvironment({ ...keys, SANDBOX_PORT: '0', DATA_DIR: processes.newDirectory(cleaner) })
   const options = { cwd: processes.repository, env }
-  const { said, isGone } = processes.launch(cleaner, process.execPath, ['sandbox/main.ts'], options)
-  const address = () => /^ {2}address +(http:\S+)/m.exec(said.stdout)?.[1]
+  const { output, isGone } = processes.launch(cleaner, process.execPath, ['sandbox/main.ts'], options)
+  const address = () => /^ {2}address +(http:\S+)/m.exec(output.stdout)?.[1]
   await until('the gateway has started', () => address() !== undefined || isGone(), gatewayLimitMs)
   const url = address()
-  if (!url) throw new Error(`The gateway does not start: ${said.stderr}`)
+  if (!url) throw new Error(`The gateway does not start: ${output.stderr}`)
   return url
 }
 

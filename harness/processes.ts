@@ -1,6 +1,6 @@
-// The service and its command line as processes of their own: started as a person starts them, told apart by their
-// DATA_DIR, ended by process id. What a test started is gone after it, the embedded PostgreSQL of a killed service
-// and what it keeps outside of DATA_DIR included.
+// Runs the service and its command line as separate processes, started as an operator starts them, each with its own
+// DATA_DIR, ended by process id. After a test all its processes and files are removed, including the embedded PostgreSQL of
+// a killed service and its files outside of DATA_DIR.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,15 +26,15 @@ export const isRoot = process.getuid?.() === 0
 const startLimitMs = 30_000
 const runLimitMs = 30_000
 
-/** As a shell has them: nothing of the settings of whoever runs the tests, nothing of an npm around us. */
+/** The environment of a plain shell: without settings of the test run, and without npm's variables. */
 export function bareEnvironment(settings: Environment = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR, ...settings }
 }
 
-/** Free ports everywhere, so that test files do not meet. */
+/** Free ports, so that test files do not collide. */
 const anyPorts = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0' }
-/** Takes a third off the half hundred starts of the process tests; undefined where the start itself is measured. */
+/** Makes the fifty starts of the process tests a third faster; undefined where the start itself is measured. */
 const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile') }
 
 function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
@@ -43,7 +43,7 @@ function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv 
 
 const cleanUps = new WeakMap<Cleaner, AsyncDisposableStack>()
 
-/** What came last goes first: a process before its directory. node:test goes the other way round. */
+/** Cleans up in reverse order, so a process before its directory; node:test would begin with the oldest. */
 export function defer(t: Cleaner, cleanUp: () => unknown): void {
   let stack = cleanUps.get(t)
   if (!stack) {
@@ -57,7 +57,7 @@ export function defer(t: Cleaner, cleanUp: () => unknown): void {
   })
 }
 
-/** Mode 755 lets the server's user in, as an ordinary directory does; 700 is what mktemp -d makes. */
+/** Mode 755 is that of an ordinary directory, which the server's user can enter; `mktemp -d` creates 700. */
 export function newDirectory(t: Cleaner, mode = 0o755): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'prepaid-credits-process-'))
   fs.chmodSync(directory, mode)
@@ -70,7 +70,7 @@ export function newDataDir(t: Cleaner): string {
   return cleanedUp(t, join(newDirectory(t), 'data'))
 }
 
-/** The same as a stopped one, in a tenth of the time of a first start. */
+/** A copy of a stopped service's directory: takes a tenth of the time of a first start. */
 export function copyDataDir(t: Cleaner, stopped: string): string {
   const dataDir = newDataDir(t)
   assert.equal(spawnSync('cp', ['-a', stopped, dataDir]).status, 0)
@@ -90,7 +90,7 @@ export function clusterOf(dataDir: string): string {
   return join(fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8').trim() : dataDir, 'postgres')
 }
 
-/** All that lives in the cluster's directory: the server and every process it made. A zombie has no directory. */
+/** The server and its child processes: all processes whose directory is the cluster. A zombie has no directory. */
 export function postgresProcesses(dataDir: string): number[] {
   const cluster = clusterOf(dataDir)
   if (process.platform !== 'linux') return [findPostmaster(cluster)?.pid ?? []].flat()
@@ -109,7 +109,7 @@ export function processIdFile(dataDir: string): string | null {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : null
 }
 
-/** Nothing of the service is left but its data. */
+/** Only the data of the service is left. */
 export function assertNothingRuns(dataDir: string): void {
   assert.deepEqual(postgresProcesses(dataDir), [])
   assert.equal(processIdFile(dataDir), null)
@@ -117,76 +117,76 @@ export function assertNothingRuns(dataDir: string): void {
 
 export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
 
-/** For a test process that ends before its tests are through: nothing it has launched outlives it. */
+/** If the test process ends before its tests, its child processes are killed. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Collects what a process says and how it ends. Whatever happens, it is gone after the test. */
+/** Collects the output and the exit of a process, which is killed after the test if it still runs. */
 export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
+      output[name] += text
     })
   }
   const gone = { code: null as number | null, signal: null as NodeJS.Signals | null, yet: false }
   const ended: Promise<Ended> = once(child, 'exit').then(([code, signal]) => {
     Object.assign(gone, { code, signal, yet: true })
-    return { code, signal, ...said }
+    return { code, signal, ...output }
   })
-  // Not "close": an orphan of the process may hold its output open. What it had said arrives with the next turns.
+  // Not "close": an orphan of the process may hold its output open. The last output arrives shortly after the exit.
   const settled = ended.then(async ({ code, signal }) => {
     await Promise.race([once(child, 'close'), sleep(100)])
-    return { code, signal, ...said }
+    return { code, signal, ...output }
   })
   defer(t, async () => {
     if (!gone.yet) {
       child.kill('SIGKILL')
       await ended
     }
-    assertSaidNoSecret(said, args, options.env)
+    assertSaidNoSecret(output, args, options.env)
   })
-  return { pid: child.pid as number, child, said, isGone: () => gone.yet, ended: settled }
+  return { pid: child.pid as number, child, output, isGone: () => gone.yet, ended: settled }
 }
 
-async function runToItsEnd(t: Cleaner, args: string[], env: NodeJS.ProcessEnv, cwd = repository): Promise<Ended> {
+async function runToExit(t: Cleaner, args: string[], env: NodeJS.ProcessEnv, cwd = repository): Promise<Ended> {
   const launched = launch(t, process.execPath, args, { cwd, env })
   const late = sleep(runLimitMs, 'late' as const, { ref: false })
   const ended = await Promise.race([launched.ended, late])
   if (ended !== 'late') return ended
-  throw new Error(`${args.join(' ')} did not end: ${launched.said.stdout}${launched.said.stderr}`)
+  throw new Error(`${args.join(' ')} did not end: ${launched.output.stdout}${launched.output.stderr}`)
 }
 
-/** As the scripts of package.json start them: nothing can get at a prototype by name. */
+/** As in the scripts of package.json: `__proto__` does not exist. */
 const flags = ['--disable-proto=delete']
 
 /** What `npm run -s credits -- …` runs. */
 export function runCommand(t: Cleaner, dataDir: string, args: string[], settings: Environment = {}): Promise<Ended> {
-  return runToItsEnd(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
+  return runToExit(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
 }
 
-/** A service that is to end by itself. */
+/** For a service that is expected to exit. */
 export function runService(t: Cleaner, dataDir: string, settings: Environment = {}): Promise<Ended> {
-  return runToItsEnd(t, [...flags, 'src/main.ts'], settingsFor(dataDir, settings))
+  return runToExit(t, [...flags, 'src/main.ts'], settingsFor(dataDir, settings))
 }
 
 export function runScript(t: Cleaner, script: string, settings: Environment): Promise<Ended> {
-  return runToItsEnd(t, [script], bareEnvironment(settings), dirname(script))
+  return runToExit(t, [script], bareEnvironment(settings), dirname(script))
 }
 
 export type RunningService = Awaited<ReturnType<typeof startService>>
 
-/** What `npm start` runs, until /readyz says 200. */
+/** What `npm start` runs; resolves when /readyz returns 200. */
 export function startService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   return waitUntilReady(() => launchService(t, dataDir, settings))
 }
 
-/** The same, not waited for. */
+/** The same, without waiting. */
 export function launchService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   const env = settingsFor(dataDir, settings)
   return launch(t, process.execPath, [...flags, 'src/main.ts'], { cwd: repository, env })
@@ -196,12 +196,12 @@ export async function waitUntilReady(start: () => ReturnType<typeof launch>) {
   const startedAt = performance.now()
   const launched = start()
   for (;;) {
-    const addresses = addressesIn(launched.said.stdout)
+    const addresses = addressesIn(launched.output.stdout)
     const ready = addresses && (await fetch(`${addresses.internalUrl}/readyz`).catch(() => undefined))
     const tookMs = performance.now() - startedAt
     if (addresses && ready?.status === 200) return { ...launched, ...addresses, readyMs: tookMs, stop, kill }
     if (launched.isGone() || tookMs > startLimitMs) {
-      assert.fail(`the service did not start: ${launched.said.stdout}${launched.said.stderr}`)
+      assert.fail(`the service did not start: ${launched.output.stdout}${launched.output.stderr}`)
     }
     await sleep(10)
   }
@@ -235,7 +235,7 @@ export function demoKeyIn(stdout: string): string | undefined {
   return /^ {2}KEY=(cpk_\w+)$/m.exec(stdout)?.[1]
 }
 
-/** The embedded database of a running service, as an operator would look into it. */
+/** Opens the embedded database of a running service, as an operator would. */
 export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDatabase> {
   const { connection } = await startEmbedded({ dataDir })
   const pool = createPool({ connection, maxConnections: 2, log: silentLog })
@@ -259,7 +259,7 @@ export function databaseUrl({ host, port, user, password, database }: ServerConn
   return `postgres:///${database}?${new URLSearchParams({ host, port: `${port}`, user, password })}`
 }
 
-/** A port that somebody else listens on. */
+/** A port that is in use. */
 export async function takePort(t: Cleaner): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -271,7 +271,7 @@ export async function takePort(t: Cleaner): Promise<string> {
 
 export type Caller = ReturnType<typeof callerOf>
 
-/** A customer's program: the endpoints it needs, and nothing about how the service is built. */
+/** A customer's program, which knows only the public API. */
 export function callerOf(publicUrl: string, apiKey: string) {
   async function call<Data>(path: string, body?: object, headers: Record<string, string> = {}) {
     const json = body && { 'content-type': 'application/json' }
@@ -289,7 +289,7 @@ export function callerOf(publicUrl: string, apiKey: string) {
         { packageType },
         { ...(idempotencyKey && { 'x-idempotency-key': idempotencyKey }) },
       ),
-    /** With a payment key of the caller's own making, which the sandbox takes for a finished checkout. */
+    /** With an invented payment key, which the sandbox accepts as a finished checkout. */
     confirm: (orderId: string, amount: number) =>
       call<{ totalCredits: number }>('confirm', { orderId, paymentKey: `pay_${orderId}`, amount }),
     status: async (orderId: string) => (await call<{ status: string }>(orderId)).body.data.status,

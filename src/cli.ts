@@ -1,34 +1,33 @@
-// `npm run -s credits -- <noun> <verb>`: the operator's commands. Works beside a running service and without one. Exit
-// code 0: done; 1: refused, failed, or something is wrong with what was looked at; 2: not a command; 130: interrupted.
-// stdout has the result and nothing else. With --json an error is a JSON document too, on stderr.
+// `npm run -s credits -- <noun> <verb>`: the operator's commands, with or without a running service. Exit code 0: done;
+// 1: refused, failed, or a check found something wrong; 2: invalid command line; 130: interrupted. stdout has only the
+// result. With --json an error is a JSON document too, on stderr.
 import { setImmediate } from 'node:timers/promises'
 import type { Command } from './commands/command.ts'
 import { commandGroups, commands } from './commands/command-table.ts'
 import { commandHelp, nounHelp, overview, program, synopsis } from './commands/line/help.ts'
 import { Interrupted, watchInterrupts } from './commands/line/interruption.ts'
-import { asksForJson, type Parsed, parse } from './commands/line/parse.ts'
+import { type Parsed, parse, wantsJson } from './commands/line/parse.ts'
 import { runCommand } from './commands/run-command.ts'
 import { ConfigFaults } from './config.ts'
 import { withoutSecrets } from './operators/action-log.ts'
 
 const args = process.argv.slice(2)
 
-function helpText(about: Command | string | undefined, { columns }: { columns?: number }): string {
-  if (typeof about === 'object') return commandHelp(about, columns)
+function helpText(topic: Command | string | undefined, { columns }: { columns?: number }): string {
+  if (typeof topic === 'object') return commandHelp(topic, columns)
   const options = { groups: commandGroups, columns }
-  return about === undefined ? overview(options) : nounHelp(about, options)
+  return topic === undefined ? overview(options) : nounHelp(topic, options)
 }
 
-/** What was wrong, and where to read on. */
 function faultText({ text, command, noun }: Parsed & { kind: 'fault' }): string {
   if (command) return `${command.name}: ${text}\n\nUsage: ${synopsis(command)}\nMore: ${program} help ${command.name}`
   return `${text}\n\nMore: ${program} help${noun ? ` ${noun}` : ''}`
 }
 
-/** Somebody may have taken a key for an id, and what is said here is kept in logs of others. */
+/** Without secrets: a key may have been typed in place of an id, and other programs log what is written here. */
 function fail(exitCode: number, error: string, text = error): number {
-  const told = asksForJson(args) ? JSON.stringify({ error, exitCode }) : text.trimEnd()
-  process.stderr.write(`${withoutSecrets(told)}\n`)
+  const message = wantsJson(args) ? JSON.stringify({ error, exitCode }) : text.trimEnd()
+  process.stderr.write(`${withoutSecrets(message)}\n`)
   return exitCode
 }
 
@@ -37,23 +36,24 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-const leftOfChange = 'What it has done stays done; what it has begun at the gateway, the worker finishes.'
+const afterInterruptedChange = 'Finished changes remain; the worker completes operations begun at the gateway.'
 
-async function call({ command, words }: Parsed & { kind: 'call' }): Promise<number> {
+async function call({ command, input }: Parsed & { kind: 'call' }): Promise<number> {
   const signal = watchInterrupts()
-  let left = 'Nothing was changed.'
+  let state = 'Nothing was changed.'
   function onBegin(): void {
-    left = command.interrupted ?? (command.changes ? leftOfChange : 'It changes nothing.')
+    if (command.afterInterrupt) state = command.afterInterrupt
+    else if (command.changesData) state = afterInterruptedChange
   }
   try {
-    const exitCode = await runCommand(command, words, { signal, onBegin })
-    // That nobody reads what was written is known a turn later.
+    const exitCode = await runCommand(command, input, { signal, onBegin })
+    // The error of a closed pipe is emitted on the next tick of the event loop.
     await setImmediate()
     return signal.reason instanceof Interrupted ? signal.reason.exitCode : exitCode
   } catch (error) {
     const { reason } = signal
     if (!(reason instanceof Interrupted)) return fail(1, messageOf(error))
-    return reason.isSeen ? fail(reason.exitCode, `Interrupted. ${left}`) : reason.exitCode
+    return reason.isReported ? fail(reason.exitCode, `Interrupted. ${state}`) : reason.exitCode
   }
 }
 
@@ -61,10 +61,10 @@ async function main(): Promise<number> {
   const parsed = parse(commands, args)
   switch (parsed.kind) {
     case 'help':
-      process.stdout.write(helpText(parsed.about, process.stdout))
+      process.stdout.write(helpText(parsed.topic, process.stdout))
       return 0
-    case 'nothing':
-      return fail(2, 'There is no command.', helpText(parsed.noun, process.stderr))
+    case 'incomplete':
+      return fail(2, 'No command was given.', helpText(parsed.noun, process.stderr))
     case 'fault':
       return fail(2, parsed.command ? `${parsed.command.name}: ${parsed.text}` : parsed.text, faultText(parsed))
     case 'call':
@@ -73,6 +73,6 @@ async function main(): Promise<number> {
 }
 
 const exitCode = await main()
-// Of what was interrupted something may still be under way: nobody waits for it.
+// After an interrupt do not wait for work that is still running.
 if (exitCode > 2) process.exit(exitCode)
 process.exitCode = exitCode

@@ -1,4 +1,4 @@
-// The command about the trail: who did what.
+// The command that shows the action log.
 import { listActions } from '../operators/action-log.sql.ts'
 import type { Command } from './command.ts'
 import { limitOption } from './line/options.ts'
@@ -8,18 +8,26 @@ const listLimit = 1_000
 export const actionCommands: Command[] = [
   {
     name: 'actions list',
-    does: `Lists what operators did, newest first, ${listLimit} at most. Without an outcome: under way, or killed.`,
-    more: ['Every command that changes something is written down before it begins and when it has ended.'],
+    summary: `Lists the operators' actions, newest first, at most ${listLimit}.`,
+    details: [
+      'Every command that changes something is logged before it begins and when it has ended. An action without an outcome ' +
+        'is still running, or its process was killed.',
+    ],
     options: { limit: limitOption(listLimit) },
-    examples: [{ line: 'actions list --limit 20', does: 'the last twenty' }],
-    changes: false,
+    examples: [{ line: 'actions list --limit 20', description: 'the last twenty' }],
+    changesData: false,
     async run({ database, values }) {
       const actions = await listActions(database, Number(values.limit ?? listLimit))
       if (values.json) return actions
-      return actions.map(({ at, actor, command, arguments: words, reason, outcome, about }) => {
-        const [told, ids] = [words.join(' '), Object.values(about ?? {}).join(' ')]
-        return { at, actor, command, arguments: told, reason, outcome, about: ids }
-      })
+      return actions.map(({ at, actor, command, arguments: typed, reason, outcome, about }) => ({
+        at,
+        actor,
+        command,
+        arguments: typed.join(' '),
+        reason,
+        outcome,
+        about: Object.values(about ?? {}).join(' '),
+      }))
     },
   },
 ]

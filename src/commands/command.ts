@@ -1,6 +1,6 @@
-// What a command of the operator is: its words, what it takes, how it is explained, and what it does with the parts it asks
-// for. Help, completion, parsing and the documents' tests all read this one description. Parts are opened when they are
-// asked for, so a command that needs no gateway starts none.
+// What an operator's command consists of: its name, arguments, options, help texts and function. Help, completion, parsing
+// and the tests of the documents all read this description. A command gets functions that open the gateway and the
+// deliveries, so one that needs neither opens neither.
 import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
@@ -8,7 +8,7 @@ import type { DeliveryContext } from '../events/deliver.ts'
 import type { Progress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
 
-/** What the options of all commands are called. One name means one thing wherever it is taken. */
+/** The options of all commands. An option means the same in every command that takes it. */
 export type Values = {
   customer?: string
   name?: string
@@ -24,72 +24,73 @@ export type Values = {
   to?: string
   old?: string
   limit?: string
-  /** Who does it, for the trail; taken by every command that changes something. */
+  /** The operator's name for the action log; taken by every command that changes something. */
   by?: string
-  /** Goes on without asking; taken by every command that asks. */
+  /** Skips the question; taken by every command that asks for confirmation. */
   yes?: boolean
   json?: boolean
   help?: boolean
 }
 export type OptionName = Exclude<keyof Values, 'by' | 'yes' | 'json' | 'help'>
-export type Words = { positionals: string[]; values: Values }
+
+/** The arguments and options of one call. */
+export type CommandInput = { positionals: string[]; values: Values }
 
 export type Argument = {
   /** In capitals: ORDERID. */
   name: string
-  about: string
-  /** The command that lists what it may be. */
+  description: string
+  /** The command that lists the possible values. */
   listedBy?: string
   choices?: readonly string[]
   /** The shell completes it as a path. */
   isFile?: boolean
-  /** It may be left out. Only the last one. */
+  /** Only the last argument may be optional. */
   optional?: boolean
 }
 
 export type Option = {
-  /** What stands for its value: NAME|UUID. */
+  /** The placeholder of its value in help: NAME|UUID. */
   value: string
-  about: string
-  needed?: boolean
-  /** What a value has to be: told when it is something else. */
+  description: string
+  required?: boolean
+  /** The accepted format, for the error about any other value. */
   expects?: string
   accepts?(text: string): boolean
-  /** All it may be: checked, and completed by the shell. */
+  /** All possible values: checked, and completed by the shell. */
   choices?: readonly string[]
-  /** Several of the choices, with commas between them. */
-  many?: boolean
+  /** Several of the choices, separated by commas. */
+  isList?: boolean
   /** The shell completes it as a path. */
   isFile?: boolean
 }
 
-/** Without the name of the program: `keys issue --customer acme`. */
-export type Example = { line: string; does: string }
+/** `line` is without the name of the program: `keys issue --customer acme`. */
+export type Example = { line: string; description: string }
 
-/** What a command that cannot be taken back is about to do. */
+/** What an operator sees before a command that cannot be undone. */
 export type Confirmation = {
-  /** Shown before the question, as a result is shown. */
-  will: object
+  /** What the command will do, shown in the format of a result. */
+  preview: object
   /** `Refund this order?` */
   question: string
 }
 
-/** For commands that work without the service's database, or before there is one. */
-export type BareCall = Words & {
-  /** Where the database of this environment is, for src/db/open.ts. */
-  place: Omit<OpenOptions, 'use'>
-  /** As they are given, or made up by an earlier start; none is made up for this. */
+/** For commands that open the database themselves, or need none. */
+export type StandaloneCall = CommandInput & {
+  /** The database of this environment, for src/db/open.ts. */
+  databaseOptions: Omit<OpenOptions, 'use'>
+  /** The configured peppers, or the generated one of an earlier start. Does not generate one. */
   knownPeppers(): Peppers | undefined
-  /** A path as it was typed, seen from where it was typed. */
-  pathOf(typed: string): string
-  /** Shows how far a long run has come. */
+  /** Resolves a typed path against the directory where it was typed. */
+  resolvePath(typed: string): string
   onProgress: Progress
-  /** Aborted when the person interrupts. What is half written is removed then; the command need not return anything. */
+  /** Aborted by an interrupt. The command then removes partial output; it need not return a result. */
   signal: AbortSignal
 }
 
-export type Call = BareCall & {
-  /** The id of what the trail has it about. */
+export type Call = StandaloneCall & {
+  /** The id under which the action log files this call. */
   subject: string | null
   database: Database
   peppers(): Peppers
@@ -97,49 +98,49 @@ export type Call = BareCall & {
   deliveries(): Promise<DeliveryContext>
 }
 
-type Described = {
+type CommandDescription = {
   /** A noun and a verb, or a verb alone. */
   name: string
   /** One line. */
-  does: string
-  /** What else there is to know, a paragraph each. */
-  more?: readonly string[]
+  summary: string
+  /** Further paragraphs of the help. */
+  details?: readonly string[]
   arguments?: readonly Argument[]
   options?: Partial<Record<OptionName, Option>>
   examples: readonly [Example, ...Example[]]
-  /** When it ends with exit code 1, besides being refused. */
+  /** The results that end with exit code 1, besides errors. */
   failsWhen?: string
-  /** What it writes when that is no result: CSV. There is no --json then. */
+  /** The output format of a command that writes no result and so has no --json: CSV. */
   writes?: string
-  /** What is left when a person interrupts it, where that is something else than for all that change something. */
-  interrupted?: string
-  /** Whether it changes something: then it goes into the trail (src/operators/action-log.ts). */
-  changes: boolean
-  /** What is wrong in the call, if anything, beyond each argument and option for itself. */
-  check?(words: Words): string | undefined
-  /** Whether what was found is a failure: exit code 1. */
+  /** The state an interrupt leaves behind, where the general sentence of src/cli.ts does not fit. */
+  afterInterrupt?: string
+  /** Whether it changes data: then its calls are in the action log (src/operators/action-log.ts). */
+  changesData: boolean
+  /** The fault of the input, if any, beyond those of single arguments and options. */
+  check?(input: CommandInput): string | undefined
+  /** Whether a result counts as a failure: exit code 1. */
   failed?(result: object): boolean
 }
 
-export type DatabaseCommand = Described & {
+export type DatabaseCommand = CommandDescription & {
   run?(call: Call): Promise<object | object[]>
-  /** For what is too long to be a result: written as it comes. */
+  /** For output that is too long for a result: written piece by piece. */
   stream?(call: Call): AsyncIterable<string>
-  /** For what cannot be taken back: what it will do, read without changing anything. Nothing is asked when undefined. */
+  /** For commands that cannot be undone. Only reads. Returns undefined where no question is needed. */
   confirm?(call: Call): Promise<Confirmation | undefined>
-  /** On whose trail it is, where that is not its first argument: one looks for it there. Null: on nobody's. */
-  about?(call: Omit<Call, 'subject'>): Promise<string | null>
-  alone?: never
+  /** The subject in the action log, where that is not the first argument. Null: none. */
+  findSubject?(call: Omit<Call, 'subject'>): Promise<string | null>
+  runStandalone?: never
 }
 
-/** Whoever works alone writes into the trail himself, if there is one. */
-export type BareCommand = Described & {
-  /** A text is written as it is; anything else as a result. */
-  alone(call: BareCall): Promise<object | object[] | string>
-  confirm?(call: BareCall): Promise<Confirmation | undefined>
+/** A standalone command writes its own entry in the action log, if there is a log to write to. */
+export type StandaloneCommand = CommandDescription & {
+  /** A string is written as it is, anything else as a result. */
+  runStandalone(call: StandaloneCall): Promise<object | object[] | string>
+  confirm?(call: StandaloneCall): Promise<Confirmation | undefined>
   run?: never
   stream?: never
 }
 
-export type Command = DatabaseCommand | BareCommand
+export type Command = DatabaseCommand | StandaloneCommand
 export type CommandGroup = { title: string; commands: readonly Command[] }

@@ -1,4 +1,4 @@
-// Commands about events: the endpoints that are told, their secrets, what was told, and what could not be delivered.
+// Commands about events: webhook endpoints and their secrets, a customer's events, dead events.
 import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead.sql.ts'
 import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoints.sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
@@ -6,17 +6,21 @@ import { listLatestEvents } from '../events/events.sql.ts'
 import { eventTypes } from '../events/outbox.ts'
 import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
-import { customerAbout, customerOf } from './customer.ts'
+import { findCustomerId, requireCustomerId } from './customer-option.ts'
 import { customerOption } from './line/options.ts'
 
 const listLimit = 1_000
 const sampleId = 'end_7Qm2XvB0cKzR4tYpL9Ws'
-const endpointArgument: Argument = { name: 'ENDPOINTID', about: 'the id of the endpoint', listedBy: 'endpoints list' }
+const endpointArgument: Argument = {
+  name: 'ENDPOINTID',
+  description: 'the id of the endpoint',
+  listedBy: 'endpoints list',
+}
 
-/** To speak of some dead events only. */
+/** Filters of dead events. */
 const deadOptions = {
-  endpoint: { value: 'ENDPOINTID', about: 'only those for this endpoint' },
-  customer: { ...customerOption, about: 'only those about this customer, by name or by UUID', needed: false },
+  endpoint: { value: 'ENDPOINTID', description: 'only events for this endpoint' },
+  customer: { ...customerOption, description: 'only events about this customer, by name or UUID', required: false },
 } satisfies Record<string, Option>
 
 function readTypes(types: string | undefined): string[] {
@@ -34,8 +38,8 @@ function noEndpoint(endpointId: string): Error {
   return new Error(`There is no endpoint ${endpointId}.`)
 }
 
-/** For the commands that change one endpoint and say what it is now. */
-function changes(status: string, change: (call: Call, endpointId: string) => Promise<boolean>) {
+/** For the commands that change one endpoint and show its new status. */
+function changeStatus(status: string, change: (call: Call, endpointId: string) => Promise<boolean>) {
   return async (call: Call): Promise<object> => {
     const [endpointId = ''] = call.positionals
     if (!(await change(call, endpointId))) throw noEndpoint(endpointId)
@@ -44,77 +48,84 @@ function changes(status: string, change: (call: Call, endpointId: string) => Pro
 }
 
 async function listEventsOf(call: Call): Promise<object[]> {
-  const events = await listLatestEvents(call.database, await customerOf(call), listLimit)
+  const events = await listLatestEvents(call.database, await requireCustomerId(call), listLimit)
   return events.map(({ eventNumber, eventId, type, createdAt, data }) => {
     return { eventNumber, eventId, type, createdAt, data }
   })
 }
 
-/** Of an endpoint, of a customer, or of all. */
-async function deadOf(call: Call): Promise<DeadOf> {
+async function deadFilterOf(call: Call): Promise<DeadOf> {
   const { endpoint: endpointId, customer } = call.values
-  return { endpointId, customerId: customer === undefined ? undefined : await customerOf(call) }
+  return { endpointId, customerId: customer === undefined ? undefined : await requireCustomerId(call) }
 }
 
 async function listDead(call: Call): Promise<object[]> {
   const { database, values } = call
-  const dead = await listDeadEvents(database, listLimit, await deadOf(call))
-  // Too wide for a table.
+  const dead = await listDeadEvents(database, listLimit, await deadFilterOf(call))
+  // `data` is too wide for a table.
   return values.json ? dead : dead.map(({ data: _, ...rest }) => rest)
 }
 
-/** Its secrets and what waits for it do not come back with another endpoint at the same address. */
+/** A new endpoint at the same URL gets neither the secrets nor the queued events of the removed one. */
 async function confirmRemove({ database, positionals: [endpointId = ''] }: Call): Promise<Confirmation | undefined> {
   const endpoint = await findEndpoint(database, endpointId)
   if (!endpoint) return undefined
   const { url, status, types } = endpoint
   const counted = await countDeadEvents(database, deadEventsCountedTo, { endpointId })
   const deadEvents = counted < deadEventsCountedTo ? counted : `${deadEventsCountedTo} or more`
-  const question = 'Remove it for good, with its secrets, what waits for it and its dead events?'
-  return { will: { endpointId, url, status, types: namesOf(types), deadEvents }, question }
+  const question = 'Remove this endpoint permanently, with its secrets, its queued events and its dead events?'
+  return { preview: { endpointId, url, status, types: namesOf(types), deadEvents }, question }
 }
 
 export const eventCommands: Command[] = [
   {
     name: 'endpoints add',
-    does: 'Tells an endpoint what happens, from now on. Its secret is shown this once.',
-    more: [
-      'Every delivery is signed with the secret, and comes in order for each customer, at least once: docs/events.md.',
+    summary: 'Registers a webhook endpoint and prints its secret once.',
+    details: [
+      'It receives the events from now on. Every delivery is signed with the secret. Events of one customer are delivered in ' +
+        'order, each at least once: docs/events.md.',
     ],
     options: {
       url: {
         value: 'URL',
-        about: 'where events go',
-        needed: true,
+        description: 'the URL that receives the events',
+        required: true,
         expects: 'beginning with https:// or http://',
         accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
       },
-      types: { value: 'A,B', about: `only these: ${eventTypes.join(', ')}`, choices: eventTypes, many: true },
+      types: {
+        value: 'A,B',
+        description: `only events of these types: ${eventTypes.join(', ')}`,
+        choices: eventTypes,
+        isList: true,
+      },
     },
     examples: [
-      { line: 'endpoints add --url https://example.com/events', does: 'told everything' },
+      { line: 'endpoints add --url https://example.com/events', description: 'receives all events' },
       {
         line: 'endpoints add --url https://example.com/events --types order.confirmed,order.refunded',
-        does: 'told these two',
+        description: 'receives these two types',
       },
     ],
-    changes: true,
+    changesData: true,
     check: ({ values }) => checkUrl(values),
     async run({ database, peppers, deliveries, values }) {
       const wanted = { url: values.url ?? '', types: readTypes(values.types) }
       const { outbound } = await deliveries()
       const fault = outbound.faultOf(wanted.url)
-      if (fault) throw new Error(`Events cannot go there: ${fault}. For development: EVENT_PRIVATE_ADDRESSES=allow.`)
+      if (fault)
+        throw new Error(`Events cannot be sent there: ${fault}. For development: EVENT_PRIVATE_ADDRESSES=allow.`)
       const { endpointId, url, types, secret } = await addEndpoint(database, peppers()[0], wanted)
       return { endpointId, url, types: namesOf(types), secret }
     },
   },
   {
     name: 'endpoints rotate',
-    does: 'Makes a new secret, shown this once. The old one signs too for a day.',
+    summary:
+      'Creates a new secret for an endpoint and prints it once. Deliveries are signed with both secrets for a day.',
     arguments: [endpointArgument],
-    examples: [{ line: `endpoints rotate ${sampleId}`, does: 'shows the new secret' }],
-    changes: true,
+    examples: [{ line: `endpoints rotate ${sampleId}`, description: 'prints the new secret' }],
+    changesData: true,
     async run({ database, peppers, positionals: [endpointId = ''] }) {
       const secret = await rotateEndpoint(database, peppers()[0], endpointId)
       if (!secret) throw noEndpoint(endpointId)
@@ -123,38 +134,43 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'endpoints disable',
-    does: 'Stops deliveries to an endpoint; what happens meanwhile waits for it.',
+    summary: 'Stops deliveries to an endpoint. Its events are queued meanwhile.',
     arguments: [endpointArgument],
-    examples: [{ line: `endpoints disable ${sampleId}`, does: 'until endpoints enable' }],
-    changes: true,
-    run: changes('DISABLED', ({ database }, endpointId) => updateEndpointStatus(database, endpointId, 'DISABLED')),
+    examples: [{ line: `endpoints disable ${sampleId}`, description: 'until endpoints enable' }],
+    changesData: true,
+    run: changeStatus('DISABLED', ({ database }, endpointId) => updateEndpointStatus(database, endpointId, 'DISABLED')),
   },
   {
     name: 'endpoints enable',
-    does: 'Delivers to an endpoint again, what has waited first.',
+    summary: 'Resumes deliveries to an endpoint, the queued events first.',
     arguments: [endpointArgument],
-    examples: [{ line: `endpoints enable ${sampleId}`, does: 'at once, whatever failed before' }],
-    changes: true,
-    run: changes('ACTIVE', ({ database }, endpointId) => enableEndpoint(database, endpointId)),
+    examples: [
+      {
+        line: `endpoints enable ${sampleId}`,
+        description: 'at once, without waiting for the backoff of earlier failures',
+      },
+    ],
+    changesData: true,
+    run: changeStatus('ACTIVE', ({ database }, endpointId) => enableEndpoint(database, endpointId)),
   },
   {
     name: 'endpoints remove',
-    does: 'Removes an endpoint for good: its secrets, what waits for it and what is dead.',
-    more: ['On a terminal it asks first. To stop deliveries for a while: endpoints disable.'],
+    summary: 'Removes an endpoint permanently, with its secrets, its queued events and its dead events.',
+    details: ['On a terminal it asks for confirmation. To stop deliveries for a while: endpoints disable.'],
     arguments: [endpointArgument],
     examples: [
-      { line: `endpoints remove ${sampleId}`, does: 'asks on a terminal' },
-      { line: `endpoints remove ${sampleId} --yes`, does: 'does not ask' },
+      { line: `endpoints remove ${sampleId}`, description: 'asks for confirmation on a terminal' },
+      { line: `endpoints remove ${sampleId} --yes`, description: 'does not ask' },
     ],
-    changes: true,
+    changesData: true,
     confirm: confirmRemove,
-    run: changes('REMOVED', ({ database }, endpointId) => removeEndpoint(database, endpointId)),
+    run: changeStatus('REMOVED', ({ database }, endpointId) => removeEndpoint(database, endpointId)),
   },
   {
     name: 'endpoints list',
-    does: `Lists the endpoints, ${listLimit} at most.`,
-    examples: [{ line: 'endpoints list', does: 'a table, one endpoint a line' }],
-    changes: false,
+    summary: `Lists the endpoints, at most ${listLimit}.`,
+    examples: [{ line: 'endpoints list', description: 'a table, one line per endpoint' }],
+    changesData: false,
     async run({ database }) {
       const endpoints = await listEndpoints(database, listLimit)
       return endpoints.map(({ endpointId, url, types, status, secrets, createdAt }) => {
@@ -164,37 +180,40 @@ export const eventCommands: Command[] = [
   },
   {
     name: 'events list',
-    does: `Lists what was told about a customer, newest first, up to ${listLimit}.`,
+    summary: `Lists the events about a customer, newest first, at most ${listLimit}.`,
     options: { customer: customerOption },
-    examples: [{ line: 'events list --customer acme', does: 'whether or not somebody listened' }],
-    changes: false,
+    examples: [{ line: 'events list --customer acme', description: 'whether or not an endpoint received them' }],
+    changesData: false,
     run: listEventsOf,
   },
   {
     name: 'events dead',
-    does: `Lists the events that could not be delivered for days. Up to ${listLimit}; what they say with --json.`,
+    summary: `Lists the dead events, which could not be delivered for days, at most ${listLimit}. With --json including their data.`,
     options: deadOptions,
     examples: [
-      { line: 'events dead', does: 'all of them' },
-      { line: `events dead --endpoint ${sampleId} --json`, does: 'of one endpoint, with their content' },
+      { line: 'events dead', description: 'all of them' },
+      { line: `events dead --endpoint ${sampleId} --json`, description: 'those for one endpoint, with their data' },
     ],
-    changes: false,
+    changesData: false,
     run: listDead,
   },
   {
     name: 'events resend',
-    does: 'Sends dead events again, all or those named, the oldest of a customer first.',
+    summary: 'Sends dead events again, for each customer the oldest first.',
     options: deadOptions,
     examples: [
-      { line: 'events resend', does: 'everything that is dead' },
-      { line: `events resend --endpoint ${sampleId} --customer acme`, does: 'what this endpoint missed about acme' },
+      { line: 'events resend', description: 'all dead events' },
+      {
+        line: `events resend --endpoint ${sampleId} --customer acme`,
+        description: "this endpoint's dead events about acme",
+      },
     ],
-    failsWhen: 'one is not taken',
-    changes: true,
-    about: customerAbout,
+    failsWhen: 'an endpoint does not accept an event',
+    changesData: true,
+    findSubject: findCustomerId,
     async run(call) {
       const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
-      return resendDeadEvents(await call.deliveries(), await deadOf(call), onProgress)
+      return resendDeadEvents(await call.deliveries(), await deadFilterOf(call), onProgress)
     },
     failed: (result) => isPartlyResent(result as Resent),
   },

@@ -1,4 +1,4 @@
-// Commands about orders: what happened to one, bringing it in line with the gateway, refunding it.
+// Commands about orders: show one with its history, review it at the gateway, refund it.
 import { findOrderStory } from '../payments/books/order-story.sql.ts'
 import { needsAttention, type OrderReview, reviewOrder } from '../payments/recovery/review-order.ts'
 import { refund } from '../payments/refund.ts'
@@ -12,17 +12,17 @@ async function confirmRefund({ payments, positionals: [orderId = ''] }: Call): P
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
   const { gatewayCode, ...rest } = quote
-  const will = { ...rest, backToTheCard: quote.backToTheCard ?? `not known: the gateway says ${gatewayCode}` }
-  return { will, question: 'Give the money back and take the credits? This cannot be undone.' }
+  const preview = { ...rest, backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}` }
+  return { preview, question: 'Return the money and take back the credits? This cannot be undone.' }
 }
 
 export const orderCommands: Command[] = [
   {
     name: 'orders show',
-    does: 'Shows all that happened to an order: operations at the gateway, ledger entries, discrepancies, notifications.',
+    summary: 'Shows an order with its history: gateway operations, ledger entries, discrepancies, notifications.',
     arguments: [orderArgument],
-    examples: [{ line: `orders show ${sampleId}`, does: 'all that happened to it' }],
-    changes: false,
+    examples: [{ line: `orders show ${sampleId}`, description: 'the order and its history' }],
+    changesData: false,
     async run({ database, positionals: [orderId = ''] }) {
       const story = await findOrderStory(database, orderId)
       if (!story) throw new Error(`There is no order ${orderId}.`)
@@ -31,35 +31,37 @@ export const orderCommands: Command[] = [
   },
   {
     name: 'orders settle',
-    does: 'Asks the gateway about an order now and brings it in line: agrees, repaired, disagrees, under way, unknown.',
-    more: [
-      'It finishes what is open on the order, and gives back what was captured for one that is FAILED. The worker does the ' +
-        'same by itself, later.',
+    summary:
+      'Looks an order up at the gateway now and repairs differences. Result: agrees, repaired, disagrees, under way or unknown.',
+    details: [
+      'It finishes the open operation of the order, and returns a payment that was captured for a FAILED order. The worker ' +
+        'does the same later, without this command.',
     ],
     arguments: [orderArgument],
-    examples: [{ line: `orders settle ${sampleId}`, does: 'what came of it, and the status now' }],
+    examples: [{ line: `orders settle ${sampleId}`, description: 'the result, and the status now' }],
     failsWhen: 'the order neither agrees nor was repaired',
-    changes: true,
+    changesData: true,
     run: async ({ payments, positionals: [orderId = ''] }) => reviewOrder(await payments(), orderId),
     failed: (result) => needsAttention(result as OrderReview),
   },
   {
     name: 'orders refund',
-    does: 'Gives the money back and takes what is left of the credits. Tells what was spent already.',
-    more: [
-      'On a terminal it first shows what would go back to the card and what would be taken from the customer, and asks. ' +
-        'A script is not asked.',
-      'A refund that has happened gives the same answer again. One of which the gateway says nothing goes on in the ' +
-        'background; orders settle finds out at once.',
+    summary:
+      'Returns the money of an order and takes back its unspent credits. Shows the credits that were already spent.',
+    details: [
+      'On a terminal it first shows the amount that would go back to the card and the credits that would be taken back, and ' +
+        'asks for confirmation. A script is not asked.',
+      'Repeating a finished refund returns the same result. If the gateway does not answer, the refund continues in the ' +
+        'background; orders settle looks it up at once.',
     ],
     arguments: [orderArgument],
-    options: { reason: reasonOption('why, for the gateway and the trail') },
+    options: { reason: reasonOption('the reason, for the gateway and the action log') },
     examples: [
-      { line: `orders refund ${sampleId} --reason "paid twice"`, does: 'asks on a terminal' },
-      { line: `orders refund ${sampleId} --reason "paid twice" --yes`, does: 'does not ask' },
+      { line: `orders refund ${sampleId} --reason "paid twice"`, description: 'asks for confirmation on a terminal' },
+      { line: `orders refund ${sampleId} --reason "paid twice" --yes`, description: 'does not ask' },
     ],
-    failsWhen: 'the answer of the gateway is not known yet',
-    changes: true,
+    failsWhen: 'the outcome at the gateway is not known yet',
+    changesData: true,
     confirm: confirmRefund,
     async run({ payments, positionals: [orderId = ''], values }) {
       return refund(await payments(), { orderId, reason: values.reason?.trim() ?? '' })

@@ -1,5 +1,5 @@
-// Runs one command of the operator: opens what it asks for, asks before what cannot be taken back, keeps the trail, shows
-// the result, and closes everything again however it ends.
+// Runs one command: opens what it uses, asks for confirmation where it cannot be undone, writes the action log, shows the
+// result, and closes everything again, whether it succeeds, fails or is interrupted.
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pino } from 'pino'
@@ -20,118 +20,124 @@ import { openDatabase } from '../db/open.ts'
 import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
 import { recorded } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
-import { actionOf, subjectOf } from './action.ts'
-import type { BareCall, BareCommand, Call, Command, DatabaseCommand, Words } from './command.ts'
-import { ask, isAsked, type Terminal } from './line/ask-first.ts'
+import { actionOf, subjectOf } from './action-log-entry.ts'
+import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
+import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
 import { unlessInterrupted } from './line/interruption.ts'
-import type { Look } from './line/layout.ts'
-import { createProgress, type Progress } from './line/progress.ts'
+import type { OutputFormat } from './line/layout.ts'
+import { createProgressBar, type ProgressBar } from './line/progress.ts'
 import { render } from './line/render.ts'
 
 const log = pino({ level: 'silent' })
-/** For what was interrupted: a statement that waits for a lock does not keep the person waiting. */
+/** How long an interrupted command waits for its connections to close: a statement may be waiting for a lock. */
 const closeLimitMs = 5_000
 
-type Shown = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'hasColors'>
+type OutputStream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'hasColors'>
 
-/** Colours and width only where there is a terminal; Node knows NO_COLOR. */
-function lookOf(stream: Shown): Look {
+/** Colours and width are for terminals only; `hasColors` respects NO_COLOR. */
+function formatFor(stream: OutputStream): OutputFormat {
   return stream.isTTY ? { columns: stream.columns, colour: stream.hasColors() } : {}
 }
 
-/** Aborted by the signal, and told when the work itself begins. */
-export type Watched = { signal: AbortSignal; onBegin(): void }
+/** `onBegin` is called when the command may begin to change something. */
+export type RunOptions = { signal: AbortSignal; onBegin(): void }
 
-/** The exit code. */
-export async function runCommand(command: Command, words: Words, { signal, onBegin }: Watched): Promise<number> {
+/** Returns the exit code. */
+export async function runCommand(
+  command: Command,
+  input: CommandInput,
+  { signal, onBegin }: RunOptions,
+): Promise<number> {
   const parts = new AsyncDisposableStack()
   try {
-    const progress = showPhases(words.values.json === true && !process.stderr.isTTY)
+    const progress = showPhases(input.values.json === true && !process.stderr.isTTY)
     parts.defer(async () => progress.end())
-    const bare: BareCall = {
-      ...words,
-      get place() {
+    const standalone: StandaloneCall = {
+      ...input,
+      get databaseOptions() {
         return { ...readDatabaseConfig(), log }
       },
       knownPeppers: () => {
         const { keyPeppers, dataDir } = readConfig()
         return keyPeppers ?? readPepper(dataDir)
       },
-      pathOf: (typed) => resolve(invokedFrom(), typed),
+      resolvePath: (typed) => resolve(invokedFrom(), typed),
       onProgress: progress.show,
       signal,
     }
-    const showing = { words, signal, onBegin, endProgress: progress.end }
-    return await (command.alone ? runAlone(command, bare, showing) : runWith(command, bare, showing, parts))
+    const run = { input, signal, onBegin, endProgress: progress.end }
+    return await (command.runStandalone
+      ? runStandaloneCommand(command, standalone, run)
+      : runDatabaseCommand(command, standalone, run, parts))
   } finally {
     await Promise.race([parts.disposeAsync(), signal.aborted ? sleep(closeLimitMs) : new Promise(() => undefined)])
   }
 }
 
-type Showing = Watched & { words: Words; endProgress(): void }
+type Run = RunOptions & { input: CommandInput; endProgress(): void }
 
-function show(result: object | string | undefined, { words, endProgress }: Showing): void {
+function show(result: object | string | undefined, { input, endProgress }: Run): void {
   endProgress()
   if (typeof result === 'string') process.stdout.write(result)
-  else if (result) process.stdout.write(render(result, { ...lookOf(process.stdout), json: words.values.json }))
+  else if (result) process.stdout.write(render(result, { ...formatFor(process.stdout), json: input.values.json }))
 }
 
-/** Whether to go on: everybody but a person who says no. */
-async function isWanted<C>(
+/** True unless an operator is asked and declines. */
+async function isConfirmed<C>(
   confirm: ((call: C) => ReturnType<NonNullable<Command['confirm']>>) | undefined,
   call: C,
-  { words, signal }: Showing,
+  { input, signal }: Run,
 ): Promise<boolean> {
-  const terminal: Terminal = { input: process.stdin, output: process.stderr, look: lookOf(process.stderr) }
-  if (!confirm || !isAsked(terminal, words.values)) return true
+  const terminal: Terminal = { input: process.stdin, output: process.stderr, format: formatFor(process.stderr) }
+  if (!confirm || !isInteractive(terminal, input.values)) return true
   const confirmation = await unlessInterrupted(signal, confirm(call))
-  const goesOn = confirmation === undefined || (await ask(terminal, confirmation, signal))
+  const goesOn = confirmation === undefined || (await askToConfirm(terminal, confirmation, signal))
   signal.throwIfAborted()
   if (!goesOn) process.stderr.write('Nothing was changed.\n')
   return goesOn
 }
 
-async function runAlone(command: BareCommand, call: BareCall, showing: Showing): Promise<number> {
-  if (!(await isWanted(command.confirm, call, showing))) return 1
-  const { signal } = showing
-  showing.onBegin()
-  const work = command.alone(call)
-  // It has opened everything itself, and closes it itself.
+async function runStandaloneCommand(command: StandaloneCommand, call: StandaloneCall, run: Run): Promise<number> {
+  if (!(await isConfirmed(command.confirm, call, run))) return 1
+  const { signal } = run
+  run.onBegin()
+  const work = command.runStandalone(call)
+  // The command closes what it has opened.
   const ended = () => Promise.race([work.catch(() => undefined), sleep(closeLimitMs)])
   const result = await unlessInterrupted(signal, work).catch(async (error) => {
     if (signal.aborted) await ended()
     throw error
   })
-  show(result, showing)
+  show(result, run)
   return typeof result === 'object' && command.failed?.(result) ? 1 : 0
 }
 
-async function runWith(
+async function runDatabaseCommand(
   command: DatabaseCommand,
-  bare: BareCall,
-  showing: Showing,
+  standalone: StandaloneCall,
+  run: Run,
   parts: AsyncDisposableStack,
 ): Promise<number> {
-  const { words, signal } = showing
-  const opened = await openCall(bare, parts)
-  const call: Call = { ...opened, subject: command.about ? await command.about(opened) : subjectOf(words) }
+  const { input, signal } = run
+  const opened = await openCall(standalone, parts)
+  const call: Call = { ...opened, subject: command.findSubject ? await command.findSubject(opened) : subjectOf(input) }
   signal.throwIfAborted()
-  if (!(await isWanted(command.confirm, call, showing))) return 1
-  showing.onBegin()
+  if (!(await isConfirmed(command.confirm, call, run))) return 1
+  run.onBegin()
   if (command.stream) await pipeline(command.stream(call), process.stdout, { end: false, signal })
-  // Shown before its end is on record: a secret that is shown once must not wait for it.
-  async function run(): Promise<object | undefined> {
+  // Shown before the end is logged: a secret that is printed once must not be lost if that fails.
+  async function runAndShow(): Promise<object | undefined> {
     const result = command.run && (await unlessInterrupted(signal, command.run(call)))
-    show(result, showing)
+    show(result, run)
     return result
   }
-  const trail = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
-  const action = actionOf(command, words, call.subject)
-  const result = await (command.changes ? recorded(trail, action, run, command.failed) : run())
+  const actionLog = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
+  const action = actionOf(command, input, call.subject)
+  const result = await (command.changesData ? recorded(actionLog, action, runAndShow, command.failed) : runAndShow())
   return result && command.failed?.(result) ? 1 : 0
 }
 
-async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Omit<Call, 'subject'>> {
+async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack): Promise<Omit<Call, 'subject'>> {
   const config = readConfig()
   const peppers = () => config.keyPeppers ?? readOrMakePepper(config.dataDir)
   // Loaded by who asks: together more than half of all there is to load, and most commands speak to nobody outside.
@@ -157,11 +163,11 @@ async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Om
     parts.defer(() => outbound.close())
     return { database, outbound, sealing: peppers(), settings: deliverySettings(config), log, tallies }
   }
-  const { database, close } = await openDatabase({ ...bare.place, use: 'command' })
+  const { database, close } = await openDatabase({ ...standalone.databaseOptions, use: 'command' })
   parts.defer(close)
   let opened: ReturnType<typeof payments> | undefined
   return {
-    ...bare,
+    ...standalone,
     database,
     peppers,
     // Once: the question and the answer to it speak to the same gateway.
@@ -176,13 +182,13 @@ async function openCall(bare: BareCall, parts: AsyncDisposableStack): Promise<Om
 /** A bar for each phase of a long run. */
 function showPhases(isSilent: boolean) {
   let phase: string | undefined
-  let bar: Progress | undefined
+  let bar: ProgressBar | undefined
   return {
     show(name: string, done: number, total: number): void {
       if (isSilent) return
       if (name !== phase) {
         bar?.end()
-        bar = createProgress(name)
+        bar = createProgressBar(name)
       }
       phase = name
       bar?.update(done, total)

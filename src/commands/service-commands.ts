@@ -3,29 +3,32 @@ import { listTokens, updateTokenStatus } from '../customers/service-tokens.sql.t
 import { issueToken } from '../customers/service-tokens.ts'
 import type { Command } from './command.ts'
 import { isName } from './line/options.ts'
-import { suspensionCommands } from './suspension.ts'
+import { suspendCommands } from './suspend-commands.ts'
 
 const listLimit = 1_000
 
 export const serviceCommands: Command[] = [
   {
     name: 'services issue',
-    does: 'Issues a token for a service of the platform. Shown this once; a second of the same name rotates the first.',
-    more: ['To rotate: issue a second one, give it to the service, then suspend the first. Both work until then.'],
+    summary: 'Issues a token for a service of the platform and prints it once.',
+    details: [
+      'To rotate a token: issue a second one of the same name, configure it in the service, then suspend the first. Both ' +
+        'are valid until then.',
+    ],
     options: {
       name: {
         value: 'NAME',
-        about: 'the service that spends with it',
-        needed: true,
+        description: 'the service that uses the token',
+        required: true,
         expects: '1 to 100 characters',
         accepts: isName,
       },
     },
-    examples: [{ line: 'services issue --name analyses', does: 'shows serviceId, name and token' }],
-    changes: true,
+    examples: [{ line: 'services issue --name analyses', description: 'prints serviceId, name and token' }],
+    changesData: true,
     run: ({ database, peppers, values }) => issueToken(database, peppers(), values.name?.trim() ?? ''),
   },
-  ...suspensionCommands({
+  ...suspendCommands({
     noun: 'services',
     what: 'token',
     idName: 'serviceId',
@@ -34,9 +37,9 @@ export const serviceCommands: Command[] = [
   }),
   {
     name: 'services list',
-    does: `Lists the tokens, newest first, ${listLimit} at most.`,
-    examples: [{ line: 'services list', does: 'a table, one token a line' }],
-    changes: false,
+    summary: `Lists the tokens, newest first, at most ${listLimit}.`,
+    examples: [{ line: 'services list', description: 'a table, one line per token' }],
+    changesData: false,
     run: ({ database }) => listTokens(database, listLimit),
   },
 ]

@@ -1,28 +1,28 @@
-// Commands about the command line itself. They need no database.
+// Commands about the command line itself, which need no database.
 import type { Command } from './command.ts'
 import { completionScript, type Shell, shells } from './line/completion.ts'
 
-/** `others`: the commands that are completed, besides these. */
+/** `others`: all other commands, which the script completes too. */
 export function shellCommands(others: readonly Command[]): Command[] {
   const completion: Command = {
     name: 'completion',
-    does: 'Writes a script for the Tab key. It completes commands, options and what they may be.',
-    more: [
-      'The script is whole: nothing runs when Tab is pressed. Load it again after an upgrade. It completes "credits", ' +
-        'whether that is bin/credits in your PATH or an alias.',
+    summary: 'Writes a completion script for the shell. It completes commands, options and their values.',
+    details: [
+      'The script is self-contained: pressing Tab starts no other program. Write it again after an upgrade. It completes ' +
+        '"credits", as bin/credits in your PATH or as an alias.',
     ],
-    arguments: [{ name: 'SHELL', about: 'the shell you use', choices: shells }],
+    arguments: [{ name: 'SHELL', description: 'your shell', choices: shells }],
     examples: [
       {
         line: 'completion bash > ~/.credits-completion.bash',
-        does: 'then in ~/.bashrc: source ~/.credits-completion.bash',
+        description: 'then in ~/.bashrc: source ~/.credits-completion.bash',
       },
-      { line: 'completion zsh > ~/.zfunc/_credits', does: 'with ~/.zfunc in fpath, before compinit' },
-      { line: 'completion fish > ~/.config/fish/completions/credits.fish', does: 'loaded by itself' },
+      { line: 'completion zsh > ~/.zfunc/_credits', description: 'with ~/.zfunc in fpath, before compinit' },
+      { line: 'completion fish > ~/.config/fish/completions/credits.fish', description: 'fish loads it automatically' },
     ],
     writes: 'a script',
-    changes: false,
-    alone: async ({ positionals: [shell = ''] }) => completionScript(shell as Shell, [...others, completion]),
+    changesData: false,
+    runStandalone: async ({ positionals: [shell = ''] }) => completionScript(shell as Shell, [...others, completion]),
   }
   return [completion]
 }

@@ -213,14 +213,14 @@ describe('the log, the process and its end', () => {
     const found: string[] = []
     const service = {
       pid: process.pid,
-      said: { stdout: '{"level":30,"msg":"ready"}\n{"level":60', stderr: '' },
+      output: { stdout: '{"level":30,"msg":"ready"}\n{"level":60', stderr: '' },
       child: { exitCode: 7, signalCode: null },
       isGone: () => service.gone,
       gone: false,
     }
     const watch = watchService(service as unknown as RunningService, secrets, ({ oracle }) => found.push(oracle))
-    service.said.stdout += ',"msg":"a bug outside of any request"}\n'
-    service.said.stderr = '(node:1) MaxListenersExceededWarning'
+    service.output.stdout += ',"msg":"a bug outside of any request"}\n'
+    service.output.stderr = '(node:1) MaxListenersExceededWarning'
     service.gone = true
     await sleep(0)
     watch.stop()

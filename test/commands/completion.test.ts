@@ -1,4 +1,4 @@
-// The completion scripts, in the shells themselves where they are installed.
+// The completion scripts, run in the shells that are installed.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -8,13 +8,13 @@ import { optionsOf } from '../../src/commands/line/options.ts'
 
 const hasShell = (name: string) => spawnSync(name, ['-c', 'exit 0']).status === 0
 
-/** What Tab offers behind each of these lines; bash takes an equals sign for a word of its own. */
-function offered(lines: string[]): string[][] {
+/** The completions after each of these lines; bash splits words at an equals sign. */
+function completionsOf(lines: string[]): string[][] {
   const calls = lines.map((line) => {
     const words = line.replaceAll('=', ' = ').replaceAll(/ +/g, ' ').split(' ')
     return `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _credits; echo "\${COMPREPLY[*]}"`
   })
-  const script = [completionScript('bash', commands), 'compopt() { echo "asks for $2 names"; }', ...calls].join('\n')
+  const script = [completionScript('bash', commands), 'compopt() { echo "completes $2 names"; }', ...calls].join('\n')
   const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' })
   assert.deepEqual([stderr, status], ['', 0])
   return stdout
@@ -52,12 +52,12 @@ const cases: [line: string, expected: (string | undefined)[]][] = [
   ['credits statements export --kind SPEND,CAP', ['SPEND,CAPTURE']],
   ['credits endpoints add --types order.c', ['order.confirmed', 'order.cancelled']],
   ['credits frobnicate ', []],
-  ['credits backup --to ', ['asks', 'for', 'default', 'names']],
+  ['credits backup --to ', ['completes', 'default', 'names']],
 ]
 test('bash completes nouns, verbs, options that are left, and what they may be', {
   skip: hasShell('bash') ? false : 'there is no bash',
 }, () => {
-  const results = offered(cases.map(([line]) => line))
+  const results = completionsOf(cases.map(([line]) => line))
   assert.deepEqual(
     results.slice(0, cases.length).map((words, index) => [cases[index]?.[0], words]),
     cases,

@@ -1,18 +1,18 @@
-// Before what cannot be taken back a person is asked; a script is not.
+// Commands that cannot be undone ask for confirmation on a terminal; a script is not asked.
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { commands } from '../../src/commands/command-table.ts'
-import { ask, isAsked, type Terminal } from '../../src/commands/line/ask-first.ts'
+import { askToConfirm, isInteractive, type Terminal } from '../../src/commands/line/confirmation.ts'
 
 function terminal({ input = true, output = true } = {}) {
   const typed = Object.assign(new PassThrough(), { isTTY: input })
   const shown = Object.assign(new PassThrough(), { isTTY: output })
-  const terminal: Terminal = { input: typed, output: shown, look: {} }
+  const terminal: Terminal = { input: typed, output: shown, format: {} }
   return { terminal, typed, text: () => String(shown.read() ?? '') }
 }
 
-const refund = { will: { orderId: 'ord_1', backToTheCard: 20_000 }, question: 'Give the money back?' }
+const refund = { preview: { orderId: 'ord_1', backToTheCard: 20_000 }, question: 'Give the money back?' }
 const never = new AbortController().signal
 
 for (const [answer, goesOn] of [
@@ -28,7 +28,7 @@ for (const [answer, goesOn] of [
   test(`"${answer}" ${goesOn ? 'goes on' : 'changes nothing'}`, async () => {
     const { terminal: it, typed, text } = terminal()
     typed.write(`${answer}\n`)
-    assert.equal(await ask(it, refund, never), goesOn)
+    assert.equal(await askToConfirm(it, refund, never), goesOn)
     assert.equal(text(), 'orderId:       ord_1\nbackToTheCard: 20,000\n\nGive the money back? [y/N] ')
   })
 }
@@ -36,21 +36,21 @@ for (const [answer, goesOn] of [
 test('the end of the input changes nothing, and neither does an interrupt', async () => {
   const ended = terminal()
   ended.typed.end()
-  assert.equal(await ask(ended.terminal, refund, never), false)
+  assert.equal(await askToConfirm(ended.terminal, refund, never), false)
   assert.ok(ended.text().endsWith('[y/N] \n'))
   const interrupted = terminal()
   const controller = new AbortController()
-  const asked = ask(interrupted.terminal, refund, controller.signal)
+  const asked = askToConfirm(interrupted.terminal, refund, controller.signal)
   controller.abort()
   assert.equal(await asked, false)
 })
 
 test('nobody is asked without a terminal at both ends, with --yes, or with --json', () => {
-  assert.equal(isAsked(terminal().terminal, {}), true)
-  assert.equal(isAsked(terminal({ input: false }).terminal, {}), false)
-  assert.equal(isAsked(terminal({ output: false }).terminal, {}), false)
-  assert.equal(isAsked(terminal().terminal, { yes: true }), false)
-  assert.equal(isAsked(terminal().terminal, { json: true }), false)
+  assert.equal(isInteractive(terminal().terminal, {}), true)
+  assert.equal(isInteractive(terminal({ input: false }).terminal, {}), false)
+  assert.equal(isInteractive(terminal({ output: false }).terminal, {}), false)
+  assert.equal(isInteractive(terminal().terminal, { yes: true }), false)
+  assert.equal(isInteractive(terminal().terminal, { json: true }), false)
 })
 
 test('the commands that cannot be taken back ask', () => {

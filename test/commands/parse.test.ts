@@ -1,4 +1,4 @@
-// What the words on the command line ask for: calls, help, and what is wrong with them, with the nearest that would be right.
+// The parsed command line: calls, requests for help, and faults with the nearest valid spelling.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { commands } from '../../src/commands/command-table.ts'
@@ -21,11 +21,11 @@ test('options stand anywhere, with a blank or an equals sign, and the command ta
     const result = parsed(line)
     assert.ok(result.kind === 'call', line)
     assert.equal(result.command.name, 'orders refund')
-    assert.deepEqual(result.words, { positionals: ['ord_1'], values: { reason: 'twice', json: true } })
+    assert.deepEqual(result.input, { positionals: ['ord_1'], values: { reason: 'twice', json: true } })
   }
 })
 
-for (const [line, about] of [
+for (const [line, topic] of [
   ['--help', undefined],
   ['-h', undefined],
   ['help', undefined],
@@ -37,51 +37,51 @@ for (const [line, about] of [
   ['help audit', 'audit'],
   ['orders refund ord_1 --help', 'orders refund'],
 ] as const) {
-  test(`"${line}" asks for help about ${about ?? 'everything'}`, () => {
+  test(`"${line}" asks for help about ${topic ?? 'everything'}`, () => {
     const result = parsed(line)
     assert.ok(result.kind === 'help')
-    assert.equal(typeof result.about === 'object' ? result.about.name : result.about, about)
+    assert.equal(typeof result.topic === 'object' ? result.topic.name : result.topic, topic)
   })
 }
 
-for (const [line, says] of [
+for (const [line, expected] of [
   ['kyes list', 'There is no command "kyes list". Did you mean "keys list"?'],
   ['keys lsit', 'There is no command "keys lsit". Did you mean "keys list"?'],
   ['key', 'There is no command "key". Did you mean "keys"?'],
   ['adit', 'There is no command "adit". Did you mean "audit"?'],
   ['order refund ord_1', 'There is no command "order refund". Did you mean "orders refund"?'],
-  ['keys burn', 'There is no command "keys burn". With keys there are: issue, suspend, activate, list.'],
-  ['help keys burn', 'There is no command "keys burn". With keys there are: issue, suspend, activate, list.'],
+  ['keys burn', 'There is no command "keys burn". Commands of keys: issue, suspend, activate, list.'],
+  ['help keys burn', 'There is no command "keys burn". Commands of keys: issue, suspend, activate, list.'],
   ['frobnicate', 'There is no command "frobnicate".'],
-  ['--json', 'There is no command.'],
+  ['--json', 'No command was given.'],
   ['keys issue --custmer acme', 'there is no option --custmer. Did you mean --customer?'],
   ['keys issue --frobnicate', 'there is no option --frobnicate.'],
-  ['keys issue --customer acme --limit 1', '--limit is not taken'],
-  ['keys list --by Kim', '--by is not taken'],
-  ['keys list --yes', '--yes is not taken'],
+  ['keys issue --customer acme --limit 1', '--limit is not an option of this command'],
+  ['keys list --by Kim', '--by is not an option of this command'],
+  ['keys list --yes', '--yes is not an option of this command'],
   ['keys issue --customer', '--customer NAME|UUID: the value is missing'],
   ['keys issue --customer --json', '--customer NAME|UUID: the value is missing'],
   ['keys list --json=yes', '--json takes no value'],
-  ['keys list acme', '"acme" is one word too many: a text of several words needs quotes'],
+  ['keys list acme', 'unexpected argument "acme": put a text with spaces in quotes'],
   ['statements export --customer acme --json', 'it writes CSV: leave out --json'],
-  ['completion powershell', 'SHELL: "powershell" is none of bash, zsh, fish'],
+  ['completion powershell', 'SHELL: "powershell" is not one of bash, zsh, fish'],
   ['completion', 'exactly one SHELL is needed'],
   ['keys list --constructor', 'there is no option --constructor.'],
 ] as const) {
-  test(`"${line}" is refused: ${says}`, () => {
-    assert.equal(faultOf(line), says)
+  test(`"${line}" is refused: ${expected}`, () => {
+    assert.equal(faultOf(line), expected)
   })
 }
 
 test('a value that begins with a dash is tied to its option', () => {
   const result = parsed('orders refund ord_1 --reason=-20')
   assert.ok(result.kind === 'call')
-  assert.equal(result.words.values.reason, '-20')
+  assert.equal(result.input.values.reason, '-20')
 })
 
 test('nothing, and a noun alone, are no errors of spelling: what there is, is shown', () => {
-  assert.deepEqual(parsed(''), { kind: 'nothing', noun: undefined })
-  assert.deepEqual(parsed('orders'), { kind: 'nothing', noun: 'orders' })
+  assert.deepEqual(parsed(''), { kind: 'incomplete', noun: undefined })
+  assert.deepEqual(parsed('orders'), { kind: 'incomplete', noun: 'orders' })
 })
 
 test('the distance counts letters that are added, left out, replaced and swapped', () => {

@@ -1,5 +1,5 @@
-// What people see of a result: aligned, numbers to the right, times on their clocks, readable in narrow terminals; and what
-// scripts get, which is the result as it is.
+// The output of a result: aligned tables with numbers to the right, local times, readable in narrow terminals; as JSON for
+// scripts, unchanged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'

@@ -1,8 +1,7 @@
-// Every command of the operator explains itself, and what it shows as an example works: it is parsed, and run against a
-// real database and the sandbox.
+// Every command has complete help, and its examples work: they are parsed, and run against a real database and the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Command, Words } from '../../src/commands/command.ts'
+import type { Command, CommandInput } from '../../src/commands/command.ts'
 import { commandGroups, commands } from '../../src/commands/command-table.ts'
 import { commandHelp, nounHelp, overview, synopsis } from '../../src/commands/line/help.ts'
 import { optionsOf } from '../../src/commands/line/options.ts'
@@ -17,25 +16,25 @@ import { startTestService, type TestService, testPeppers } from '../support/serv
 /** Recorded with `--test-update-snapshots`. */
 const asText = { serializers: [(text: string) => text] }
 
-/** As a shell does it, for what examples are made of; what is redirected is the shell's. */
-function wordsOf(line: string): string[] {
+/** Splits an example as a shell would, without a redirection. */
+function splitLine(line: string): string[] {
   const [typed = ''] = line.split(' > ')
   return [...typed.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
 }
 
-function called(line: string): { command: Command; words: Words } {
-  const parsed = parse(commands, wordsOf(line))
+function called(line: string): { command: Command; input: CommandInput } {
+  const parsed = parse(commands, splitLine(line))
   return parsed.kind === 'call' ? parsed : assert.fail(`${line}: ${JSON.stringify(parsed)}`)
 }
 
 for (const command of commands) {
-  const { name, does, arguments: words = [], examples, failsWhen } = command
+  const { name, summary, arguments: positionals = [], examples, failsWhen } = command
   test(`${name} explains itself: usage, all it takes, examples, exit codes`, () => {
     assert.match(name, /^[a-z]+( [a-z-]+)?$/)
-    assert.match(does, /^[A-Z].*\.$/)
+    assert.match(summary, /^[A-Z].*\.$/)
     const help = commandHelp(command, undefined)
-    assert.ok(help.startsWith(does.slice(0, 40)))
-    for (const argument of words) assert.match(help, new RegExp(`^ {2}${argument.name} +\\S`, 'm'))
+    assert.ok(help.startsWith(summary.slice(0, 40)))
+    for (const argument of positionals) assert.match(help, new RegExp(`^ {2}${argument.name} +\\S`, 'm'))
     for (const { name: option } of optionsOf(command))
       assert.match(help, new RegExp(`^ {2}--${option}\\b.* {2}\\S`, 'm'))
     for (const { line } of examples) assert.ok(help.includes(`\n  credits ${line}\n`), line)
@@ -81,8 +80,8 @@ test('a name is one command, and an option is the same kind of thing in all of t
 })
 
 let service: TestService
-/** What the examples speak of, as it is in this database. */
-let real: [sample: RegExp, id: string][] = []
+/** The ids in this database that replace the sample ids of the examples. */
+let realIds: [sample: RegExp, id: string][] = []
 before(async () => {
   service = await startTestService()
   const { customerId, keyId, confirmedOrder } = await service.newCustomer()
@@ -93,7 +92,7 @@ before(async () => {
   const open = { kind: 'SECOND_PAYMENT', subject: 'pay_of_the_examples', order: null, detail: {} }
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
-  real = [
+  realIds = [
     [/\bkey_\w+/, keyId],
     [/\bsvc_\w+/, serviceId],
     [/\bend_\w+/, endpointId],
@@ -104,13 +103,13 @@ before(async () => {
 after(() => service.close())
 
 async function run<Result>(line: string): Promise<Result> {
-  const { command, words } = called(line)
+  const { command, input } = called(line)
   const { payments } = service
   const { database, tallies } = payments
   const outbound = createOutbound({ allowPrivate: false, timeoutMs: 1_000 })
   const settings = { timeoutMs: 1_000, firstPauseMs: 1_000, longestPauseMs: 1_000, deadAfterMs: 1_000 }
   try {
-    return await callCommand<Result>(commands, command.name, words, {
+    return await callCommand<Result>(commands, command.name, input, {
       database,
       peppers: () => testPeppers,
       payments: async () => payments,
@@ -121,7 +120,7 @@ async function run<Result>(line: string): Promise<Result> {
   }
 }
 
-/** What differs from run to run, by the name of its field. */
+/** The fields whose values differ from run to run. */
 const varying = /^(lastFour|paymentKey|transactionKey|firstPassword|tookMs|actor|ageSeconds|oldestDiscrepancySeconds)$/
 
 function masked(value: unknown, name = ''): unknown {
@@ -150,15 +149,15 @@ test('help is as it was recorded', (t) => {
   t.assert.fileSnapshot(pages.join('\n----\n\n'), 'test/recorded/command-help.txt', asText)
 })
 
-/** Those of backup, restore and move are for databases of their own. */
-const runnable = commands.filter(({ alone }) => !alone)
+/** The examples of standalone commands need databases of their own. */
+const runnable = commands.filter(({ runStandalone }) => !runStandalone)
 test('the examples do what they say, in a real database', async (t) => {
   const outputs: string[] = []
   for (const { name, examples } of runnable) {
     for (const { line } of examples) {
       await t.test(line, async () => {
-        const said = real.reduce((text, [sample, id]) => text.replace(sample, id), line)
-        const result = await run<object | string>(said)
+        const realLine = realIds.reduce((text, [sample, id]) => text.replace(sample, id), line)
+        const result = await run<object | string>(realLine)
         const command = commands.find((each) => each.name === name)
         if (typeof result === 'string') assert.match(result, /^entryNumber,.*\r\n/)
         else assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))

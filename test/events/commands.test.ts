@@ -120,7 +120,7 @@ test('endpoints add outside of development takes https at public addresses only,
     ['https://[::1]/', '::1 is not a public address'],
     ['https://hooks.example:25/', 'port 25 is neither 443 nor at least 1024'],
   ] as const) {
-    const message = `Events cannot go there: ${says}. For development: EVENT_PRIVATE_ADDRESSES=allow.`
+    const message = `Events cannot be sent there: ${says}. For development: EVENT_PRIVATE_ADDRESSES=allow.`
     await assert.rejects(run('endpoints add', { url }, refused), { message })
   }
   assert.deepEqual(await run('endpoints list'), [])
@@ -188,21 +188,21 @@ const wrong: { line: string; values?: Values; says: string }[] = [
   {
     line: 'endpoints add',
     values: { url: 'https://a/', types: 'order.confirmed,order.paid' },
-    says: '--types: "order.paid" is none of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
+    says: '--types: "order.paid" is not one of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
   },
-  { line: 'endpoints add https://a/', says: '"https://a/" is one word too many: a text of several words needs quotes' },
+  { line: 'endpoints add https://a/', says: 'unexpected argument "https://a/": put a text with spaces in quotes' },
   ...['rotate', 'disable', 'enable', 'remove'].map((verb) => ({
     line: `endpoints ${verb}`,
     says: 'exactly one ENDPOINTID is needed (see: endpoints list)',
   })),
   {
     line: 'endpoints remove a b',
-    says: 'exactly one ENDPOINTID is needed (see: endpoints list); a text of several words needs quotes',
+    says: 'exactly one ENDPOINTID is needed (see: endpoints list); put a text with spaces in quotes',
   },
-  { line: 'endpoints list all', says: '"all" is one word too many: a text of several words needs quotes' },
+  { line: 'endpoints list all', says: 'unexpected argument "all": put a text with spaces in quotes' },
   { line: 'events list', says: '--customer NAME|UUID is needed' },
-  { line: 'events dead all', says: '"all" is one word too many: a text of several words needs quotes' },
-  { line: 'events resend all', says: '"all" is one word too many: a text of several words needs quotes' },
+  { line: 'events dead all', says: 'unexpected argument "all": put a text with spaces in quotes' },
+  { line: 'events resend all', says: 'unexpected argument "all": put a text with spaces in quotes' },
 ]
 for (const { line, values, says } of wrong) {
   test(`"${line}"${values ? ` with ${JSON.stringify(values)}` : ''} is refused: ${says}`, () => {

@@ -49,14 +49,14 @@ test('a service that is stopped while a consumer fails goes on after its next st
   await confirmOrder()
   await confirmOrder()
   await until('it is tried', () => consumer.received.length >= 2)
-  const before = service.said
+  const before = service.output
   await service.stop()
   consumer.react = () => 200
   service = await startService(wholeFile, dataDir, settings)
   client = clientOf(service.publicUrl, apiKey)
   await until('all is told', () => consumer.taken().length >= 3)
   assert.deepEqual([...new Set(consumer.taken())], [2, 3, 4])
-  for (const said of [before, service.said]) {
+  for (const said of [before, service.output]) {
     for (const secret of consumer.secrets) assert.ok(!`${said.stdout}${said.stderr}`.includes(secret.slice(6)))
     assert.ok(!said.stdout.includes('/events"'))
   }
@@ -71,7 +71,7 @@ test('endpoints add of a private address in production mode is one line and exit
     environment,
   )
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^Events cannot go there: the URL does not begin with https:\/\/\. .*\n$/)
+  assert.match(stderr, /^Events cannot be sent there: the URL does not begin with https:\/\/\. .*\n$/)
 })
 
 test('endpoints remove, and nothing is told any more; a verb that does not exist is exit code 2', async (t) => {
@@ -79,5 +79,5 @@ test('endpoints remove, and nothing is told any more; a verb that does not exist
   assert.deepEqual(await run(t, ['endpoints', 'list']), [])
   const { code, stderr } = await runCommand(t, dataDir, ['endpoints', 'burn'])
   assert.equal(code, 2)
-  assert.match(stderr, /^There is no command "endpoints burn"\. With endpoints there are: add, .*remove/)
+  assert.match(stderr, /^There is no command "endpoints burn"\. Commands of endpoints: add, .*remove/)
 })

@@ -72,8 +72,8 @@ test('a script that could not be read is read again for the next who asks', asyn
 /** What `npm run docs` runs. */
 async function startDocs(): Promise<string> {
   const env = bareEnvironment()
-  const { said } = launch({ after }, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
-  const address = () => /^The API reference: (http:\S+)\n/.exec(said.stdout)?.[1]
+  const { output } = launch({ after }, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
+  const address = () => /^The API reference: (http:\S+)\n/.exec(output.stdout)?.[1]
   await until('npm run docs tells its address', () => address() !== undefined, 60_000)
   return address() as string
 }

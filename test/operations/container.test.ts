@@ -256,7 +256,7 @@ test('what the image holds starts as another user, serves, is healthy, and stops
 
   const [, ...args] = commandOf(named('CMD')[0] ?? '')
   const service = await waitUntilReady(() => launch(t, node, args, { cwd: app, env: settings as never, ...user }))
-  assert.doesNotMatch(service.said.stdout, /owns its tables/)
+  assert.doesNotMatch(service.output.stdout, /owns its tables/)
   const check = commandOf(named('HEALTHCHECK')[0] ?? '').slice(1)
   const healthOf = (port: string) =>
     spawnSync(node, check, { cwd: app, env: { ...settings, INTERNAL_PORT: port }, ...user }).status

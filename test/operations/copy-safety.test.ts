@@ -20,7 +20,9 @@ import {
   newDirectory,
   repository,
 } from '../../harness/processes.ts'
-import { backup, confirmRestore, move, quoted, restore, withoutPassword } from '../../src/commands/backup/copy.ts'
+import { backup } from '../../src/commands/database/backup.ts'
+import { move, quoted, withoutPassword } from '../../src/commands/database/move.ts'
+import { confirmRestore, restore } from '../../src/commands/database/restore.ts'
 import { openBackup } from '../../src/db/copy/backup-file.ts'
 import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
 import { withSnapshot } from '../../src/db/copy/source.ts'
@@ -133,7 +135,7 @@ test('what does not pass its audit is not served after a restore', async (t) => 
   const result = await restore(bareCall({ to: target.connection, dataDir: directory, values: { from } }))
   const { ok, next } = result as { ok: boolean; next?: string }
   assert.equal(ok, false)
-  assert.match(next ?? '', /^No service starts on what was filled: its audit found violations/)
+  assert.match(next ?? '', /^No service starts on this copy: its audit found violations/)
   assert.deepEqual(await markOf(target), marked)
   assert.deepEqual(await target.query(`select outcome from operator_actions where outcome is not null`), [
     { outcome: 'failed' },
@@ -197,7 +199,7 @@ test('a backup without the secret at hand says that it is not known, and so does
   const { header, close } = await openBackup(unchecked)
   close()
   assert.equal(header.secretChecks, 'not known')
-  for (const said of [made, (await confirmRestore(call))?.will, await restore(call)]) {
+  for (const said of [made, (await confirmRestore(call))?.preview, await restore(call)]) {
     assert.match((said as { secrets: string }).secrets, /^not known: where the backup was taken there was neither/)
   }
 })
@@ -215,7 +217,7 @@ test('an interrupted restore says what is left of it', async (t) => {
   await writer.close()
   const { code, stderr } = await launched.ended
   assert.equal(code, 130)
-  assert.match(stderr, /^Interrupted\. The database is empty still, or it is marked and no service starts on it/m)
+  assert.match(stderr, /^Interrupted\. The database is still empty, or it is marked and no service starts on it/m)
 })
 
 test('the line to start with has no password in it, and is one word for the shell', () => {

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { databaseUrl, defer, newDirectory } from '../../harness/processes.ts'
-import { backup, confirmRestore, restore } from '../../src/commands/backup/copy.ts'
 import { commands } from '../../src/commands/command-table.ts'
+import { backup } from '../../src/commands/database/backup.ts'
+import { confirmRestore, restore } from '../../src/commands/database/restore.ts'
 import { parse } from '../../src/commands/line/parse.ts'
 import { openBackup, writeBackup } from '../../src/db/copy/backup-file.ts'
 import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
@@ -232,11 +233,17 @@ test('a restore without the secret that keys were hashed under asks first, and s
   assert.equal(await confirmRestore(call(testPeppers)), undefined)
   for (const wrong of [undefined, [{ version: 1, secret: 'another secret, long enough' }]] as const) {
     const asked = await confirmRestore(call(wrong as never))
-    assert.match(JSON.stringify(asked?.will), /The secret that keys were hashed under there \(version 1\) is not here/)
+    assert.match(
+      JSON.stringify(asked?.preview),
+      /The secret that keys were hashed under there \(version 1\) is missing here/,
+    )
   }
   const result = (await restore(call(undefined))) as { ok: boolean; lacks?: string }
   assert.equal(result.ok, true)
-  assert.match(result.lacks ?? '', /no API key, no service token and no signing secret of the backup will work/)
+  assert.match(
+    result.lacks ?? '',
+    /no API key, no service token and no signing secret of the backup is valid without it/,
+  )
 })
 
 test('I-13: a backup is restored a day later though holds and payments in it are past their time by then', async (t) => {

@@ -70,7 +70,7 @@ async function paymentsOfEveryKind(service: RunningService, key: string) {
 
 test('a backup beside payments is restored elsewhere a week later: the books are right, old keys are served, what was open is settled', async (t) => {
   const service = await startService(t, dataDir, { ...settings, WORKER: 'off' })
-  const given = await paymentsOfEveryKind(service, demoKeyIn(service.said.stdout) ?? '')
+  const given = await paymentsOfEveryKind(service, demoKeyIn(service.output.stdout) ?? '')
   const books = await openBooks(t, dataDir)
   await books.query(pastItsTime('7 days'))
   await books.drop()

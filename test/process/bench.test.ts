@@ -51,7 +51,7 @@ for (const { moment, said } of [
   test(`a signal ${moment} ends all that was started`, { skip: longOnly }, async (t) => {
     const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
     const bench = launchBench(t, temporary, ['--workloads', 'packages', '--out', out])
-    while (!bench.said.stderr.includes(said)) await once(bench.child.stderr, 'data')
+    while (!bench.output.stderr.includes(said)) await once(bench.child.stderr, 'data')
     bench.child.kill('SIGTERM')
     const { code, stdout, stderr } = await bench.ended
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })

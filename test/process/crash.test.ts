@@ -130,7 +130,7 @@ let service: RunningService | undefined
 
 async function start(): Promise<RunningService> {
   service ??= await startService(wholeFile, dataDir, settings)
-  key ??= demoKeyIn(service.said.stdout) ?? ''
+  key ??= demoKeyIn(service.output.stdout) ?? ''
   return service
 }
 
@@ -150,7 +150,7 @@ for (const { killed, round } of rounds) {
 
     service = undefined
     const next = await start()
-    assert.equal(demoKeyIn(next.said.stdout), undefined)
+    assert.equal(demoKeyIn(next.output.stdout), undefined)
     await retry(clientOf(next.publicUrl, key))
     await assertAllTrue(next)
     await assertBooksAgree(next)

@@ -78,8 +78,8 @@ test('a signal ends all that was started', async (t) => {
   const temporary = newDirectory(t)
   const env = bareEnvironment({ TMPDIR: temporary })
   const fuzz = launch(t, process.execPath, ['fuzz/main.ts', '--seed', '1'], { cwd: repository, env })
-  await until('the fuzzer sends', () => /process \d+/.test(fuzz.said.stderr) || fuzz.isGone(), 60_000)
-  const [, pid] = /process (\d+)/.exec(fuzz.said.stderr) ?? []
+  await until('the fuzzer sends', () => /process \d+/.test(fuzz.output.stderr) || fuzz.isGone(), 60_000)
+  const [, pid] = /process (\d+)/.exec(fuzz.output.stderr) ?? []
   fuzz.child.kill('SIGTERM')
   const { code, stdout, stderr } = await fuzz.ended
   assert.deepEqual({ code, stdout }, { code: 130, stdout: '' }, stderr)

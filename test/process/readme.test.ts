@@ -91,9 +91,9 @@ test('from a clone to confirmed payments, through the client and with curl, and 
   const service = await waitUntilReady(() => launch(t, 'npm', ['start'], { cwd: clone, env }))
   const pid = Number(processIdFile(dataDir))
   defer(t, () => isAlive(pid) && process.kill(pid, 'SIGKILL'))
-  const [, shop = ''] = /shop +(http:\S+)/.exec(service.said.stdout) ?? []
+  const [, shop = ''] = /shop +(http:\S+)/.exec(service.output.stdout) ?? []
   const addresses = { 'http://127.0.0.1:8080': service.publicUrl, 'http://127.0.0.1:8084': shop }
-  const key = demoKeyIn(service.said.stdout) ?? assert.fail('no key was shown')
+  const key = demoKeyIn(service.output.stdout) ?? assert.fail('no key was shown')
 
   const commands = blocks.filter(runHere)
   const mark = '---- the next block ----'
@@ -170,9 +170,9 @@ test('docs/commands.md has every command and says which ask and which are in the
   const { commands } = await import('../../src/commands/command-table.ts')
   const text = fs.readFileSync(join(repository, 'docs/commands.md'), 'utf8')
   const rows = [...text.matchAll(/^\| (`[^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)]
-  for (const { name, changes, confirm } of commands) {
+  for (const { name, changesData, confirm } of commands) {
     const row = rows.find(([, names = '']) => names.includes(`\`${name}\``)) ?? assert.fail(`${name} is missing`)
     assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks`)
-    assert.equal(row[4]?.trim(), changes ? 'yes' : '', `${name} in the trail`)
+    assert.equal(row[4]?.trim(), changesData ? 'yes' : '', `${name} in the trail`)
   }
 })

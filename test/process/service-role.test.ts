@@ -64,7 +64,7 @@ test('a service on a cluster of an earlier version makes the role, serves as it,
   const dataDir = copyDataDir(t, old)
   assert.equal(fs.existsSync(passwordOf(dataDir)), false)
   const service = await startService(t, dataDir)
-  const client = clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
+  const client = clientOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '')
   await client.cancel(await client.buy('STANDARD'))
   assert.equal((fs.statSync(passwordOf(dataDir)).mode & 0o777).toString(8), '600')
 
@@ -151,7 +151,7 @@ test('a lost password file, a password changed by hand and a role made mighty ar
 test('a password file that is lost beside a running service, and made anew by a command, is read for new connections', async (t) => {
   const dataDir = copyDataDir(t, old)
   const service = await startService(t, dataDir)
-  const client = clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '')
+  const client = clientOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '')
   const first = fs.readFileSync(passwordOf(dataDir), 'utf8')
   fs.rmSync(passwordOf(dataDir))
   assert.equal((await runCommand(t, dataDir, ['keys', 'list'])).code, 0)
@@ -215,9 +215,9 @@ test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included
     const service = await startService(t, dataDir, { ...production, ...settings })
     await clientOf(service.publicUrl, JSON.parse(issued.stdout).apiKey).buy('BASIC')
     await service.stop()
-    assert.doesNotMatch(service.said.stdout, /owns its tables/)
+    assert.doesNotMatch(service.output.stdout, /owns its tables/)
   }
   const service = await startService(t, dataDir, { ...production, DATABASE_URL: databaseUrl(database.connection) })
   await service.stop()
-  assert.match(service.said.stdout, /"level":40,.*the role of DATABASE_URL owns its tables: give the owner's URL/)
+  assert.match(service.output.stdout, /"level":40,.*the role of DATABASE_URL owns its tables: give the owner's URL/)
 })

@@ -25,7 +25,7 @@ const limitMs = leaseMs + 5_000
 const wholeFile = { after }
 const stopped = newDataDir(wholeFile)
 const first = await startService(wholeFile, stopped, settings)
-const key = demoKeyIn(first.said.stdout) ?? assert.fail('no key was printed')
+const key = demoKeyIn(first.output.stdout) ?? assert.fail('no key was printed')
 await first.stop()
 
 /** A request that the gateway executes and never answers; resolves when the money has moved. */

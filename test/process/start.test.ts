@@ -48,7 +48,7 @@ async function startFirst(t: Cleaner, directory = newDataDir(t)): Promise<Runnin
 
 before(async () => {
   first = await startFirst(wholeFile, dataDir)
-  key = demoKeyIn(first.said.stdout) ?? ''
+  key = demoKeyIn(first.output.stdout) ?? ''
 })
 
 async function stopFirst(): Promise<void> {
@@ -64,8 +64,8 @@ async function startAgain(t: Cleaner, directory?: string, settings: Environment 
 }
 
 test('the first start says where everything is, and the demo key', () => {
-  assert.equal(first.said.stderr, '')
-  const lines = first.said.stdout.split('\n').map((line) => line.trim())
+  assert.equal(first.output.stderr, '')
+  const lines = first.output.stdout.split('\n').map((line) => line.trim())
   assert.deepEqual(lines.slice(0, 2), [`Ready (process ${first.pid}).`, 'NO MONEY MOVES: the gateway is the sandbox.'])
   const places = lines.flatMap((line) => /^(API|health|sandbox|database) +(.*)$/.exec(line)?.slice(1) ?? [])
   assert.match(places.join('\n'), /^API\nhttp:\/\/127\.0\.0\.1:\d+\/public\/v1\/payments$/m)
@@ -99,7 +99,7 @@ test('/livez and /readyz answer 200; /readyz tells of database, migrations and g
 
 const noCurl = spawnSync('curl', ['--version']).error ? 'curl is not installed' : false
 test('the printed commands, pasted into a shell in order, buy, confirm and read 21 credits', { skip: noCurl }, () => {
-  const printed = first.said.stdout.split('\n').filter((line) => /^ {2}(KEY=|ORDER=|curl )/.test(line))
+  const printed = first.output.stdout.split('\n').filter((line) => /^ {2}(KEY=|ORDER=|curl )/.test(line))
   assert.equal(printed.length, 4)
   // Node's own pipes are sockets, and nobody can open a socket as /dev/stderr.
   const options = { input: printed.join('\n'), env: bareEnvironment(), encoding: 'utf8' } as const
@@ -140,7 +140,7 @@ test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next s
   const credits = await client.credits()
   const payments = await sandboxControl(first.sandboxUrl).payments()
   await stopFirst()
-  assert.equal(first.said.stderr, '')
+  assert.equal(first.output.stderr, '')
   assertNothingRuns(dataDir)
 
   const second = await startAgain(t, dataDir)
@@ -149,8 +149,8 @@ test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next s
   assert.deepEqual(await sandboxControl(second.sandboxUrl).payments(), payments)
   assert.ok(payments.some((payment) => payment.orderId === orderId && payment.status === 'DONE'))
 
-  assert.equal(demoKeyIn(second.said.stdout), undefined, 'a key is shown on the first start only')
-  assert.match(second.said.stdout, /^ {2}npm run -s credits -- keys issue --customer demo$/m)
+  assert.equal(demoKeyIn(second.output.stdout), undefined, 'a key is shown on the first start only')
+  assert.match(second.output.stdout, /^ {2}npm run -s credits -- keys issue --customer demo$/m)
   await second.stop()
   assertNothingRuns(dataDir)
 })
@@ -177,7 +177,7 @@ test('SIGTERM during the start ends it with 0 too and leaves no PostgreSQL behin
   const directory = copyDataDir(t, dataDir)
   const service = launchService(t, directory)
   while (postgresProcesses(directory).length === 0 && !service.isGone()) await sleep(2)
-  assert.equal(service.said.stdout, '')
+  assert.equal(service.output.stdout, '')
   service.child.kill('SIGTERM')
   const { code, signal } = await service.ended
   assert.deepEqual({ code, signal }, { code: 0, signal: null })

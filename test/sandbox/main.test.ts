@@ -18,8 +18,8 @@ function run(t: Cleaner, settings: Record<string, string>) {
 test('starts with nothing but a directory, says where it is and what can be done, and ends cleanly', async (t) => {
   const dataDir = newDataDir(t)
   const launched = run(t, { DATA_DIR: dataDir })
-  await until('the banner', () => launched.said.stdout.includes('webhooks/resend'))
-  const url = /address +(http:\S+)/.exec(launched.said.stdout)?.[1] ?? ''
+  await until('the banner', () => launched.output.stdout.includes('webhooks/resend'))
+  const url = /address +(http:\S+)/.exec(launched.output.stdout)?.[1] ?? ''
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
 
   const checkout = await shop(url).checkout(1000)
@@ -42,11 +42,11 @@ test('a directory whose sandbox was killed is taken over, with its own keys and 
   const settings = { DATA_DIR: newDataDir(t), TOSS_SECRET_KEY: 'test_sk_own', SANDBOX_STRICT: '1' }
   const started = async () => {
     const launched = run(t, settings)
-    await until('the banner', () => launched.said.stdout.includes('webhooks/resend'))
-    return { ...launched, url: /address +(http:\S+)/.exec(launched.said.stdout)?.[1] ?? '' }
+    await until('the banner', () => launched.output.stdout.includes('webhooks/resend'))
+    return { ...launched, url: /address +(http:\S+)/.exec(launched.output.stdout)?.[1] ?? '' }
   }
   const first = await started()
-  assert.doesNotMatch(first.said.stdout, /test_sk_own/)
+  assert.doesNotMatch(first.output.stdout, /test_sk_own/)
   first.child.kill('SIGKILL')
   await first.ended
   const { url } = await started()

@@ -149,8 +149,8 @@ test('npm run docs and npm run sandbox keep to the same rule', async (t) => {
     ['src/listeners/docs.ts', '', /^The API reference: (http:\S+)\n/],
     ['sandbox/main.ts', '/sandbox/webhook', /address +(http:\S+)/],
   ] as const) {
-    const { said } = launch(t, process.execPath, [script], { cwd: repository, env })
-    const address = () => pattern.exec(said.stdout)?.[1]
+    const { output } = launch(t, process.execPath, [script], { cwd: repository, env })
+    const address = () => pattern.exec(output.stdout)?.[1]
     await until(`${script} has its address`, () => address() !== undefined, 30_000)
     const url = `${address()}${path}`
     const statuses = ['evil.example', 'inside', 'localhost'].map(async (host) => (await ask(url, { host })).status)

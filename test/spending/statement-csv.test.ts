@@ -183,7 +183,7 @@ test('the commands refuse a customer, a time and a kind that are not there', asy
     }
   }
   for (const kind of ['NONE', 'spend', 'SPEND,', 'SPEND HOLD']) {
-    await assert.rejects(run('statements export', { customer: 'x', kind }), /--kind: ".*" is none of GRANT, /)
+    await assert.rejects(run('statements export', { customer: 'x', kind }), /--kind: ".*" is not one of GRANT, /)
   }
   for (const time of ['2026-02-30', 'yesterday', '2026-01-31T09:00:00']) {
     for (const name of ['from', 'to']) {

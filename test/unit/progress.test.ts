@@ -1,13 +1,13 @@
 // What a long command shows on stderr.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProgress } from '../../src/commands/line/progress.ts'
+import { createProgressBar } from '../../src/commands/line/progress.ts'
 
 function screen(options: { isTTY?: boolean; columns?: number } = {}) {
   const written: string[] = []
   let now = 1_000
   const output = { ...options, write: (text: string) => written.push(text) }
-  return { written, progress: createProgress('rows', output, () => now), pass: (ms: number) => (now += ms) }
+  return { written, progress: createProgressBar('rows', output, () => now), pass: (ms: number) => (now += ms) }
 }
 
 test('without a terminal there is a plain line every five seconds, and none before', () => {

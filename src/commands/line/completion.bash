@@ -2,13 +2,13 @@
 _credits() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
   local index option typed='' options='' words='' list='' files=''
-  # bash takes --kind=SPEND for three words.
+  # bash splits --kind=SPEND into three words.
   if [[ $word == = ]]; then
     word=''
   elif [[ $before == = ]]; then
     before=${COMP_WORDS[COMP_CWORD - 2]}
   fi
-  # What was typed so far, without the options and their values.
+  # The words typed so far, without options and their values.
   for ((index = 1; index < COMP_CWORD; index++)); do
     case ${COMP_WORDS[index]} in
       --json | --yes | --help | -h) ;;
@@ -25,7 +25,7 @@ _credits() {
   case "$typed $before" in
     #: values
     *' '--json | *' '--yes | *' '--help | *' '-h) ;;
-    # The value of any other option is for the person to know.
+    # The values of all other options are free text.
     *' '--*) options='' words='' files='' ;;
   esac
   COMPREPLY=()
@@ -35,7 +35,7 @@ _credits() {
   fi
   [[ $word == -* ]] || COMPREPLY=($(compgen -W "$words" -- "$word"))
   [[ $files && $word != -* ]] && compopt -o default 2> /dev/null && return
-  # The options that are left, once nothing else fits.
+  # The remaining options, if nothing else matches.
   [[ ${#COMPREPLY[@]} == 0 ]] || return
   for option in $(compgen -W "$options" -- "$word"); do
     [[ " ${COMP_WORDS[*]:0:COMP_CWORD} " == *" $option "* ]] || COMPREPLY+=("$option")

@@ -1,5 +1,5 @@
 # Completes "credits" in fish. Written by: credits completion fish
-# What was typed so far, without the options and their values.
+# The words typed so far, without options and their values.
 function __credits_typed
     set -l typed
     set -l skips no

@@ -1,5 +1,5 @@
-// Scripts for the shells: they complete nouns, verbs, options, and what an option or an argument may be. How a shell is
-// spoken to is in completion.bash, .zsh and .fish beside this file; here its tables are filled in from the table of commands.
+// Completion scripts for the shells: they complete nouns, verbs, options, and values of options and arguments. The code of
+// each script is in completion.bash, .zsh and .fish beside this file; its tables are generated here from the command table.
 import { readFileSync } from 'node:fs'
 import type { Command } from '../command.ts'
 import { optionsOf } from './options.ts'
@@ -8,53 +8,54 @@ import { verbsOf } from './parse.ts'
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** What a script lets follow: after the words that were typed, and after an option that takes a value. */
+/** Completions after the words typed so far, and after an option that takes a value. */
 type Tables = { words: string[]; values: string[] }
-type Named = { word: string; about: string }
+type Completion = { word: string; description: string }
 
-const helpWord: Named = { word: 'help', about: 'Explains a command.' }
-const helpOption: Named = { word: '--help', about: 'what it takes, with examples' }
+const helpWord: Completion = { word: 'help', description: 'Explains a command.' }
+const helpOption: Completion = { word: '--help', description: 'shows arguments, options and examples' }
 
-/** The words a command line can begin with. */
-function firstWords(commands: readonly Command[]): Named[] {
+function firstWords(commands: readonly Command[]): Completion[] {
   const nouns = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))
   return [...nouns].map((word) => {
     const verbs = verbsOf(commands, word).map(({ name }) => name.slice(word.length + 1))
-    return { word, about: commands.find(({ name }) => name === word)?.does ?? verbs.join(', ') }
+    return { word, description: commands.find(({ name }) => name === word)?.summary ?? verbs.join(', ') }
   })
 }
 
-/** A noun with its verbs. */
-function nounsOf(commands: readonly Command[]): { noun: string; verbs: Named[] }[] {
+function nounsOf(commands: readonly Command[]): { noun: string; verbs: Completion[] }[] {
   return firstWords(commands).flatMap(({ word: noun }) => {
-    const verbs = verbsOf(commands, noun).map(({ name, does }) => ({ word: name.slice(noun.length + 1), about: does }))
+    const verbs = verbsOf(commands, noun).map(({ name, summary }) => ({
+      word: name.slice(noun.length + 1),
+      description: summary,
+    }))
     return verbs.length > 0 ? [{ noun, verbs }] : []
   })
 }
 
-type Value = { word: string; choices: readonly string[]; many: boolean; isFile: boolean }
+type Value = { word: string; choices: readonly string[]; isList: boolean; isFile: boolean }
 
-/** What may follow an option, where a shell can know it. */
+/** The options whose values the shell can complete. */
 function valuesOf(command: Command): Value[] {
-  return optionsOf(command).flatMap(({ name, option: { choices = [], many = false, isFile = false } = {} }) =>
-    choices.length > 0 || isFile ? [{ word: `--${name}`, choices, many, isFile }] : [],
+  return optionsOf(command).flatMap(({ name, option: { choices = [], isList = false, isFile = false } = {} }) =>
+    choices.length > 0 || isFile ? [{ word: `--${name}`, choices, isList, isFile }] : [],
   )
 }
 
-const optionWords = (command: Command): Named[] => [
-  ...optionsOf(command).map(({ name, about }) => ({ word: `--${name}`, about })),
+const optionWords = (command: Command): Completion[] => [
+  ...optionsOf(command).map(({ name, description }) => ({ word: `--${name}`, description })),
   helpOption,
 ]
-const takesFile = ({ arguments: words = [] }: Command) => words.some(({ isFile }) => isFile)
-const choicesOf = ({ arguments: words = [] }: Command) => words.flatMap(({ choices }) => choices ?? [])
-const listOf = (words: readonly Named[]) => words.map(({ word }) => word).join(' ')
+const takesFile = ({ arguments: positionals = [] }: Command) => positionals.some(({ isFile }) => isFile)
+const choicesOf = ({ arguments: positionals = [] }: Command) => positionals.flatMap(({ choices }) => choices ?? [])
+const listOf = (words: readonly Completion[]) => words.map(({ word }) => word).join(' ')
 
 function bash(commands: readonly Command[]): Tables {
-  const beginnings = listOf(firstWords(commands))
+  const first = listOf(firstWords(commands))
   return {
     words: [
-      `' ') words='${beginnings} ${helpWord.word}' options='${helpOption.word}' ;;`,
-      `' help ') words='${beginnings}' ;;`,
+      `' ') words='${first} ${helpWord.word}' options='${helpOption.word}' ;;`,
+      `' help ') words='${first}' ;;`,
       ...nounsOf(commands).map(({ noun, verbs }) => `' ${noun} ' | ' help ${noun} ') words='${listOf(verbs)}' ;;`),
       ...commands.map((command) => {
         const words = choicesOf(command).length > 0 ? ` words='${choicesOf(command).join(' ')}'` : ''
@@ -62,8 +63,8 @@ function bash(commands: readonly Command[]): Tables {
       }),
     ],
     values: commands.flatMap((command) =>
-      valuesOf(command).map(({ word, choices, many, isFile }) => {
-        const then = `words='${choices.join(' ')}'${many ? ' list=yes' : ''}${isFile ? ' files=yes' : ''}`
+      valuesOf(command).map(({ word, choices, isList, isFile }) => {
+        const then = `words='${choices.join(' ')}'${isList ? ' list=yes' : ''}${isFile ? ' files=yes' : ''}`
         return `' ${command.name}'*' ${word}') options='' ${then} ;;`
       }),
     ),
@@ -71,10 +72,10 @@ function bash(commands: readonly Command[]): Tables {
 }
 
 /** In single quotes. */
-const forZsh = ({ word, about }: Named) => `'${`${word}:${about}`.replaceAll("'", "'\\''")}'`
+const forZsh = ({ word, description }: Completion) => `'${`${word}:${description}`.replaceAll("'", "'\\''")}'`
 
 function zsh(commands: readonly Command[]): Tables {
-  const found = (words: readonly Named[]) => ['  found=(', ...words.map((word) => `    ${forZsh(word)}`), '  ) ;;']
+  const found = (words: readonly Completion[]) => ['  found=(', ...words.map((word) => `    ${forZsh(word)}`), '  ) ;;']
   return {
     words: [
       "(' ')",
@@ -90,9 +91,9 @@ function zsh(commands: readonly Command[]): Tables {
       ]),
     ],
     values: commands.flatMap((command) =>
-      valuesOf(command).map(({ word, choices, many, isFile }) => {
+      valuesOf(command).map(({ word, choices, isList, isFile }) => {
         const list = isFile ? '_files' : `compadd -- ${choices.join(' ')}`
-        return `(' ${command.name}'*' ${word}') ${many ? "compset -P '*,'; " : ''}${list}; return ;;`
+        return `(' ${command.name}'*' ${word}') ${isList ? "compset -P '*,'; " : ''}${list}; return ;;`
       }),
     ),
   }
@@ -102,8 +103,8 @@ const forFish = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("
 
 function fish(commands: readonly Command[]): Tables {
   const offered = (condition: string) =>
-    function line({ word, about }: Named): string {
-      return `complete -c credits -n '${condition}' -a ${word} -d ${forFish(about)}`
+    function line({ word, description }: Completion): string {
+      return `complete -c credits -n '${condition}' -a ${word} -d ${forFish(description)}`
     }
   return {
     words: [
@@ -120,10 +121,10 @@ function fish(commands: readonly Command[]): Tables {
       return [
         ...choicesOf(command).map((choice) => `${complete} -a ${choice}`),
         ...(takesFile(command) ? [`${complete} -F`] : []),
-        ...optionsOf(command).map(({ name, about, option }) => {
+        ...optionsOf(command).map(({ name, description, option }) => {
           const { isFile, choices = [] } = values.get(`--${name}`) ?? {}
           const follows = isFile ? ' -r -F' : ` -x${choices.length > 0 ? ` -a '${choices.join(' ')}'` : ''}`
-          return `${complete} -l ${name}${option ? follows : ''} -d ${forFish(about)}`
+          return `${complete} -l ${name}${option ? follows : ''} -d ${forFish(description)}`
         }),
       ]
     }),

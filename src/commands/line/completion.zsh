@@ -3,7 +3,7 @@
 _credits() {
   local index typed=''
   local -a found
-  # What was typed so far, without the options and their values.
+  # The words typed so far, without options and their values.
   for ((index = 2; index < CURRENT; index++)); do
     case ${words[index]} in
       (--json|--yes|--help|-h|--*=*) ;;

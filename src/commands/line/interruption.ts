@@ -1,23 +1,23 @@
-// How a command is ended from outside: Ctrl-C, a request to terminate, or nobody who reads what it writes. The first asks it
-// to stop, and what it has opened is closed; the second ends it at once.
+// Interrupts of a command: Ctrl-C, SIGTERM, or a closed stdout pipe. The first one aborts the command, which then closes its
+// connections; the second one ends the process at once.
 
-/** Exit codes as shells know them: 128 and the number of the signal. */
+/** As shells have them: 128 plus the number of the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, EPIPE: 141 }
 
 export class Interrupted extends Error {
   override name = 'Interrupted'
   readonly exitCode: number
-  /** Whether there is somebody to be told. */
-  readonly isSeen: boolean
+  /** A closed pipe is not reported as an error. */
+  readonly isReported: boolean
 
   constructor(cause: keyof typeof exitCodes) {
     super('interrupted')
     this.exitCode = exitCodes[cause]
-    this.isSeen = cause !== 'EPIPE'
+    this.isReported = cause !== 'EPIPE'
   }
 }
 
-/** Aborted with an Interrupted. */
+/** The signal's reason is an Interrupted. */
 export function watchInterrupts(): AbortSignal {
   const controller = new AbortController()
   function interrupt(cause: keyof typeof exitCodes): void {
@@ -26,7 +26,7 @@ export function watchInterrupts(): AbortSignal {
   }
   process.on('SIGINT', () => interrupt('SIGINT'))
   process.on('SIGTERM', () => interrupt('SIGTERM'))
-  // `credits keys list | head -1`: head has seen enough.
+  // `credits keys list | head -1`: head closes the pipe after the first line.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     if (!controller.signal.aborted) interrupt('EPIPE')
@@ -34,7 +34,7 @@ export function watchInterrupts(): AbortSignal {
   return controller.signal
 }
 
-/** What the work gives back, or the interruption: then nobody waits for the work any more. */
+/** Resolves as the work does; rejects at an interrupt, without waiting for the work. */
 export function unlessInterrupted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

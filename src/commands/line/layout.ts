@@ -1,9 +1,9 @@
-// How a result is laid out for people: tables with their numbers to the right, or, where a table is wider than the terminal,
-// a paragraph for each row. Colours are laid over it at the end; they never count as width.
+// Lays out a result for a terminal: tables with numbers aligned to the right, or, where a table is wider than the terminal,
+// one paragraph per row. Colours are added at the end, so they do not count as width.
 import { styleText } from 'node:util'
 
-export type Look = {
-  /** Of the terminal; undefined elsewhere, where a line may be as long as it is. */
+export type OutputFormat = {
+  /** The width of the terminal; undefined without a terminal, where lines are not wrapped. */
   columns?: number | undefined
   colour?: boolean
 }
@@ -11,7 +11,6 @@ export type Look = {
 export type Cell = { text: string; isNumber: boolean }
 type Style = Parameters<typeof styleText>[0]
 
-/** What to look at first. */
 const styles: Record<string, Style> = {
   SUSPENDED: 'yellow',
   DISABLED: 'yellow',
@@ -34,7 +33,7 @@ const styles: Record<string, Style> = {
 }
 
 const gap = '  '
-/** Letters of these scripts are two columns wide; marks are laid over the letter before them. */
+/** Letters of these scripts are two columns wide; combining marks have no width. */
 const wide =
   /\p{Script=Hangul}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Emoji_Presentation}|[\uff01-\uff60]/u
 const noWidth = /\p{Mn}|\p{Me}|\p{Cf}/u
@@ -47,40 +46,40 @@ export function widthOf(text: string): number {
   return width
 }
 
-function styled(style: Style, text: string, { colour }: Look): string {
-  // Whether there are colours was decided by whoever knows the terminal.
+function styled(style: Style, text: string, { colour }: OutputFormat): string {
+  // The caller has decided whether the terminal has colours.
   return colour ? styleText(style, text, { validateStream: false }) : text
 }
 
-function shown({ text }: Cell, look: Look): string {
+function shown({ text }: Cell, format: OutputFormat): string {
   const style = Object.hasOwn(styles, text) ? styles[text] : undefined
-  return style ? styled(style, text, look) : text
+  return style ? styled(style, text, format) : text
 }
 
 function padding(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text)))
 }
 
-/** Names and values, a line each. */
-export function fields(entries: [name: string, value: Cell][], look: Look, leastWidth = 0): string {
-  const width = Math.max(leastWidth, ...entries.map(([name]) => widthOf(name) + 1))
+/** One line per name and value. */
+export function fields(entries: [name: string, value: Cell][], format: OutputFormat, minWidth = 0): string {
+  const width = Math.max(minWidth, ...entries.map(([name]) => widthOf(name) + 1))
   const line = ([name, value]: [string, Cell]) =>
-    `${styled('dim', `${name}:`, look)}${padding(`${name}:`, width)} ${shown(value, look)}\n`
+    `${styled('dim', `${name}:`, format)}${padding(`${name}:`, width)} ${shown(value, format)}\n`
   return entries.map(line).join('')
 }
 
-/** One line a row, columns as wide as they need; a paragraph a row where that does not fit. */
-export function table(names: string[], rows: Cell[][], look: Look): string {
+/** One line per row; one paragraph per row if the lines are wider than the terminal. */
+export function table(names: string[], rows: Cell[][], format: OutputFormat): string {
   const widths = names.map((name, column) =>
     Math.max(widthOf(name), ...rows.map((row) => widthOf(row[column]?.text ?? ''))),
   )
   const width = widths.reduce((sum, each) => sum + each + gap.length, -gap.length)
-  if (look.columns !== undefined && width > look.columns) {
+  if (format.columns !== undefined && width > format.columns) {
     return rows
       .map((row) =>
         fields(
           row.map((cell, column) => [names[column] ?? '', cell]),
-          look,
+          format,
         ),
       )
       .join('\n')
@@ -94,7 +93,7 @@ export function table(names: string[], rows: Cell[][], look: Look): string {
       })
       .join(gap)
       .trimEnd()
-  const head = line(names.map((name) => ({ plain: name, shown: styled('bold', name, look) })))
-  const body = rows.map((row) => line(row.map((cell) => ({ plain: cell.text, shown: shown(cell, look) }))))
+  const head = line(names.map((name) => ({ plain: name, shown: styled('bold', name, format) })))
+  const body = rows.map((row) => line(row.map((cell) => ({ plain: cell.text, shown: shown(cell, format) }))))
   return [head, ...body].map((each) => `${each}\n`).join('')
 }

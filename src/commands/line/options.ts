@@ -1,61 +1,61 @@
-// Options that several commands take, each described once, and those that come with what a command is.
+// Options that several commands take, each described once, and the options that follow from a command's description.
 import { namePattern, reasonPattern } from '../../core/one-line.ts'
 import type { Argument, Command, Option } from '../command.ts'
 import { dateFormat, readTime } from './times.ts'
 
 export const isName = (text: string): boolean => namePattern.test(text.trim())
 
-/** One that is there. */
+/** An existing customer. */
 export const customerOption = {
   value: 'NAME|UUID',
-  about: 'the customer, by name or by UUID',
-  needed: true,
+  description: 'the customer, by name or UUID',
+  required: true,
   accepts: (text) => text.trim() !== '',
 } satisfies Option
 
-export const reasonOption = (about: string): Option => ({
+export const reasonOption = (description: string): Option => ({
   value: 'TEXT',
-  about,
-  needed: true,
+  description,
+  required: true,
   expects: '1 to 200 characters',
   accepts: (text) => reasonPattern.test(text),
 })
 
-export const timeOption = (about: string): Option => ({
+export const timeOption = (description: string): Option => ({
   value: 'TIME',
-  about,
+  description,
   expects: dateFormat,
   accepts: (text) => readTime(text, '00:00:00') !== undefined,
 })
 
-export const dateOption = (about: string): Option => ({ ...timeOption(about), value: 'DATE' })
+export const dateOption = (description: string): Option => ({ ...timeOption(description), value: 'DATE' })
 
 export const limitOption = (limit: number): Option => ({
   value: 'N',
-  about: `how many at most, ${limit} if left out`,
+  description: `the maximum number of rows; default ${limit}`,
   expects: `a number from 1 to ${limit}`,
   accepts: (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= limit,
 })
 
-export const orderArgument: Argument = { name: 'ORDERID', about: 'the order, as purchase gave it back: ord_...' }
+export const orderArgument: Argument = { name: 'ORDERID', description: 'the orderId that purchase returned: ord_...' }
 
 const byOption: Option = {
   value: 'NAME',
-  about: 'who does it, for the trail; else your user on this machine',
+  description: 'your name for the action log; default: your user on this machine',
   expects: 'a name of 1 to 100 characters',
   accepts: isName,
 }
 
-/** By its name, without the dashes; an option without a value is a switch. */
-export type TakenOption = { name: string; about: string; option?: Option }
+/** The name is without dashes; an option without `option` is a switch. */
+export type CommandOption = { name: string; description: string; option?: Option }
 
-/** All that a command takes, in the order in which its help shows them. */
-export function optionsOf({ options = {}, changes, confirm, writes }: Command): TakenOption[] {
-  const own = Object.entries(options).map(([name, option]) => ({ name, about: option.about, option }))
+/** All options of a command, in the order in which its help shows them. */
+export function optionsOf({ options = {}, changesData, confirm, writes }: Command): CommandOption[] {
+  const own = Object.entries(options).map(([name, option]) => ({ name, description: option.description, option }))
   return [
     ...own,
-    ...(changes ? [{ name: 'by', about: byOption.about, option: byOption }] : []),
-    ...(confirm ? [{ name: 'yes', about: 'goes on without asking; only a terminal is asked' }] : []),
-    ...(writes ? [] : [{ name: 'json', about: 'one JSON document, for scripts' }]),
+    ...(changesData ? [{ name: 'by', description: byOption.description, option: byOption }] : []),
+    ...(confirm ? [{ name: 'yes', description: 'skips the confirmation; scripts are never asked' }] : []),
+    ...(writes ? [] : [{ name: 'json', description: 'prints one JSON document, for scripts' }]),
   ]
 }

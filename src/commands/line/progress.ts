@@ -1,26 +1,26 @@
-// Shows on stderr how far a long command is: a bar that draws itself again on a terminal, elsewhere a plain line every
-// few seconds. A command that is done before the first line is due says nothing.
+// Shows the progress of a long command on stderr: a bar on a terminal, elsewhere a line every five seconds. A command that
+// ends before the first line is due writes none.
 
 export type ProgressOutput = { write(text: string): unknown; isTTY?: boolean; columns?: number }
 
-export type Progress = {
+export type ProgressBar = {
   update(done: number, total: number): void
-  /** Takes the bar away: what follows is the result. */
+  /** Clears the bar before the result is written. */
   end(): void
 }
 
 const redrawMs = 100
 const lineMs = 5_000
-const widestBar = 30
-const plainColumns = 80
+const maxBarWidth = 30
+const defaultColumns = 80
 const clearLine = '\r\x1b[K'
 const thousands = new Intl.NumberFormat('en-US')
 
-export function createProgress(
+export function createProgressBar(
   label: string,
   output: ProgressOutput = process.stderr,
   nowMs: () => number = () => performance.now(),
-): Progress {
+): ProgressBar {
   const startedAt = nowMs()
   const pauseMs = output.isTTY ? redrawMs : lineMs
   let lastAt = output.isTTY ? Number.NEGATIVE_INFINITY : startedAt
@@ -33,7 +33,7 @@ export function createProgress(
       lastAt = now
       const share = total > 0 ? Math.min(1, done / total) : 0
       const text = sentence(label, done, total, share, now - startedAt)
-      output.write(output.isTTY ? `${clearLine}${withBar(text, share, output.columns ?? plainColumns)}` : `${text}\n`)
+      output.write(output.isTTY ? `${clearLine}${withBar(text, share, output.columns ?? defaultColumns)}` : `${text}\n`)
       drawn = true
     },
     end() {
@@ -48,7 +48,7 @@ function sentence(label: string, done: number, total: number, share: number, ela
   return share > 0 ? `${counted}, ${duration((elapsedMs / share) * (1 - share))} left` : counted
 }
 
-/** The largest two units are enough for an estimate. */
+/** The two largest units: it is an estimate. */
 function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)]
@@ -56,9 +56,9 @@ function duration(ms: number): string {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`
 }
 
-/** One line, whatever the width: a wrapped one could not be drawn again. */
+/** Never wider than the terminal: a wrapped line could not be redrawn. */
 function withBar(text: string, share: number, columns: number): string {
-  const width = Math.min(widestBar, columns - text.length - 4)
+  const width = Math.min(maxBarWidth, columns - text.length - 4)
   if (width < 1) return text.slice(0, columns - 1)
   const full = Math.round(share * width)
   return `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${text}`

@@ -1,41 +1,41 @@
-// How a command's result is shown: JSON for scripts; for people lines and tables, with times as they are on their clocks
-// and how far that is from UTC, in the form in which the commands take them.
+// Formats the result of a command: JSON for scripts; lines and tables for people. Times are local with their UTC offset,
+// a format that the commands accept as input.
 import { visible } from '../../core/visible.ts'
-import { type Cell, fields, type Look, table } from './layout.ts'
+import { type Cell, fields, type OutputFormat, table } from './layout.ts'
 
 const thousands = new Intl.NumberFormat('en-US')
-const leastFieldWidth = 12
+const minFieldWidth = 12
 
-export function render(result: object | object[], look: Look & { json?: boolean | undefined } = {}): string {
-  if (look.json) return `${visible(JSON.stringify(result))}\n`
-  if (Array.isArray(result)) return tableOf(result, look)
+export function render(result: object | object[], format: OutputFormat & { json?: boolean | undefined } = {}): string {
+  if (format.json) return `${visible(JSON.stringify(result))}\n`
+  if (Array.isArray(result)) return tableOf(result, format)
   const [lists, singles] = partition(Object.entries(result))
   const entries = singles.map(([name, value]): [string, Cell] => [name, cell(value)])
-  const tables = lists.map(([name, rows]) => `\n${name}\n${tableOf(rows as object[], look)}`)
-  return [fields(entries, look, leastFieldWidth), ...tables].join('')
+  const tables = lists.map(([name, rows]) => `\n${name}\n${tableOf(rows as object[], format)}`)
+  return [fields(entries, format, minFieldWidth), ...tables].join('')
 }
 
 type Entry = [name: string, value: unknown]
 
-/** Lists of objects are shown as tables behind the rest. */
+/** Lists of objects are shown as tables after the single values. */
 function partition(entries: Entry[]): [lists: Entry[], singles: Entry[]] {
   const isList = ([, value]: Entry) => Array.isArray(value)
   return [entries.filter(isList), entries.filter((entry) => !isList(entry))]
 }
 
-function tableOf(rows: object[], look: Look): string {
+function tableOf(rows: object[], format: OutputFormat): string {
   const [first] = rows
   if (!first) return 'None.\n'
   const names = Object.keys(first)
   const cells = rows.map((row) => names.map((name) => cell((row as Record<string, unknown>)[name])))
-  return table(names, cells, look)
+  return table(names, cells, format)
 }
 
 const isoPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 function cell(value: unknown): Cell {
   if (typeof value === 'number') return { text: thousands.format(value), isNumber: true }
-  // Nothing in a column of numbers keeps it one.
+  // Counts as a number, so that a column of numbers with gaps stays aligned to the right.
   if (value === null || value === undefined) return { text: '-', isNumber: true }
   return { text: textOf(value), isNumber: false }
 }

@@ -1,6 +1,6 @@
-// What somebody meant who typed something else: the nearest of the words there are, if one is near.
+// The nearest of the known words to a misspelled one, for "Did you mean …?".
 
-/** Letters that were added, left out, replaced, or swapped with their neighbour. */
+/** The number of letters added, left out, replaced, or swapped with a neighbour (Damerau-Levenshtein). */
 export function distanceBetween(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? 0
@@ -18,7 +18,7 @@ export function distanceBetween(one: string, other: string): number {
   return at(one.length, other.length)
 }
 
-/** One letter in three may be wrong: further away it would be a guess. */
+/** Undefined when more than one letter in three is wrong: that would be a guess. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const near = known
     .map((word) => ({ word, distance: distanceBetween(typed, word) }))

@@ -45,7 +45,7 @@ test('an operator who was added signs in with the password that was shown, and h
 
 test('a name is taken once', async () => {
   await run('add', { role: 'viewer' }, 'lee')
-  await assert.rejects(run('add', { role: 'admin' }, 'lee'), new Error('There is an operator lee already.'))
+  await assert.rejects(run('add', { role: 'admin' }, 'lee'), new Error('The operator lee exists already.'))
   const list = await run<Shown[]>('list')
   assert.deepEqual(
     list.map(({ name, role, status }) => [name, role, status]),
@@ -77,7 +77,7 @@ test('role, reset, suspend and activate do what they say to whoever is signed in
 
 test('the commands refuse what they cannot do', async () => {
   for (const name of ['K', 'Kim', 'two words', '-kim', 'k'.repeat(41), 'kim\n']) {
-    await assert.rejects(run('add', { role: 'viewer' }, name), /NAME is 2 to 40 small letters/)
+    await assert.rejects(run('add', { role: 'viewer' }, name), /NAME is 2 to 40 lower-case letters/)
   }
   await assert.rejects(run('add', {}, 'choi'), /--role ROLE is needed/)
   await assert.rejects(run('add', { role: 'owner' }, 'choi'), new RegExp(roles.join('.*')))

@@ -1,5 +1,5 @@
-// The command line as a person and as a script meet it: what goes where, with which exit code, how it ends when it is
-// interrupted, and from wherever it is called.
+// The command line as a process, for people and for scripts: what it writes to stdout and stderr, its exit codes, how it ends
+// when it is interrupted, and calls from other directories.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
@@ -49,7 +49,7 @@ test('with --json an error is one JSON document on stderr, with the exit code, a
     [['keys', 'suspend', 'key_none'], {}, { error: 'There is no key key_none.', exitCode: 1 }],
     [['keys', 'suspend'], {}, { error: 'keys suspend: exactly one KEYID is needed (see: keys list)', exitCode: 2 }],
     [['kyes'], {}, { error: 'There is no command "kyes". Did you mean "keys"?', exitCode: 2 }],
-    [[], {}, { error: 'There is no command.', exitCode: 2 }],
+    [[], {}, { error: 'No command was given.', exitCode: 2 }],
     [['keys', 'list'], { PORT: 'x' }, { error: 'PORT: expected a whole number from 0 to 65535, got "x"', exitCode: 1 }],
   ]
   await Promise.all(
@@ -81,7 +81,7 @@ test('a reader that goes away ends it quietly, with the exit code of a broken pi
   assert.deepEqual([code, stderr], [141, ''])
 })
 
-/** A gateway that takes every request and answers none. */
+/** A gateway that accepts every request and never answers. */
 async function silentGateway(t: Cleaner): Promise<{ url: string; asked: Promise<unknown> }> {
   const server = createServer()
   const asked = once(server, 'request')
@@ -94,7 +94,7 @@ async function silentGateway(t: Cleaner): Promise<{ url: string; asked: Promise<
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
-/** A command that waits for the gateway, and is sent a signal then. */
+/** Runs a command and sends it the signal while it waits for the gateway. */
 async function interrupted(t: Cleaner, signal: NodeJS.Signals, settings: Environment) {
   const gateway = await silentGateway(t)
   const keys = { TOSS_CLIENT_KEY: 'test_ck_x', TOSS_SECRET_KEY: 'test_sk_x', KEY_PEPPER: 'a pepper for the tests only' }
@@ -104,7 +104,7 @@ async function interrupted(t: Cleaner, signal: NodeJS.Signals, settings: Environ
   await Promise.race([gateway.asked, launched.ended])
   launched.child.kill(signal)
   const { code, stdout, stderr } = await launched.ended
-  const error = 'Interrupted. What it has done stays done; what it has begun at the gateway, the worker finishes.'
+  const error = 'Interrupted. Finished changes remain; the worker completes operations begun at the gateway.'
   assert.deepEqual([stdout, JSON.parse(stderr)], ['', { error, exitCode: code }])
   return code
 }

@@ -142,7 +142,7 @@ const notCommands: { args: string[]; says: RegExp }[] = [
   { args: ['keys'], says: /^Usage: credits keys <verb> .*\n\n {2}credits keys issue --customer NAME\|UUID /s },
   {
     args: ['keys', 'burn'],
-    says: /^There is no command "keys burn"\. With keys there are: issue, suspend, .*\n\nMore: credits help keys\n$/,
+    says: /^There is no command "keys burn"\. Commands of keys: issue, suspend, .*\n\nMore: credits help keys\n$/,
   },
   { args: ['keys', 'issue'], says: /^keys issue: --customer NAME\|UUID is needed/ },
   { args: ['keys', 'issue', '--customer'], says: /^keys issue: --customer NAME\|UUID: the value is missing\n/ },

@@ -213,15 +213,15 @@ const notCommands: { args: string[]; says: RegExp }[] = [
     args: ['reconcile', '--from', '2026-02-01', '--to', '2026-01-31'],
     says: /^reconcile: --to must be after --from\n/,
   },
-  { args: ['reconcile', '2026-01-31'], says: /^reconcile: "2026-01-31" is one word too many: / },
+  { args: ['reconcile', '2026-01-31'], says: /^reconcile: unexpected argument "2026-01-31": / },
   { args: ['orders', 'show'], says: /^orders show: exactly one ORDERID is needed\n/ },
   { args: ['orders', 'refund', 'a'], says: /^orders refund: --reason TEXT is needed, 1 to 200 characters\n/ },
   { args: ['orders', 'refund', 'a', '--reason', 'x'.repeat(201)], says: /^orders refund: --reason TEXT is needed/ },
   {
     args: ['orders', 'refund', 'a', '--reason', 'b', 'c'],
-    says: /^orders refund: .*a text of several words needs quotes\n/,
+    says: /^orders refund: .*put a text with spaces in quotes\n/,
   },
-  { args: ['discrepancies', 'list', 'all'], says: /^discrepancies list: "all" is one word too many: / },
+  { args: ['discrepancies', 'list', 'all'], says: /^discrepancies list: unexpected argument "all": / },
   { args: ['discrepancies', 'resolve', 'x', '--reason', 'y'], says: /^discrepancies resolve: ID is the discrepancyId/ },
 ]
 for (const { args, says } of notCommands) {

@@ -165,11 +165,11 @@ async function startShared() {
 test('DATABASE_URL works without an embedded server', async () => {
   const { dataDir, service, database } = await startShared()
   const { connection } = database
-  const orderId = await clientOf(service.publicUrl, demoKeyIn(service.said.stdout) ?? '').buy('STANDARD')
+  const orderId = await clientOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '').buy('STANDARD')
   const orders = await database.query('select order_id as id, status from orders')
   assert.deepEqual(orders, [{ id: orderId, status: 'CONFIRMED' }])
-  assert.match(service.said.stdout, new RegExp(`database +PostgreSQL, ${connection.database} at the local socket`))
-  assert.equal(service.said.stdout.includes(connection.password), false)
+  assert.match(service.output.stdout, new RegExp(`database +PostgreSQL, ${connection.database} at the local socket`))
+  assert.equal(service.output.stdout.includes(connection.password), false)
   const left = ['key-pepper', 'sandbox', 'sandbox.url', 'service.pid', 'storefront', 'webhook-token']
   assert.deepEqual(fs.readdirSync(dataDir).sort(), left)
 })
@@ -203,7 +203,7 @@ test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes 
   const ready = await fetch(`http://127.0.0.1:${new URL(service.internalUrl).port}/readyz`)
   assert.match(await ready.text(), /"money":"no money moves: the sandbox as the gateway"/)
   await service.stop()
-  const entries = service.said.stdout
+  const entries = service.output.stdout
     .trim()
     .split('\n')
     .map((entry) => JSON.parse(entry) as Record<string, unknown>)
@@ -211,7 +211,7 @@ test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes 
   assert.ok(warnings.includes('production with the sandbox as the gateway: no money moves'), warnings.join('\n'))
   const started = entries.find(({ msg }) => msg === 'ready')
   assert.deepEqual([started?.pid, started?.publicUrl], [service.pid, service.publicUrl])
-  assert.doesNotMatch(service.said.stdout + service.said.stderr, /cpk_/)
+  assert.doesNotMatch(service.output.stdout + service.output.stderr, /cpk_/)
   assert.equal((await query('select key_id from api_keys')).length, 1, 'no key that nobody has seen')
 })
 

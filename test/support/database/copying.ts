@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
-import type { BareCall, Values } from '../../../src/commands/command.ts'
+import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
 import { testPeppers } from '../service/service.ts'
 import { createTestDatabase, type ServerConnection, silentLog } from './database.ts'
 
@@ -11,17 +11,17 @@ export type CallOptions = {
   to: ServerConnection | undefined
   dataDir: string
   values: Values
-  peppers?: ReturnType<BareCall['knownPeppers']>
+  peppers?: ReturnType<StandaloneCall['knownPeppers']>
   signal?: AbortSignal
-  onProgress?: BareCall['onProgress']
+  onProgress?: StandaloneCall['onProgress']
 }
 
-export function bareCall({ to, dataDir, values, ...options }: CallOptions): BareCall {
+export function bareCall({ to, dataDir, values, ...options }: CallOptions): StandaloneCall {
   return {
     positionals: [],
     values,
-    place: { databaseUrl: to && databaseUrl(to), dataDir, databaseConnections: 4, log: silentLog },
-    pathOf: (typed) => typed,
+    databaseOptions: { databaseUrl: to && databaseUrl(to), dataDir, databaseConnections: 4, log: silentLog },
+    resolvePath: (typed) => typed,
     knownPeppers: () => ('peppers' in options ? options.peppers : testPeppers),
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal ?? new AbortController().signal,

@@ -1,18 +1,18 @@
-// A command of the operator called as the command line calls it, without a process: what is wrong with the words is
-// thrown, and the command gets the parts that a test has.
+// Calls a command in this process, as the command line does: a fault in its input is thrown, and the command gets the parts
+// that the test provides.
 import assert from 'node:assert/strict'
-import type { Call, Command, Words } from '../../../src/commands/command.ts'
+import type { Call, Command, CommandInput } from '../../../src/commands/command.ts'
 import { faultIn } from '../../../src/commands/line/parse.ts'
 
-/** Whatever a test does not give is not to be asked for. */
+/** The command must not use a part that is missing in `parts`. */
 export async function callCommand<Result>(
   commands: readonly Command[],
   name: string,
-  words: Partial<Words>,
+  input: Partial<CommandInput>,
   parts: Partial<Call>,
 ): Promise<Result> {
   const command = commands.find((each) => each.name === name) ?? assert.fail(`there is no command ${name}`)
-  const { positionals = [], values = {} } = words
+  const { positionals = [], values = {} } = input
   const fault = faultIn(command, { positionals, values })
   if (fault) throw new Error(fault)
   const onProgress = () => undefined

@@ -1,0 +1,46 @@
+// `backup`: writes the whole database into a file, in one snapshot, while the service runs.
+import { requireNew, writeBackup } from '../../db/copy/backup-file.ts'
+import { copiedTables } from '../../db/copy/load.ts'
+import { withSnapshot } from '../../db/copy/source.ts'
+import { compareSchema } from '../../db/migrate.ts'
+import { openDatabase } from '../../db/open.ts'
+import { withClient } from '../../db/prepare.ts'
+import type { StandaloneCall } from '../command.ts'
+import { secretChecksOf, uncheckedSecretsText } from './backup-secrets.ts'
+import { rowCounts } from './fill.ts'
+
+export async function backup(call: StandaloneCall): Promise<object> {
+  const { databaseOptions, onProgress, signal } = call
+  const file = call.resolvePath(call.values.to ?? '')
+  requireNew(file)
+  const startedAt = performance.now()
+  const opened = await openDatabase({ ...databaseOptions, use: 'command' })
+  try {
+    if ((await compareSchema(opened.database)).isAhead) {
+      throw new Error('The database is of a newer version: take the backup with that version.')
+    }
+    const secretChecks = secretChecksOf(call.knownPeppers())
+    const { bytes, sums, version } = await withClient(opened.serving, opened.place, (client) =>
+      withSnapshot(client, copiedTables, async (source) => ({
+        version: source.migrations.at(-1)?.version ?? 0,
+        ...(await writeBackup({
+          file,
+          source,
+          secretChecks,
+          signal,
+          onProgress: (done, total) => onProgress('rows', done, total),
+        })),
+      })),
+    )
+    return {
+      file,
+      bytes,
+      schemaVersion: version,
+      tookMs: Math.round(performance.now() - startedAt),
+      ...(secretChecks === 'not known' && { secrets: uncheckedSecretsText }),
+      tables: rowCounts(sums),
+    }
+  } finally {
+    await opened.close()
+  }
+}
