@@ -1,24 +1,33 @@
 // The endpoints of the internal API as the API document describes them, beyond their schemas: texts, examples, and the
 // refusals of each in the order in which they are judged.
 import { refuse } from '../core/errors.ts'
-import { contradicts, type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
+import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
+import {
+  customerNotFound,
+  holdRefusals,
+  insufficientCredits,
+  referenceRefusals,
+  statementRefusals,
+} from './refusals.ts'
 import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit } from './schemas.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
 const reference = 'analyses/2026-11-15/4711'
+const released = { state: 'RELEASED', captured: null, credits: 5 } as const
+const captured = { state: 'CAPTURED', captured: 3, credits: 5 } as const
 
 const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
-  refuse('BUS002', { metadata: { requested: 5, available: 3 } }),
+  insufficientCredits(5, 3),
 )
 const busy: Refused = refused(
   'the service is busy, or it is not known whether it happened: repeat the request, nothing is done twice',
   refuse('SVC001'),
 )
-const noCustomer: Refused = refused('there is no such customer', refuse('NOT000'))
-const noHold: Refused = refused('there is no such hold of this customer', refuse('NOT000'))
+const noCustomer: Refused = refused('there is no such customer', customerNotFound())
+const noHold: Refused = refused('there is no such hold of this customer', holdRefusals.holdNotFound())
 
 export const documented = {
   spend: {
@@ -34,11 +43,8 @@ export const documented = {
       missing('reference'),
       notAllowed('credits', CreditsToMove),
       noCustomer,
-      contradicts('the reference was used with other credits', {
-        field: 'reference',
-        rule: 'was used to spend 7 credits',
-      }),
-      contradicts('the reference was used for a hold', { field: 'reference', rule: 'was used for a hold' }),
+      refused('the reference was used with other credits', referenceRefusals.spentOtherCredits(7)),
+      refused('the reference was used for a hold', referenceRefusals.usedForHold()),
       tooLittle,
       busy,
     ],
@@ -61,11 +67,8 @@ export const documented = {
       missing('reference'),
       notAllowed('expiresInSeconds', ExpiresInSeconds),
       noCustomer,
-      contradicts('the reference was used with other credits', {
-        field: 'reference',
-        rule: 'was used for a hold of 7 credits',
-      }),
-      contradicts('the reference was used to spend', { field: 'reference', rule: 'was used to spend credits' }),
+      refused('the reference was used with other credits', referenceRefusals.heldOtherCredits(7)),
+      refused('the reference was used to spend', referenceRefusals.usedToSpend()),
       tooLittle,
       busy,
     ],
@@ -83,8 +86,8 @@ export const documented = {
       missing('customerId'),
       notAllowed('credits', CreditsToMove),
       noHold,
-      contradicts('more than was held', { field: 'credits', rule: 'must be at most the credits of the hold, 5' }),
-      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is RELEASED' }),
+      refused('more than was held', holdRefusals.moreThanHeld(released)),
+      refused('the hold has ended otherwise', holdRefusals.endedOtherwise(released)),
       busy,
     ],
   },
@@ -99,7 +102,7 @@ export const documented = {
       missing('customerId'),
       notAllowed('customerId', CustomerId),
       noHold,
-      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is CAPTURED, 3 of 5' }),
+      refused('the hold has ended otherwise', holdRefusals.endedOtherwise(captured)),
       busy,
     ],
   },
@@ -152,8 +155,8 @@ export const documented = {
     },
     refusals: [
       notAllowed('limit', Limit),
-      contradicts('the time does not exist', { field: 'from', rule: 'must be a time that exists' }),
-      contradicts('it would end before it begins', { field: 'to', rule: 'must not be before from' }),
+      refused('the time does not exist', statementRefusals.noSuchTime('from')),
+      refused('it would end before it begins', statementRefusals.endsBeforeItBegins()),
       noCustomer,
     ],
   },

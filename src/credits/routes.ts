@@ -4,13 +4,14 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type Type from 'typebox'
 import { readMoment } from '../core/clock.ts'
-import { refuse, refuseFields } from '../core/errors.ts'
+import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
 import { documented } from './document.ts'
 import { endHold, openHold } from './holds.ts'
+import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
   defaultHoldSeconds,
@@ -93,7 +94,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       schema: { params: StatementParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
-      const { entries, ...rest } = await readStatement(database, queryOf(params.customerId, query))
+      const { entries, ...rest } = await readStatement(database, statementQueryOf(params.customerId, query))
       const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
       return success({ ...rest, entries: shown }, 'The statement of the customer.')
     },
@@ -101,35 +102,33 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 }
 
 function keyOf({ holdId }: { holdId: string }, { customerId }: { customerId: string }) {
-  return { customerId: customerId.toLowerCase(), holdId: idOf(holdId) }
+  return { customerId: customerId.toLowerCase(), holdId: idOf(holdId, holdRefusals.holdNotFound) }
 }
 
-/** Of a path. */
-function idOf(text: string): string {
-  if (!uuidPattern.test(text)) throw refuse('NOT000')
+/** From a path: text that is no UUID identifies nothing. */
+function idOf(text: string, notFound: () => Refusal): string {
+  if (!uuidPattern.test(text)) throw notFound()
   return text.toLowerCase()
 }
 
 /** What a statement is asked for, from a path and a query. */
-export function queryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
+export function statementQueryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
   const { cursor, limit, kind } = query
   const times = { from: timeOf('from', query.from), to: timeOf('to', query.to) }
-  if (times.from && times.to && times.from > times.to) {
-    throw refuseFields('VAL003', [{ field: 'to', rule: 'must not be before from' }])
-  }
+  if (times.from && times.to && times.from > times.to) throw statementRefusals.endsBeforeItBegins()
   return {
     ...times,
-    // After the rest of the request: whom nobody knows comes last.
-    customerId: idOf(customerId),
+    // Last, because VAL003 of the request takes precedence over NOT000.
+    customerId: idOf(customerId, customerNotFound),
     kinds: kind === undefined ? null : (kind.split(',') as NonNullable<Query['kinds']>),
     cursor: cursor === undefined ? null : Number(cursor),
     limit: limit === undefined ? defaultPage : Number(limit),
   }
 }
 
-function timeOf(field: string, text: string | undefined): Date | null {
+function timeOf(field: 'from' | 'to', text: string | undefined): Date | null {
   if (text === undefined) return null
   const time = readMoment(text)
-  if (!time) throw refuseFields('VAL003', [{ field, rule: 'must be a time that exists' }])
+  if (!time) throw statementRefusals.noSuchTime(field)
   return time
 }

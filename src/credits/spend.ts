@@ -1,7 +1,6 @@
 // Spends credits now. Idempotent by the reference within the customer: a retry gets the first answer; a reference that was
 // refused for lack of credits is not burnt, because it is kept by the entry alone.
 import { type Batch, createBatch } from '../core/batch.ts'
-import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { blame, type Database, statement } from '../db/database.ts'
 import { columns } from '../db/set-wise.ts'
@@ -9,6 +8,7 @@ import { emitEvents } from '../events/outbox.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
 import { onceMore } from './once-more.ts'
 import { unlessUsed } from './references.ts'
+import { customerNotFound, insufficientCredits, referenceRefusals } from './refusals.ts'
 
 export type SpendInput = { customerId: string; credits: number; reference: string; serviceId: string }
 
@@ -80,16 +80,9 @@ export type SpendAnswer = { reference: string; credits: number; balance: number 
 export async function spendCredits(spend: Batch<SpendInput, SpendOutput>, input: SpendInput): Promise<SpendAnswer> {
   const { reference, credits } = input
   const { spent, available, isHold } = await spend(input)
-  if (available === null) throw refuse('NOT000')
-  if (isHold) throw refuseFields('VAL003', [{ field: 'reference', rule: 'was used for a hold' }])
-  if (spent === 0) throw refuseForLack(credits, available)
-  if (spent !== credits) {
-    throw refuseFields('VAL003', [{ field: 'reference', rule: `was used to spend ${spent} credits` }])
-  }
+  if (available === null) throw customerNotFound()
+  if (isHold) throw referenceRefusals.usedForHold()
+  if (spent === 0) throw insufficientCredits(credits, available)
+  if (spent !== credits) throw referenceRefusals.spentOtherCredits(spent)
   return { reference, credits, balance: available }
-}
-
-/** BUS002, with what was asked and what is there. */
-export function refuseForLack(requested: number, available: number): Refusal {
-  return refuse('BUS002', { metadata: { requested, available } })
 }

@@ -1,7 +1,7 @@
 // Why a balance is what it is: the movements of a customer's credits, newest first and page by page, with the balance
 // before and after the time asked for, and what is set aside now.
-import { refuse } from '../core/errors.ts'
 import type { Database } from '../db/database.ts'
+import { customerNotFound } from './refusals.ts'
 import {
   type Balances,
   type EntryKind,
@@ -55,7 +55,7 @@ export async function findRange(
 export async function readStatement(database: Database, query: StatementQuery): Promise<Statement> {
   const { customerId, kinds, cursor, limit } = query
   const account = await readAccount(database, customerId)
-  if (!account) throw refuse('NOT000')
+  if (!account) throw customerNotFound()
   const { above, upTo } = await findRange(database, query, account.lastEntry)
   const top = cursor === null ? upTo : Math.min(upTo, cursor - 1)
   const bottom = Math.max(above, top - scannedAtMost)

@@ -3,7 +3,6 @@
 // told of a cancellation: the one that finishes it, or the first that comes after the background has finished it. Every
 // other is told that the order is closed.
 import { deadlineIn } from '../core/clock.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { PaymentContext } from './context.ts'
@@ -11,6 +10,7 @@ import { type Asked, type CancelSubject, findCancelSubject } from './operations/
 import { claimAnswer } from './operations/lease.sql.ts'
 import { createPauses } from './operations/pauses.ts'
 import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
+import { cancelRefusals, outcomeUnknown } from './refusals.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
@@ -27,10 +27,10 @@ export async function cancel(
     // A cancel does not capture what it would have to give back: a confirm that never arrived ends refused.
     const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'send again'
     const conclusion = await proceed(context, met, errand, asked)
-    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    if (conclusion?.kind === 'unknown') throw outcomeUnknown()
     if (conclusion?.finished && met.operation?.kind === 'CANCEL') return answer(conclusion, request)
     // Somebody else is at work, or the confirm has just been settled: look again.
-    if (!conclusion && !(await pause())) throw refuse('SVC001')
+    if (!conclusion && !(await pause())) throw outcomeUnknown()
   }
 }
 
@@ -72,22 +72,18 @@ async function isFirstToHear(context: PaymentContext, subject: CancelSubject, in
 
 /** Why the claim failed. Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
 function judge(subject: CancelSubject | null, intent: Intent): Opening {
-  if (!subject) throw refuse('NOT000')
+  if (!subject) throw cancelRefusals.paymentNotFound()
   const { order, confirm, cancel: open, available } = subject
   if (order.status === 'PENDING') return { kind: 'open', operation: confirm }
-  if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment is not captured: there is nothing to cancel.')
-  if (order.status === 'CANCELLED') throw refuseCancel(intent, 'The payment is already cancelled.')
-  if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
+  if (order.status === 'FAILED') throw cancelRefusals.notCaptured(intent)
+  if (order.status === 'CANCELLED') throw cancelRefusals.alreadyCancelled(intent)
+  if (order.status === 'REFUNDED') throw cancelRefusals.alreadyRefunded(intent)
   // A claim that was repeated after a lost connection finds its own operation: it had been made.
   if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'open', operation: open }
-  if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are spent or set aside.')
+  if (available < order.credits) throw cancelRefusals.creditsSpentOrHeld(intent)
   return { kind: 'race', operation: null }
 }
 
 function answer(conclusion: Concluded, request: CancelRequest): void {
-  if (conclusion.kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
-}
-
-function refuseCancel({ paymentKey, reason }: CancelRequest, message: string): Refusal {
-  return refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } })
+  if (conclusion.kind === 'rejected') throw cancelRefusals.refusedByGateway(request)
 }

@@ -3,13 +3,13 @@
 // which it waits for when somebody is at work on it and settles itself when nobody is. One gateway call in all.
 import { assert } from '../core/assert.ts'
 import { type Deadline, deadlineIn, within } from '../core/clock.ts'
-import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
 import type { Asked, ConfirmSubject, Operation } from './operations/begin.sql.ts'
 import { createPauses } from './operations/pauses.ts'
 import { type Concluded, idsOf, type Opening, openedOperation, proceed } from './operations/run.ts'
+import { confirmRefusals, orderNotFound, outcomeUnknown } from './refusals.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 
@@ -23,7 +23,7 @@ export async function confirm(
   request: ConfirmRequest,
   asked?: Asked,
 ): Promise<ConfirmAnswer> {
-  if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
+  if (!orderIdPattern.test(request.orderId)) throw orderNotFound()
   const { confirming, settings } = context
   const deadline = deadlineIn(settings.operationWaitMs)
   const key = `${customerId}/${request.orderId}`
@@ -32,7 +32,7 @@ export async function confirm(
     const same = running.paymentKey === request.paymentKey
     const joined = same ? running.answer : running.answer.catch(() => undefined)
     const answer = await within(deadline, joined, 'late' as const)
-    if (answer === 'late') throw refuse('SVC001')
+    if (answer === 'late') throw outcomeUnknown()
     if (same && answer) return answer
   }
   const answer = confirmAlone(context, customerId, request, deadline, asked)
@@ -56,10 +56,10 @@ async function confirmAlone(
     const met = await begin(context, customerId, request, asked)
     if (met.kind === 'confirmed') return met.answer
     const conclusion = await proceed(context, met, 'send again', asked)
-    if (conclusion?.kind === 'unknown') throw refuse('SVC001')
+    if (conclusion?.kind === 'unknown') throw outcomeUnknown()
     if (met.kind === 'begun' && conclusion?.finished) return answerOf(request, conclusion)
     // Somebody else is at work, or has just finished: look again.
-    if (!conclusion && !(await pause())) throw refuse('SVC001')
+    if (!conclusion && !(await pause())) throw outcomeUnknown()
   }
 }
 
@@ -93,22 +93,22 @@ async function claim(
 
 /** Why the claim failed, in the order of precedence: the order itself, what it says of the request, its state. */
 function judge(subject: ConfirmSubject | null, operation: Operation): Met {
-  if (!subject) throw refuse('NOT000')
+  if (!subject) throw orderNotFound()
   const { order, confirm, paymentKeyTaken } = subject
-  if (order.amount !== operation.amount) throw refuseField('amount', `must be the amount of the order, ${order.amount}`)
+  if (order.amount !== operation.amount) throw confirmRefusals.wrongAmount(order)
   if (order.status === 'CONFIRMED' && confirm?.paymentKey === operation.paymentKey) {
     return { kind: 'confirmed', answer: originalAnswer(subject) }
   }
-  if (order.status !== 'PENDING') throw refuseState(order.status)
+  if (order.status !== 'PENDING') throw confirmRefusals.notPending(order.status)
   // A claim that was repeated after a lost connection finds its own operation: it had been made.
   if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
   if (confirm) return { kind: 'open', operation: confirm }
-  if (paymentKeyTaken) throw refuseField('paymentKey', 'belongs to another order')
+  if (paymentKeyTaken) throw confirmRefusals.paymentKeyOfAnotherOrder()
   return { kind: 'race', operation: null }
 }
 
 function answerOf({ orderId }: ConfirmRequest, conclusion: Concluded): ConfirmAnswer {
-  if (conclusion.kind === 'rejected') throw refuseState('FAILED', 'The payment was refused.')
+  if (conclusion.kind === 'rejected') throw confirmRefusals.refusedByGateway()
   assert(conclusion.finished?.totalCredits != null, 'a confirm was approved without a grant')
   return { orderId, creditsAdded: conclusion.finished.credits, totalCredits: conclusion.finished.totalCredits }
 }
@@ -116,12 +116,4 @@ function answerOf({ orderId }: ConfirmRequest, conclusion: Concluded): ConfirmAn
 function originalAnswer({ order, confirm }: ConfirmSubject): ConfirmAnswer {
   assert(confirm?.totalCredits != null, 'a confirmed order without the answer of its confirm')
   return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits }
-}
-
-function refuseField(field: string, rule: string): Refusal {
-  return refuseFields('VAL003', [{ field, rule }])
-}
-
-function refuseState(status: string, message = `The order is ${status}, not PENDING.`): Refusal {
-  return refuseFields('VAL003', [{ field: 'orderId', rule: `the order is ${status}` }], message)
 }

@@ -1,11 +1,11 @@
 // Section 4.1: a purchase is one insert. The idempotency key lives on the order, unique within the customer and for as
 // long as the order: a retry finds the original order whatever its state, and no second one can appear. A request that
 // was refused leaves nothing behind, so its key can be used again.
-import { refuse, refuseFields } from '../core/errors.ts'
 import { newOrderId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
 import type { OrderOfKey } from './orders.sql.ts'
 import { type PackageType, packageOf } from './packages.ts'
+import { purchaseRefusals } from './refusals.ts'
 
 export type PurchaseRequest = { packageType: PackageType; paymentMethod: string; idempotencyKey: string | null }
 
@@ -34,7 +34,7 @@ export async function purchase(
   }
 
   const found = await context.batches.findOrderOfKey({ customerId, orderId, idempotencyKey })
-  if (!found) throw refuse('SVC001', { message: `${maxPending} orders are awaiting confirmation. Retry later.` })
+  if (!found) throw purchaseRefusals.tooManyPending(maxPending)
   requireSameRequest(found, request)
   return answer(context, found)
 }
@@ -42,11 +42,7 @@ export async function purchase(
 /** Read to the letter rule 1 could return the original order here too; an error tells the caller of its bug. */
 function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
   if (found.packageType === request.packageType && found.paymentMethod === request.paymentMethod) return
-  throw refuseFields(
-    'VAL003',
-    [{ field: 'X-Idempotency-Key', rule: 'belongs to an earlier purchase with another body' }],
-    'The X-Idempotency-Key was used for a purchase with another body.',
-  )
+  throw purchaseRefusals.idempotencyKeyUsed()
 }
 
 /** The order's data with the checkout data of now. */

@@ -6,6 +6,7 @@ import { findCancelSubject } from './operations/begin.sql.ts'
 import { findOrderKeys, type Order } from './orders.sql.ts'
 import { findReviewSubject } from './recovery/review.sql.ts'
 import { isFor } from './recovery/review.ts'
+import { refundBlockOf } from './refusals.ts'
 
 export type RefundQuote = {
   orderId: string
@@ -28,7 +29,7 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   const { database, gateway } = context
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
   const subject = key && (await findReviewSubject(database, key))
-  if (!key || !subject?.paymentKey || subject.order.status !== 'CONFIRMED' || subject.open) return undefined
+  if (!key || !subject?.paymentKey || refundBlockOf(subject.order.status, subject.open)) return undefined
   const { customerId } = key
   const { paymentKey, order } = subject
   const [books, sighting] = await Promise.all([

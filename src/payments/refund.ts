@@ -3,13 +3,13 @@
 // order as its shortfall. A refund that has happened gives the same answer again.
 import { assert } from '../core/assert.ts'
 import { deadlineIn } from '../core/clock.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
 import { createPauses } from './operations/pauses.ts'
 import { type Opening, openedOperation, proceed } from './operations/run.ts'
 import { findOrderKeys } from './orders.sql.ts'
 import { findReviewSubject, type ReviewSubject } from './recovery/review.sql.ts'
+import { orderNotFound, refundBlockOf, refundRefusals } from './refusals.ts'
 
 export type RefundRequest = { orderId: string; reason: string }
 export type RefundAnswer = {
@@ -22,7 +22,7 @@ export type RefundAnswer = {
 
 export async function refund(context: PaymentContext, { orderId, reason }: RefundRequest): Promise<RefundAnswer> {
   const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
-  if (!key) throw refuse('NOT000', { message: `There is no order ${orderId}.` })
+  if (!key) throw orderNotFound(orderId)
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   const operationId = newOperationId()
   for (;;) {
@@ -34,10 +34,10 @@ export async function refund(context: PaymentContext, { orderId, reason }: Refun
     // A refund does not capture what it would have to give back; the caller of a cancel it finishes is yet to be told.
     const errand = met.operation?.kind === 'CONFIRM' ? 'only look' : 'in the background'
     const conclusion = await proceed(context, met, errand)
-    if (conclusion?.kind === 'unknown') throw stillOpen(conclusion.code, met)
-    if (conclusion?.kind === 'rejected' && met.operation?.kind === 'REFUND')
-      throw refuseRefund('the gateway refused it', 'refused by the gateway')
-    if (!conclusion && !(await pause())) throw stillOpen('somebody else is at work on it', met)
+    if (conclusion?.kind === 'unknown') throw refundRefusals.outcomeUnknown(conclusion.code, met.operation)
+    if (conclusion?.kind === 'rejected' && met.operation?.kind === 'REFUND') throw refundRefusals.refusedByGateway()
+    if (!conclusion && !(await pause()))
+      throw refundRefusals.outcomeUnknown('another process is working on it', met.operation)
   }
 }
 
@@ -62,24 +62,6 @@ function answerOf({ order, open }: ReviewSubject): RefundAnswer | undefined {
     assert(shortfall !== null, 'a refunded order without its shortfall')
     return { orderId, status, creditsTakenBack: credits - shortfall, shortfall }
   }
-  if (status === 'CONFIRMED' || open) return undefined
-  throw refuseRefund(`the order is ${status}, not CONFIRMED`, 'not confirmed')
-}
-
-/** `open`: something else is, and no refund was begun. */
-export type RefundRefusal = 'refused by the gateway' | 'not confirmed' | 'open'
-
-function refuseRefund(why: string, reason: RefundRefusal): Refusal {
-  return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason } })
-}
-
-function stillOpen(why: string, { operation }: Opening): Refusal {
-  const told = (then: string) => `Not known yet (${why}). ${then}`
-  // A claim whose answer was lost is told apart from one that came too late by looking once more.
-  if (!operation) return refuse('SVC001', { message: told('Look at the order before you try again.') })
-  if (operation.kind === 'REFUND')
-    return refuse('SVC001', { message: told('The credits are set aside, and the refund goes on in the background.') })
-  const reason: RefundRefusal = 'open'
-  const message = told('No refund was begun: something else on the order is open. Try again in a moment.')
-  return refuse('SVC001', { message, metadata: { reason } })
+  if (refundBlockOf(status, open)?.refusal === 'not confirmed') throw refundRefusals.notConfirmed(status)
+  return undefined
 }

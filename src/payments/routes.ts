@@ -2,7 +2,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import { valuesOf } from '../http/headers.ts'
@@ -14,6 +13,7 @@ import { documented } from './document.ts'
 import type { Asked } from './operations/begin.sql.ts'
 import { packages, paymentMethod } from './packages.ts'
 import { purchase } from './purchase.ts'
+import { orderNotFound, purchaseRefusals } from './refusals.ts'
 import {
   BalanceData,
   CancelBody,
@@ -34,9 +34,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   const [value] = values
   if (value === undefined) return null
   if (values.length === 1 && idempotencyKeyPattern.test(value)) return value
-  throw refuseFields('VAL003', [
-    { field: 'X-Idempotency-Key', rule: 'must be 1 to 255 visible ASCII characters, once' },
-  ])
+  throw purchaseRefusals.malformedIdempotencyKey()
 }
 
 function askedBy({ id: requestId, traceParent, keyId }: FastifyRequest): Asked {
@@ -111,7 +109,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       const order = orderIdPattern.test(orderId)
         ? await context.batches.findOrder({ customerId: request.customerId, orderId })
         : null
-      if (!order) throw refuse('NOT000')
+      if (!order) throw orderNotFound()
       const { createdAt, confirmedAt } = order
       const times = { createdAt: createdAt.toISOString(), confirmedAt: confirmedAt?.toISOString() ?? null }
       return success({ ...order, ...times }, 'The payment status.')
