@@ -1,5 +1,5 @@
 // Commands about a customer: why the balance is what it is, and below what it is told of.
-import { updateLowCredits } from '../credits/low-credits.ts'
+import { updateLowCredits } from '../credits/accounts.sql.ts'
 import { type EntryKind, entryKinds } from '../credits/statement.sql.ts'
 import { balancesAt } from '../credits/statement.ts'
 import { statementCsv } from '../credits/statement-csv.ts'

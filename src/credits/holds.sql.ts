@@ -2,9 +2,9 @@
 // account; it ends once, because whoever ends it finds it ACTIVE under its lock or changes nothing.
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
-import { emitEvents } from '../events/outbox.ts'
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
-import { unlessUsed } from './references.ts'
+import { emitEvents } from '../events/outbox.sql.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
+import { withResultOfUsedReferences } from './references.sql.ts'
 
 export type HoldOpening = {
   customerId: string
@@ -79,7 +79,7 @@ export async function openHolds(database: Database, inputs: HoldOpening[]): Prom
     openHoldsStatement,
     columns(inputs, 'customerId', 'holdId', 'credits', 'reference', 'serviceId', 'expiresInSeconds'),
   )
-  return unlessUsed(database, inputs, outputs, {
+  return withResultOfUsedReferences(database, inputs, outputs, {
     isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       holdId,

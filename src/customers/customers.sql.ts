@@ -1,6 +1,6 @@
 // The statements on customers and their API keys.
 import { uuidPattern } from '../core/ids.ts'
-import { openAccounts } from '../credits/ledger.ts'
+import { openAccounts } from '../credits/accounts.sql.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
 

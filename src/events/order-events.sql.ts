@@ -3,7 +3,7 @@
 // found by bisecting, then a short stretch is read.
 import { type Database, statement } from '../db/database.ts'
 import type { StoredEvent } from './events.sql.ts'
-import type { EventType } from './outbox.ts'
+import type { EventType } from './outbox.sql.ts'
 
 /** When an operation ended that wrote such an event, as JSON has it. */
 export type EndOfOrder = { type: EventType; at: string }

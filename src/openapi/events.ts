@@ -1,7 +1,7 @@
 // The events that the service sends, as webhooks of the API document. Their data is written by SQL; a test holds events
 // that were really delivered against these schemas.
 import Type from 'typebox'
-import type { EventType } from '../events/outbox.ts'
+import type { EventType } from '../events/outbox.sql.ts'
 import type { OrderStatus } from '../payments/order-status.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'

@@ -2,7 +2,7 @@
 // that makes them.
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
-import { updateLowCredits } from '../../credits/low-credits.ts'
+import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import { statementQueryOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement.ts'
 import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../../customers/api-keys.ts'

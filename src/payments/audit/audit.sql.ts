@@ -4,7 +4,7 @@
 // "a customer", and every look beside the chunk is a look into an index.
 import { type Database, type Statement, statement } from '../../db/database.ts'
 import { rules, rulesOf } from './rules.ts'
-import { type Scan, type ScanName, scans } from './scans.ts'
+import { type Scan, type ScanName, scans } from './scans.sql.ts'
 
 /**
  * What one statement reads at most: a page of the widest table takes 3.4 MB, within the 4 MB that PostgreSQL keeps in

@@ -16,7 +16,7 @@ import {
 } from './audit.sql.ts'
 import { type AuditCause, type Finding, findMostCounted, insertAudit } from './record.sql.ts'
 import { type Rule, rules } from './rules.ts'
-import { type ScanName, scans } from './scans.ts'
+import { type ScanName, scans } from './scans.sql.ts'
 
 /** Whom it is about is null where it is not about one of those. */
 export type Violation = {

@@ -1,7 +1,7 @@
 // The audits that have been: one row each, written when it has ended and never changed. And the claim of the one that is made
 // every day: a row for a Korean day, which one process has until its lease is over, and which no second audit gets.
 import { type Database, statement } from '../../db/database.ts'
-import type { ScanName } from './scans.ts'
+import type { ScanName } from './scans.sql.ts'
 
 export type AuditCause = 'DAILY' | 'COMMAND'
 

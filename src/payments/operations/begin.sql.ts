@@ -1,10 +1,10 @@
 // Act one as statements: the claim that opens an operation, and what a claim that got no row has met. Set-wise, locks in
 // key order. What stood in the way is read by a second statement, never tested beside a row lock: after the wait only
 // the locked row is fresh.
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 
 /**

@@ -1,8 +1,8 @@
 // Act three as statements: the outcome and all that follows from it.
-import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CreditsEffect, OrderStatus } from '../order-status.ts'
 import { orderEventData } from '../orders.sql.ts'
 import { byOperation } from './begin.sql.ts'

@@ -3,10 +3,10 @@
 // so it meets a confirm of the same moment at the same unique index, and one of the two is refused.
 import { createBatch, runAll } from '../../core/batch.ts'
 import { batchSizesOf, createTallies, type Tallies } from '../../core/tallies.ts'
-import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { blame, type Database, statement } from '../../db/database.ts'
 import { byOrdinal, columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import { type OrderKey, orderEventData } from '../orders.sql.ts'
 
 /** What one round takes. */

@@ -1,7 +1,7 @@
 // The rules of the audit about the journal of records (migrations/0019_record_journal.sql): rows outside the ledger, with
 // one entry for every time they were added or changed. The journal is a chain of hashes as a ledger is; each row is as its
-// last entry has it, and each entry has its row. src/payments/audit/scans.ts has the names that the SQL uses.
-import { type JournalledScan, journalled, type ScanRule } from './scans.ts'
+// last entry has it, and each entry has its row. src/payments/audit/scans.sql.ts has the names that the SQL uses.
+import { type JournalledScan, journalled, type ScanRule } from './scans.sql.ts'
 
 export const recordRules = (scan: JournalledScan): ScanRule[] => [
   {

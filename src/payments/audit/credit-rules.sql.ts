@@ -1,10 +1,10 @@
 // The rules of the audit about credits: accounts, the chain of entries they come from, holds, and the events that tell of
-// them. src/payments/audit/scans.ts has the names that the SQL uses.
+// them. src/payments/audit/scans.sql.ts has the names that the SQL uses.
 //
 // Entries from before the ledger knew what is held have no held_after, no hold and no service; nor do they know of what
 // was held then. What is held is judged from the first entry on that has it.
 import { longestHoldSeconds } from '../../credits/credits.ts'
-import type { ScanRule } from './scans.ts'
+import type { ScanRule } from './scans.sql.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
 

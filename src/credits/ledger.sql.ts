@@ -101,10 +101,3 @@ export const lowCreditsEvents = `
            moved_at
     from moved
     where is_low`
-
-/** CTE `opened`: an account for each customer of the CTE `created`. An account exists before anything can move. */
-export const openAccounts = `
-  opened as (
-    insert into accounts (customer_id)
-    select customer_id from created
-  )`

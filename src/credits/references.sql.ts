@@ -1,11 +1,11 @@
-// What became of a reference. Whoever looks for it and then waits for the account can be overtaken by a twin that takes
-// the last credits: what is left then does not cover the second, and yet it is not to be refused, because what it asks
-// for has happened. So a refusal is not given before another look, which is younger than the wait.
+// What a reference was used for. A statement that looks a reference up and then waits for the account can be overtaken by a
+// request with the same reference that takes the last credits. The second must not be refused for lack of credits, because
+// what it requests has happened. So the reference is looked up once more, after the wait, before a refusal is returned.
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, columns } from '../db/set-wise.ts'
 
 /** `spent` is 0 for a hold; the hold's own columns are null for a spend. */
-export type Use = {
+export type ReferenceUse = {
   kind: 'SPEND' | 'HOLD'
   spent: number
   available: number
@@ -23,19 +23,19 @@ const findUsesStatement = statement(
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id`,
 )
 
-type Key = { customerId: string; reference: string }
+type ReferenceKey = { customerId: string; reference: string }
 
-async function findUses(database: Database, inputs: Key[]): Promise<(Use | null)[]> {
+async function findUses(database: Database, inputs: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {
   const values = columns(inputs, 'customerId', 'reference')
-  return byOrdinal(inputs, await database.run<Use & { ordinal: number }>(findUsesStatement, values))
+  return byOrdinal(inputs, await database.run<ReferenceUse & { ordinal: number }>(findUsesStatement, values))
 }
 
-/** The outputs, those that were refused replaced where the reference has been used meanwhile. */
-export async function unlessUsed<Output>(
+/** The outputs; a refused one is replaced where its reference has been used meanwhile. */
+export async function withResultOfUsedReferences<Output>(
   database: Database,
-  inputs: Key[],
+  inputs: ReferenceKey[],
   outputs: Output[],
-  { isRefused, outputOf }: { isRefused: (output: Output) => boolean; outputOf: (use: Use) => Output },
+  { isRefused, outputOf }: { isRefused: (output: Output) => boolean; outputOf: (use: ReferenceUse) => Output },
 ): Promise<Output[]> {
   const refused = inputs.flatMap((input, place) => (isRefused(outputs[place] as Output) ? [{ ...input, place }] : []))
   if (refused.length === 0) return outputs

@@ -1,9 +1,9 @@
 // The rules of the audit about orders and their operations at the gateway: what their states allow, and what the ledger
-// has of them. src/payments/audit/scans.ts has the names that the SQL uses.
+// has of them. src/payments/audit/scans.sql.ts has the names that the SQL uses.
 
 import type { OrderStatus } from '../order-status.ts'
 import { packages } from '../packages.ts'
-import type { ScanRule } from './scans.ts'
+import type { ScanRule } from './scans.sql.ts'
 
 const catalogue = packages
   .map(({ packageType, price, credits }) => `('${packageType}', ${price}, ${credits})`)
