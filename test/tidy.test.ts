@@ -99,6 +99,8 @@ const sqlFragments = [
   /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  // Of src/db/inputs.ts.
+  /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
 ]
 const fragmentsOfTheAudit =

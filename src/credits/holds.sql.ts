@@ -1,7 +1,8 @@
 // Credits set aside: opening a hold, and ending it by capture, release or the clock. Set-wise. A hold is locked before its
 // account; it ends once, because whoever ends it finds it ACTIVE under its lock or changes nothing.
 import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
+import { inputs } from '../db/inputs.ts'
+import { byOrdinal } from '../db/set-wise.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
 import { withResultOfUsedReferences } from './references.sql.ts'
@@ -29,11 +30,19 @@ export type HoldOpened = {
   isNew: boolean
 }
 
+const openings = inputs<HoldOpening>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  credits: 'bigint',
+  reference: 'text',
+  serviceId: 'text',
+  expiresInSeconds: 'int',
+})
+
 const openHoldsStatement = statement(
   'credits.openHolds',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality
-      as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select * from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)
   ),
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -74,12 +83,9 @@ const openHoldsStatement = statement(
   order by i.ordinal`,
 )
 
-export async function openHolds(database: Database, inputs: HoldOpening[]): Promise<HoldOpened[]> {
-  const outputs = await database.run<HoldOpened>(
-    openHoldsStatement,
-    columns(inputs, 'customerId', 'holdId', 'credits', 'reference', 'serviceId', 'expiresInSeconds'),
-  )
-  return withResultOfUsedReferences(database, inputs, outputs, {
+export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
+  const outputs = await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all))
+  return withResultOfUsedReferences(database, all, outputs, {
     isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       holdId,
@@ -112,12 +118,19 @@ export type Hold = {
   available: number | null
 }
 
-// Credits only come back by it, or go that were held: nothing falls below a threshold.
+const endings = inputs<HoldEnding>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  ending: 'text',
+  captured: 'bigint',
+  serviceId: 'text',
+})
+
+// It releases credits or takes held ones, so the available credits cannot fall below a threshold: no `credits.low`.
 const endHoldsStatement = statement(
   'credits.endHolds',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality
-      as i (customer_id, hold_id, ending, captured, service_id, ordinal)
+    select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
   ),
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
@@ -146,25 +159,25 @@ const endHoldsStatement = statement(
 )
 
 /** The holds that ended now; null where there is none to end, or it cannot end that way. */
-export async function endHolds(database: Database, inputs: HoldEnding[]): Promise<(Hold | null)[]> {
-  const values = columns(inputs, 'customerId', 'holdId', 'ending', 'captured', 'serviceId')
-  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(endHoldsStatement, values))
+export async function endHolds(database: Database, all: HoldEnding[]): Promise<(Hold | null)[]> {
+  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(endHoldsStatement, endings.valuesOf(all)))
 }
+
+export type HoldKey = { customerId: string; holdId: string }
+
+const keys = inputs<HoldKey>({ customerId: 'uuid', holdId: 'uuid' })
 
 const findHoldsStatement = statement(
   'credits.findHolds',
   `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balance_after - e.held_after as "available"
-  from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
+  from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry`,
 )
 
-export async function findHolds(database: Database, inputs: HoldKey[]): Promise<(Hold | null)[]> {
-  const values = columns(inputs, 'customerId', 'holdId')
-  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(findHoldsStatement, values))
+export async function findHolds(database: Database, all: HoldKey[]): Promise<(Hold | null)[]> {
+  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(findHoldsStatement, keys.valuesOf(all)))
 }
-
-export type HoldKey = { customerId: string; holdId: string }
 
 const listDueHoldsStatement = statement(
   'credits.listDueHolds',

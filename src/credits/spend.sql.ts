@@ -1,6 +1,6 @@
 // Spends credits, set-wise and idempotent by the reference within the customer.
 import { type Database, statement } from '../db/database.ts'
-import { columns } from '../db/set-wise.ts'
+import { inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
 
@@ -13,14 +13,15 @@ export type SpendInput = { customerId: string; credits: number; reference: strin
  */
 export type SpendOutput = { spent: number; available: number | null; isHold: boolean; isNew: boolean }
 
+const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', reference: 'text', serviceId: 'text' })
+
 // A reference that is known already moves nothing and returns what it spent the first time. It is looked up in the snapshot
 // of the statement. If a request with the same reference commits while this one waits for the account, the unique index
 // refuses the entry and the second run finds it; or too little is left, and withResultOfUsedReferences finds it.
 const spendStatement = statement(
   'credits.spend',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality
-      as i (customer_id, credits, reference, service_id, ordinal)
+    select * from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)
   ),
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -49,7 +50,6 @@ const spendStatement = statement(
   order by i.ordinal`,
 )
 
-export function spendAll(database: Database, inputs: SpendInput[]): Promise<SpendOutput[]> {
-  const values = columns(inputs, 'customerId', 'credits', 'reference', 'serviceId')
-  return database.run<SpendOutput>(spendStatement, values)
+export function spendAll(database: Database, all: SpendInput[]): Promise<SpendOutput[]> {
+  return database.run<SpendOutput>(spendStatement, spends.valuesOf(all))
 }

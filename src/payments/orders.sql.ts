@@ -1,7 +1,8 @@
 // The statements on orders alone: purchase, status, and whose an order is. Set-wise: they take arrays and give one row
 // per input.
 import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
+import { inputs } from '../db/inputs.ts'
+import { byOrdinal } from '../db/set-wise.ts'
 import type { OrderStatus } from './order-status.ts'
 import type { PackageType } from './packages.ts'
 
@@ -37,6 +38,17 @@ export type NewOrder = {
   maxPending: number
 }
 
+const newOrders = inputs<NewOrder>({
+  customerId: 'uuid',
+  orderId: 'text',
+  packageType: 'text',
+  paymentMethod: 'text',
+  amount: 'bigint',
+  credits: 'bigint',
+  idempotencyKey: 'text',
+  maxPending: 'int',
+})
+
 // Duplicates of one idempotency key may share the statement: the first is inserted, the others do nothing and are
 // explained. Keys are taken in their order, or two instances with the same keys could wait for each other. The open
 // orders are counted once a customer, and not past the limit.
@@ -44,9 +56,7 @@ const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
     select *, row_number() over (partition by customer_id order by ordinal) as place
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[])
-      with ordinality
-      as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
+    from unnest(${newOrders.arrays}) with ordinality as i (${newOrders.columns}, ordinal)
   ),
   customer as materialized (
     select c.customer_id, (
@@ -68,32 +78,21 @@ const insertOrdersStatement = statement(
 )
 
 /** Whether each order was inserted. */
-export async function insertOrders(database: Database, inputs: NewOrder[]): Promise<boolean[]> {
-  const rows = await database.run<{ orderId: string }>(
-    insertOrdersStatement,
-    columns(
-      inputs,
-      'customerId',
-      'orderId',
-      'packageType',
-      'paymentMethod',
-      'amount',
-      'credits',
-      'idempotencyKey',
-      'maxPending',
-    ),
-  )
+export async function insertOrders(database: Database, all: NewOrder[]): Promise<boolean[]> {
+  const rows = await database.run<{ orderId: string }>(insertOrdersStatement, newOrders.valuesOf(all))
   const inserted = new Set(rows.map((row) => row.orderId))
-  return inputs.map((input) => inserted.has(input.orderId))
+  return all.map((each) => inserted.has(each.orderId))
 }
 
 export type OrderOfKeyInput = { customerId: string; orderId: string; idempotencyKey: string | null }
 export type OrderOfKey = Order & { paymentMethod: string }
 
+const ordersOfKeys = inputs<OrderOfKeyInput>({ customerId: 'uuid', orderId: 'text', idempotencyKey: 'text' })
+
 const findOrdersOfKeysStatement = statement(
   'payments.findOrdersOfKeys',
   `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, idempotency_key, ordinal)
+  from unnest(${ordersOfKeys.arrays}) with ordinality as i (${ordersOfKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and idempotency_key = i.idempotency_key
     union all
@@ -103,31 +102,26 @@ const findOrdersOfKeysStatement = statement(
 )
 
 /** The order that has the idempotency key, or the very order when its insert was repeated after a lost connection. */
-export async function findOrdersOfKeys(database: Database, inputs: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
-  const rows = await database.run<OrderOfKey & { ordinal: number }>(
-    findOrdersOfKeysStatement,
-    columns(inputs, 'customerId', 'orderId', 'idempotencyKey'),
-  )
-  return byOrdinal(inputs, rows)
+export async function findOrdersOfKeys(database: Database, all: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
+  const values = ordersOfKeys.valuesOf(all)
+  return byOrdinal(all, await database.run<OrderOfKey & { ordinal: number }>(findOrdersOfKeysStatement, values))
 }
 
 export type OrderKey = { customerId: string; orderId: string }
 
+const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
+
 const findOrdersStatement = statement(
   'payments.findOrders',
   `select i.ordinal, ${orderColumns}
-  from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
+  from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
   ) o`,
 )
 
-export async function findOrders(database: Database, inputs: OrderKey[]): Promise<(Order | null)[]> {
-  const rows = await database.run<Order & { ordinal: number }>(
-    findOrdersStatement,
-    columns(inputs, 'customerId', 'orderId'),
-  )
-  return byOrdinal(inputs, rows)
+export async function findOrders(database: Database, all: OrderKey[]): Promise<(Order | null)[]> {
+  return byOrdinal(all, await database.run<Order & { ordinal: number }>(findOrdersStatement, orderKeys.valuesOf(all)))
 }
 
 const findOrderKeysStatement = statement(

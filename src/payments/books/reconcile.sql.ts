@@ -2,7 +2,7 @@
 // whatever the size of the books.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { columns } from '../../db/set-wise.ts'
+import { inputs } from '../../db/inputs.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 
 /** From one moment up to another, which belongs to the next span: consecutive spans leave nothing out. */
@@ -89,12 +89,20 @@ export async function finishRun(database: Database, run: Run, result: object): P
 /** How many movements, and their amounts. */
 export type Totals = { movements: number; captured: number; cancelled: number }
 
+const movementInputs = inputs<Movement>({
+  transactionKey: 'text',
+  paymentKey: 'text',
+  orderId: 'text',
+  direction: 'text',
+  amount: 'bigint',
+  movedAt: 'timestamptz',
+})
+
 const insertMovementsStatement = statement(
   'payments.insertGatewayMovements',
   `with inserted as (
-    insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
-      as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    insert into gateway_movements (${movementInputs.columns})
+    select * from unnest(${movementInputs.arrays}) as m (${movementInputs.columns})
     order by transaction_key
     on conflict do nothing
     returning direction, amount
@@ -107,8 +115,7 @@ const insertMovementsStatement = statement(
 
 /** How much of it was new. */
 export async function insertMovements(database: Database, movements: Movement[]): Promise<Totals> {
-  const names = ['transactionKey', 'paymentKey', 'orderId', 'direction', 'amount', 'movedAt'] as const
-  const [inserted] = await database.run<Totals>(insertMovementsStatement, columns(movements, ...names))
+  const [inserted] = await database.run<Totals>(insertMovementsStatement, movementInputs.valuesOf(movements))
   assert(inserted, 'an aggregate has one row')
   return inserted
 }

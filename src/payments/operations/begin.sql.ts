@@ -3,7 +3,8 @@
 // the locked row is fresh.
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { byOrdinal, columns } from '../../db/set-wise.ts'
+import { inputs } from '../../db/inputs.ts'
+import { byOrdinal } from '../../db/set-wise.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 
@@ -85,11 +86,21 @@ const confirmOfAnotherOrder = `
           and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
    limit 1)`
 
+const confirmClaims = inputs<ConfirmClaim>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  orderId: 'text',
+  paymentKey: 'text',
+  amount: 'bigint',
+  leaseMs: 'int',
+  traceParent: 'text',
+  seenCaptured: 'bool',
+})
+
 const claimConfirmsStatement = statement(
   'payments.claimConfirms',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
+    select * from unnest(${confirmClaims.arrays}) as i (${confirmClaims.columns})
   ),
   locked_order as (
     select i.*, o.created_at
@@ -115,31 +126,22 @@ const claimConfirmsStatement = statement(
  * Opens the operations; false where the order is not PENDING with that amount, something else is open already, or the
  * payment key is of another order.
  */
-export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
-  const rows = await database.run<{ operationId: string }>(
-    claimConfirmsStatement,
-    columns(
-      inputs,
-      'customerId',
-      'operationId',
-      'orderId',
-      'paymentKey',
-      'amount',
-      'leaseMs',
-      'traceParent',
-      'seenCaptured',
-    ),
-  )
-  return byOperation(inputs, rows).map((row) => row !== null)
+export async function claimConfirms(database: Database, claims: ConfirmClaim[]): Promise<boolean[]> {
+  const rows = await database.run<{ operationId: string }>(claimConfirmsStatement, confirmClaims.valuesOf(claims))
+  return byOperation(claims, rows).map((row) => row !== null)
 }
 
 export type ConfirmSubject = { order: Order; confirm: Operation | null; paymentKeyTaken: boolean }
+
+type ConfirmKey = OrderKey & { paymentKey: string }
+
+const confirmKeys = inputs<ConfirmKey>({ customerId: 'uuid', orderId: 'text', paymentKey: 'text' })
 
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
   `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
+  from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
@@ -147,16 +149,10 @@ const findConfirmSubjectsStatement = statement(
 )
 
 /** What a confirm that could not be claimed has met. */
-export async function findConfirmSubjects(
-  database: Database,
-  inputs: (OrderKey & { paymentKey: string })[],
-): Promise<(ConfirmSubject | null)[]> {
+export async function findConfirmSubjects(database: Database, keys: ConfirmKey[]): Promise<(ConfirmSubject | null)[]> {
   type Row = Order & Omit<ConfirmSubject, 'order'> & { ordinal: number }
-  const rows = await database.run<Row>(
-    findConfirmSubjectsStatement,
-    columns(inputs, 'customerId', 'orderId', 'paymentKey'),
-  )
-  return byOrdinal(inputs, rows).map(
+  const rows = await database.run<Row>(findConfirmSubjectsStatement, confirmKeys.valuesOf(keys))
+  return byOrdinal(keys, rows).map(
     (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
   )
 }
@@ -174,13 +170,23 @@ export type CancelClaim = {
   keyId?: string | null
 }
 
+const cancelClaims = inputs<CancelClaim>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  kind: 'text',
+  paymentKey: 'text',
+  reason: 'text',
+  leaseMs: 'int',
+  traceParent: 'text',
+  keyId: 'text',
+})
+
 // The account is locked before the claim, so that the credits are known to be there; they are held by what was claimed.
 // An approved confirm never changes again, so joining it beside the lock of its order is safe.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
+    select * from unnest(${cancelClaims.arrays}) as i (${cancelClaims.columns})
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
@@ -225,12 +231,8 @@ const claimCancelsStatement = statement(
 export type CancelClaimed = { operationId: string; orderId: string; amount: number }
 
 /** Opens the operations and sets credits aside; null where the order is not CONFIRMED, busy, or too much is spent. */
-export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
-  const rows = await database.run<CancelClaimed>(
-    claimCancelsStatement,
-    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs', 'traceParent', 'keyId'),
-  )
-  return byOperation(inputs, rows)
+export async function claimCancels(database: Database, claims: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
+  return byOperation(claims, await database.run<CancelClaimed>(claimCancelsStatement, cancelClaims.valuesOf(claims)))
 }
 
 export type CancelSubject = { order: Order; confirm: Operation; cancel: Operation | null; available: number }
