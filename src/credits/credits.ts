@@ -22,7 +22,7 @@ import { createSpend } from './spend.ts'
 export const longestHoldSeconds = 7 * 86_400
 
 export type Credits = {
-  /** What the customer can spend: section 4.4 `credits`. */
+  /** The credits that the customer can spend: section 4.4 `credits`. */
   readBalance: Batch<string, number>
   spend: Batch<SpendInput, SpendOutput>
   openHold: Batch<HoldOpening, HoldOpened>

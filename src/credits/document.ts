@@ -1,5 +1,5 @@
-// The endpoints of the internal API as the API document describes them, beyond their schemas: texts, examples, and the
-// refusals of each in the order in which they are judged.
+// The endpoints of the internal API for the API document, beyond their schemas: texts, examples, and the refusals of each in
+// the order in which they are checked. All texts here are part of openapi.json.
 import { refuse } from '../core/errors.ts'
 import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'

@@ -1,5 +1,5 @@
-// Credits set aside: opening a hold, and ending it by capture, release or the clock. Set-wise. A hold is locked before its
-// account; it ends once, because whoever ends it finds it ACTIVE under its lock or changes nothing.
+// Holds: opening one, and ending it by capture, release or expiry. Set-wise. A hold is locked before its account. It ends
+// once: a statement that does not find it ACTIVE under its lock changes nothing.
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { byOrdinal } from '../db/set-wise.ts'
@@ -18,7 +18,7 @@ export type HoldOpening = {
 
 /**
  * `holdId` is null when the available credits did not cover it, or when the reference has spent credits (`isSpend`);
- * `available` is null for a customer who is not there.
+ * `available` is null when there is no such customer.
  */
 export type HoldOpened = {
   holdId: string | null
@@ -98,12 +98,12 @@ export async function openHolds(database: Database, all: HoldOpening[]): Promise
   })
 }
 
-/** The clock's, EXPIRE, comes when the time of a hold is over; the others only before. */
+/** EXPIRE ends a hold whose time is over; the others end it only before. */
 export type HoldEnding = {
   customerId: string
   holdId: string
   ending: 'CAPTURE' | 'RELEASE' | 'EXPIRE'
-  /** What a capture takes; null: all. */
+  /** The credits that a capture takes; null: all. */
   captured: number | null
   serviceId: string | null
 }
@@ -158,7 +158,7 @@ const endHoldsStatement = statement(
   returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available`,
 )
 
-/** The holds that ended now; null where there is none to end, or it cannot end that way. */
+/** The holds that ended now; null where there is no active one, or it cannot end that way. */
 export async function endHolds(database: Database, all: HoldEnding[]): Promise<(Hold | null)[]> {
   return byOrdinal(all, await database.run<Hold & { ordinal: number }>(endHoldsStatement, endings.valuesOf(all)))
 }
@@ -188,7 +188,7 @@ const listDueHoldsStatement = statement(
   limit $1`,
 )
 
-/** Those whose time is over, the longest first. */
+/** Those whose time is over, the oldest first. */
 export function listDueHolds(database: Database, limit: number): Promise<HoldKey[]> {
   return database.run<HoldKey>(listDueHoldsStatement, [limit])
 }

@@ -1,5 +1,5 @@
-// The internal API on one page: how the platform's own services spend credits, set them aside, and read why a balance is
-// what it is. Same envelope and codes as the public one. The customer is named in the request: the caller is a service.
+// The internal API on one page: services of the platform spend credits, hold them, and read the statement of a customer. The
+// envelope and the codes are those of the public API. The caller is a service, so the request names the customer.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type Type from 'typebox'
@@ -111,7 +111,7 @@ function idOf(text: string, notFound: () => Refusal): string {
   return text.toLowerCase()
 }
 
-/** What a statement is asked for, from a path and a query. */
+/** From a path and a query. */
 export function statementQueryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
   const { cursor, limit, kind } = query
   const times = { from: timeOf('from', query.from), to: timeOf('to', query.to) }

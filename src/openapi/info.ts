@@ -1,4 +1,4 @@
-// What the API document says of all endpoints together.
+// The parts of the API document about all endpoints: title, description, tags.
 
 export const tags = [
   { name: 'Payments', description: 'For customers: buy credits, read balance and status, cancel.' },

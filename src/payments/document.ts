@@ -1,5 +1,5 @@
-// The six endpoints as the API document describes them, beyond their schemas: texts, examples, and the refusals of each in
-// the order in which they are judged.
+// The six endpoints for the API document, beyond their schemas: texts, examples, and the refusals of each in the order in
+// which they are checked. All texts here are part of openapi.json.
 import { type Documented, missing, notAllowed, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'

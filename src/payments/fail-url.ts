@@ -1,13 +1,13 @@
-// The address a buyer comes back to when a payment fails. It carries the order: the gateway leaves it out there.
+// The URL to which the gateway sends the buyer of a failed payment. We add the order id: the gateway omits it there.
 import { newOrderId } from '../core/ids.ts'
 
 export type FailUrlOf = (orderId: string) => string
 
-/** Reads the address once: it is the same for every order but for the order. */
+/** Parses the URL once; for each order only the order id is inserted. */
 export function failUrlOf(address: string): FailUrlOf {
-  const somebodys = newOrderId()
+  const placeholder = newOrderId()
   const url = new URL(address)
-  url.searchParams.set('orderId', somebodys)
-  const [before = '', after = ''] = url.href.split(somebodys)
+  url.searchParams.set('orderId', placeholder)
+  const [before = '', after = ''] = url.href.split(placeholder)
   return (orderId) => `${before}${orderId}${after}`
 }

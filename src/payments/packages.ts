@@ -1,5 +1,5 @@
-// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. What follows from base and bonus is
-// computed, so that no figure stands twice.
+// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. Credits and bonus percentage are computed
+// from base and bonus, so that no number is written twice.
 
 export const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const
 export type PackageType = (typeof packageTypes)[number]

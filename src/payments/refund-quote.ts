@@ -1,5 +1,5 @@
-// What a refund would do, for the person who is asked before it: read from the books and from the gateway, nothing changed.
-// Between the question and the answer the customer may spend; what is taken then is what is left then.
+// What a refund would do, for the operator to confirm: read from the books and the gateway, nothing is changed. The customer
+// may spend between quote and refund; the refund takes the credits that are left then.
 import type { Sighting } from '../gateway/gateway.ts'
 import type { PaymentContext } from './context.ts'
 import { findCancelSubject } from './operations/begin.sql.ts'
@@ -14,17 +14,16 @@ export type RefundQuote = {
   packageType: string
   /** KRW. */
   paid: number
-  /** KRW; null: not known. */
+  /** KRW; null: not known, `gatewayCode` gives the reason. */
   backToTheCard: number | null
-  /** What the gateway says instead. */
   gatewayCode: string | null
   creditsOfTheOrder: number
   creditsTakenBack: number
-  /** What the customer keeps, because it is spent or set aside. */
+  /** Credits that cannot be taken back, because they are spent or held. */
   shortfall: number
 }
 
-/** Undefined where nothing would be moved: there is no such order, it is not CONFIRMED, or something on it is open. */
+/** Undefined when the order cannot be refunded now: see refundBlockOf; or there is no such order. */
 export async function quoteRefund(context: PaymentContext, orderId: string): Promise<RefundQuote | undefined> {
   const { database, gateway } = context
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
@@ -49,10 +48,10 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   }
 }
 
-/** What the gateway says of another order or amount is not repeated to whoever decides by it. */
+/** If the gateway's payment is for another order or amount, its balance is not shown. */
 function backTo(order: Order, sighting: Sighting): Pick<RefundQuote, 'backToTheCard' | 'gatewayCode'> {
   const unknown = (gatewayCode: string) => ({ backToTheCard: null, gatewayCode })
-  // Of a payment that it does not have: as it says so itself.
+  // The gateway's own code for a payment that it does not have.
   if (sighting.kind === 'absent') return unknown('NOT_FOUND_PAYMENT')
   if (sighting.kind === 'unknown') return unknown(sighting.code)
   if (!isFor(order, sighting)) return unknown('PAYMENT_DIFFERS')

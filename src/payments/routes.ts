@@ -1,4 +1,4 @@
-// Section 4 of the specification on one page: six endpoints, each with what it takes, what it gives and what it does.
+// Section 4 of the specification on one page: six endpoints, each with its schemas and its handler.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -28,7 +28,7 @@ import {
   StatusParams,
 } from './schemas.ts'
 
-/** Optional, 1 to 255 visible ASCII characters; sent twice it is malformed. It has a meaning on purchase alone. */
+/** Optional, 1 to 255 visible ASCII characters, once. Only a purchase reads it. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const values = valuesOf(request.raw, 'x-idempotency-key')
   const [value] = values
@@ -45,7 +45,7 @@ function credits(count: number): string {
   return count === 1 ? '1 credit' : `${count} credits`
 }
 
-/** The same for everybody, so written once. To answer with it costs less than a refusal: nobody is turned away. */
+/** The same for every caller, so it is serialised once. Sending it costs less than a refusal, so there is no admission. */
 const packagesText = JSON.stringify(success(packages, 'The credit packages.'))
 
 export function paymentRoutes(app: FastifyInstance, context: PaymentContext): void {

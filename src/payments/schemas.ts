@@ -1,6 +1,5 @@
-// What the six endpoints take and give, as schemas: they validate, they serialise, and the API document is made of them.
-// A title is the name of the schema in that document. The description of a field that callers send is the rule they read
-// when they break it.
+// The schemas of the six endpoints: they validate requests, serialise answers, and are the API document. A title is the name
+// of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { orderIdPattern } from '../core/ids.ts'
 import { orderStatuses } from './order-status.ts'
@@ -22,13 +21,13 @@ export const Amount = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'a whole number of KRW',
 })
-// Issued by the gateway: at most 200 characters there. It becomes a segment of a URL's path, so nothing but visible
-// ASCII, and not the two names that lead elsewhere.
+// Issued by the gateway, with at most 200 characters. It becomes a path segment of a URL, so it is visible ASCII and neither
+// `.` nor `..`.
 export const PaymentKey = Type.String({
   pattern: '^(?!\\.{1,2}$)[\\x21-\\x7e]{1,200}$',
   description: '1 to 200 visible ASCII characters',
 })
-// Any text a person writes, but nothing PostgreSQL cannot hold (NUL, lone surrogates) and no other control characters.
+// Any text, without what PostgreSQL cannot store (NUL, lone surrogates) and without other control characters.
 export const Reason = Type.String({
   maxLength: 200,
   pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\p{Cs}]*$',
@@ -36,7 +35,7 @@ export const Reason = Type.String({
 })
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
-/** Not in the schema of the route: the framework sees one value where a header came twice. */
+/** Not in the schema of the route: the framework gives one value for a header that was sent twice. */
 export const IdempotencyKey = Type.Optional(
   Type.String({
     pattern: idempotencyKeyPattern.source,
@@ -60,7 +59,7 @@ export const ConfirmBody = Type.Object(
   { title: 'ConfirmRequest' },
 )
 export const CancelBody = Type.Object({ paymentKey: PaymentKey, reason: Reason }, { title: 'CancelRequest' })
-/** What cannot be an order id is the id of nothing. */
+/** Text that is no order id gets NOT000, so there is no pattern. */
 export const StatusParams = Type.Object({
   orderId: Type.String({
     description: 'the orderId of a purchase',

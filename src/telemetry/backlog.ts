@@ -3,7 +3,7 @@
 // is 0, and the rest is told as ever. A database that answers and does not count in time is up.
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
-import { type Backlog, deadEventsCountedTo } from '../payments/books/backlog.sql.ts'
+import { type Backlog, deadEventsGaugeLimit } from '../payments/books/backlog.sql.ts'
 import type { OperationKind } from '../payments/operations/begin.sql.ts'
 import { addGauge } from './families.ts'
 
@@ -92,7 +92,7 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
   )
   gauge(
     'credits_events_dead',
-    `Events laid aside as undeliverable, counted up to ${deadEventsCountedTo}.`,
+    `Events laid aside as undeliverable, counted up to ${deadEventsGaugeLimit}.`,
     ({ deadEvents }) => deadEvents,
   )
   gauge(

@@ -6,7 +6,7 @@ import { uuidPattern } from '../../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { recorded, type Trail } from '../../operators/action-log.ts'
 import type { Run, Span } from '../../payments/books/reconcile.sql.ts'
-import { beginRun, carryOut, isDoubtful, letGo } from '../../payments/books/reconcile.ts'
+import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
 import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -101,12 +101,15 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
   async function carryOn(run: Run, onDone: () => void, request: FastifyRequest, reason: string): Promise<void> {
     const { reconciliationId } = run
     const action = { actor: actorOf(request), command: 'reconcile carry-out', arguments: [reconciliationId] }
-    const work = async () => ({ reconciliationId, ...(await carryOut(background, run, { stopping: stopping.signal })) })
+    const work = async () => ({
+      reconciliationId,
+      ...(await executeRun(background, run, { stopping: stopping.signal })),
+    })
     try {
       await recorded(trail, { ...action, subject: reconciliationId, reason }, () => work().finally(onDone), isDoubtful)
     } catch (error) {
       log.error({ reconciliationId, err: error }, 'a reconciliation came to nothing')
-      await letGo(background, run)
+      await abandonRun(background, run)
     }
   }
 
