@@ -5,7 +5,7 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
-import type { Progress } from '../payments/books/movement-list.ts'
+import type { ReconcileProgress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
 
 /** What the options of all commands are called. One name means one thing wherever it is taken. */
@@ -83,7 +83,7 @@ export type BareCall = Words & {
   /** A path as it was typed, seen from where it was typed. */
   pathOf(typed: string): string
   /** Shows how far a long run has come. */
-  onProgress: Progress
+  onProgress: ReconcileProgress
   /** Aborted when the person interrupts. What is half written is removed then; the command need not return anything. */
   signal: AbortSignal
 }

@@ -29,7 +29,7 @@ const busy: Refused = refused(
 const noCustomer: Refused = refused('there is no such customer', customerNotFound())
 const noHold: Refused = refused('there is no such hold of this customer', holdRefusals.holdNotFound())
 
-export const documented = {
+export const documentedCredits = {
   spend: {
     operationId: 'spendCredits',
     tag: 'Credits',

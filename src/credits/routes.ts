@@ -9,7 +9,7 @@ import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
-import { documented } from './document.ts'
+import { documentedCredits } from './document.ts'
 import { endHold, openHold } from './holds.ts'
 import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
@@ -27,7 +27,7 @@ import {
   StatementQuery,
 } from './schemas.ts'
 import { spendCredits } from './spend.ts'
-import { type StatementQuery as Query, readStatement } from './statement.ts'
+import { readStatement, type StatementRequest } from './statement.ts'
 
 const defaultPage = 100
 
@@ -39,7 +39,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/spend',
     {
-      config: { work: 'write', documented: documented.spend },
+      config: { work: 'write', documented: documentedCredits.spend },
       schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } },
     },
     async ({ serviceId, body }) => {
@@ -52,7 +52,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds',
     {
-      config: { work: 'write', documented: documented.hold },
+      config: { work: 'write', documented: documentedCredits.hold },
       schema: { body: HoldBody, response: { 201: SuccessOf(HoldData) } },
     },
     async ({ serviceId, body }, reply) => {
@@ -66,7 +66,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/capture',
     {
-      config: { work: 'settle', documented: documented.capture },
+      config: { work: 'settle', documented: documentedCredits.capture },
       schema: { params: HoldParams, body: CaptureBody, response: { 200: SuccessOf(EndData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -78,7 +78,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/release',
     {
-      config: { work: 'settle', documented: documented.release },
+      config: { work: 'settle', documented: documentedCredits.release },
       schema: { params: HoldParams, body: ReleaseBody, response: { 200: SuccessOf(EndData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -90,11 +90,11 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.get(
     '/internal/v1/customers/:customerId/statement',
     {
-      config: { work: 'read', documented: documented.statement },
+      config: { work: 'read', documented: documentedCredits.statement },
       schema: { params: StatementParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
-      const { entries, ...rest } = await readStatement(database, statementQueryOf(params.customerId, query))
+      const { entries, ...rest } = await readStatement(database, statementRequestOf(params.customerId, query))
       const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
       return success({ ...rest, entries: shown }, 'The statement of the customer.')
     },
@@ -112,7 +112,7 @@ function idOf(text: string, notFound: () => Refusal): string {
 }
 
 /** From a path and a query. */
-export function statementQueryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
+export function statementRequestOf(customerId: string, query: Type.Static<typeof StatementQuery>): StatementRequest {
   const { cursor, limit, kind } = query
   const times = { from: timeOf('from', query.from), to: timeOf('to', query.to) }
   if (times.from && times.to && times.from > times.to) throw statementRefusals.endsBeforeItBegins()
@@ -120,7 +120,7 @@ export function statementQueryOf(customerId: string, query: Type.Static<typeof S
     ...times,
     // Last, because VAL003 of the request takes precedence over NOT000.
     customerId: idOf(customerId, customerNotFound),
-    kinds: kind === undefined ? null : (kind.split(',') as NonNullable<Query['kinds']>),
+    kinds: kind === undefined ? null : (kind.split(',') as NonNullable<StatementRequest['kinds']>),
     cursor: cursor === undefined ? null : Number(cursor),
     limit: limit === undefined ? defaultPage : Number(limit),
   }

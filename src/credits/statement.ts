@@ -13,7 +13,7 @@ import {
   type StatementEntry,
 } from './statement.sql.ts'
 
-export type StatementQuery = {
+export type StatementRequest = {
   customerId: string
   from: Date | null
   to: Date | null
@@ -23,7 +23,7 @@ export type StatementQuery = {
   limit: number
 }
 
-export type Statement = {
+export type CustomerStatement = {
   customerId: string
   /** Now. Available is the balance less the held credits. */
   balance: Balances
@@ -43,7 +43,7 @@ export const entriesScannedAtMost = 50_000
 /** The entry numbers in a span of time. */
 export async function findRange(
   database: Database,
-  { customerId, from, to }: Pick<StatementQuery, 'customerId' | 'from' | 'to'>,
+  { customerId, from, to }: Pick<StatementRequest, 'customerId' | 'from' | 'to'>,
   lastEntry: number,
 ): Promise<Range> {
   const above = from ? await findEntryAt(database, customerId, from, 'before') : 0
@@ -52,7 +52,7 @@ export async function findRange(
   return { above: Math.min(above, upTo, lastEntry), upTo: Math.min(upTo, lastEntry) }
 }
 
-export async function readStatement(database: Database, query: StatementQuery): Promise<Statement> {
+export async function readStatement(database: Database, query: StatementRequest): Promise<CustomerStatement> {
   const { customerId, kinds, cursor, limit } = query
   const account = await readAccount(database, customerId)
   if (!account) throw customerNotFound()

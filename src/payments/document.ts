@@ -4,7 +4,7 @@ import { type Documented, missing, notAllowed, refused } from '../http/documente
 import { success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'
 import { cancelRefusals, confirmRefusals, orderNotFound, outcomeUnknown, purchaseRefusals } from './refusals.ts'
-import { Amount, IdempotencyKey, PackageType, PaymentKey, Reason } from './schemas.ts'
+import { Amount, CancelReason, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const paymentKey = 'tgen_20261115200512AbCd1'
@@ -13,7 +13,7 @@ const { packageType, price: amount, credits } = packageOf('STANDARD')
 const whenOutcomeUnknown =
   'the service is busy, or what the gateway did is not known yet: repeat the request, nothing is done twice'
 
-export const documented = {
+export const documentedPayments = {
   purchase: {
     operationId: 'purchaseCredits',
     tag: 'Payments',
@@ -38,7 +38,7 @@ export const documented = {
     },
     refusals: [
       missing('packageType'),
-      notAllowed('packageType', PackageType),
+      notAllowed('packageType', PackageTypeName),
       refused('the X-Idempotency-Key is malformed', purchaseRefusals.malformedIdempotencyKey()),
       refused('the X-Idempotency-Key belongs to a purchase with another body', purchaseRefusals.idempotencyKeyUsed()),
       refused(
@@ -128,7 +128,7 @@ export const documented = {
     refusals: [
       missing('reason'),
       notAllowed('paymentKey', PaymentKey),
-      notAllowed('reason', Reason),
+      notAllowed('reason', CancelReason),
       refused('there is no such payment of this customer', cancelRefusals.paymentNotFound()),
       refused('its credits are spent or set aside', cancelRefusals.creditsSpentOrHeld(cancelBody)),
       refused('it is cancelled already', cancelRefusals.alreadyCancelled(cancelBody)),

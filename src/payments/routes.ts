@@ -9,7 +9,7 @@ import { answerAfterReading } from '../http/limits/pace.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
-import { documented } from './document.ts'
+import { documentedPayments } from './document.ts'
 import type { Asked } from './operations/begin.sql.ts'
 import { packages, paymentMethod } from './packages.ts'
 import { purchase } from './purchase.ts'
@@ -55,7 +55,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/purchase',
     {
-      config: { work: 'write', documented: documented.purchase },
+      config: { work: 'write', documented: documentedPayments.purchase },
       schema: { body: PurchaseBody, response: { 201: SuccessOf(PurchaseData) } },
     },
     async (request, reply) => {
@@ -70,7 +70,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/confirm',
     {
-      config: { work: 'settle', documented: documented.confirm },
+      config: { work: 'settle', documented: documentedPayments.confirm },
       schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } },
     },
     async (request) => {
@@ -83,7 +83,10 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.4 Get credit balance
   routes.get(
     '/public/v1/payments/credits',
-    { config: { work: 'read', documented: documented.credits }, schema: { response: { 200: SuccessOf(BalanceData) } } },
+    {
+      config: { work: 'read', documented: documentedPayments.credits },
+      schema: { response: { 200: SuccessOf(BalanceData) } },
+    },
     async ({ customerId }) =>
       success({ credits: await context.credits.readBalance(customerId), customerId }, 'The credit balance.'),
   )
@@ -91,7 +94,10 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.5 List credit packages
   app.get(
     '/public/v1/payments/packages',
-    { config: { documented: documented.packages }, schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } } },
+    {
+      config: { documented: documentedPayments.packages },
+      schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } },
+    },
     (_request, reply) => {
       answerAfterReading(() => reply.type('application/json; charset=utf-8').send(packagesText))
     },
@@ -101,7 +107,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.get(
     '/public/v1/payments/:orderId',
     {
-      config: { work: 'read', documented: documented.status },
+      config: { work: 'read', documented: documentedPayments.status },
       schema: { params: StatusParams, response: { 200: SuccessOf(StatusData) } },
     },
     async (request) => {
@@ -120,7 +126,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/cancel',
     {
-      config: { work: 'settle', documented: documented.cancel },
+      config: { work: 'settle', documented: documentedPayments.cancel },
       schema: { body: CancelBody, response: { 200: SuccessOf(CancelData, Type.Null()) } },
     },
     async (request) => {

@@ -5,7 +5,7 @@ import { orderIdPattern } from '../core/ids.ts'
 import { orderStatuses } from './order-status.ts'
 import { packageTypes, paymentMethod } from './packages.ts'
 
-export const PackageType = Type.Enum([...packageTypes], {
+export const PackageTypeName = Type.Enum([...packageTypes], {
   title: 'PackageType',
   description: `one of ${packageTypes.join(', ')}`,
 })
@@ -28,7 +28,7 @@ export const PaymentKey = Type.String({
   description: '1 to 200 visible ASCII characters',
 })
 // Any text, without what PostgreSQL cannot store (NUL, lone surrogates) and without other control characters.
-export const Reason = Type.String({
+export const CancelReason = Type.String({
   maxLength: 200,
   pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\p{Cs}]*$',
   description: '1 to 200 characters, not blank, without control characters',
@@ -47,7 +47,7 @@ export const IdempotencyKey = Type.Optional(
 )
 
 export const PurchaseBody = Type.Object(
-  { packageType: PackageType, paymentMethod: Type.Optional(PaymentMethod) },
+  { packageType: PackageTypeName, paymentMethod: Type.Optional(PaymentMethod) },
   { title: 'PurchaseRequest' },
 )
 export const ConfirmBody = Type.Object(
@@ -58,7 +58,7 @@ export const ConfirmBody = Type.Object(
   },
   { title: 'ConfirmRequest' },
 )
-export const CancelBody = Type.Object({ paymentKey: PaymentKey, reason: Reason }, { title: 'CancelRequest' })
+export const CancelBody = Type.Object({ paymentKey: PaymentKey, reason: CancelReason }, { title: 'CancelRequest' })
 /** Text that is no order id gets NOT000, so there is no pattern. */
 export const StatusParams = Type.Object({
   orderId: Type.String({
@@ -73,7 +73,7 @@ const Price = Type.Integer({ minimum: 1, description: 'the price in KRW' })
 export const PurchaseData = Type.Object(
   {
     orderId: OrderId,
-    packageType: PackageType,
+    packageType: PackageTypeName,
     amount: Price,
     clientKey: Type.String({ description: 'the client key of the gateway, for the checkout in the browser' }),
     successUrl: Type.String({ description: 'where the gateway sends the buyer after the checkout' }),
@@ -94,7 +94,7 @@ export const StatusData = Type.Object(
   {
     orderId: OrderId,
     status: OrderStatus,
-    packageType: PackageType,
+    packageType: PackageTypeName,
     amount: Price,
     createdAt: Type.String({ format: 'date-time', description: 'when it was purchased, UTC' }),
     confirmedAt: Type.Unsafe<string | null>({
@@ -114,7 +114,7 @@ export const BalanceData = Type.Object(
 )
 export const PackageData = Type.Object(
   {
-    packageType: PackageType,
+    packageType: PackageTypeName,
     credits: Type.Integer({ minimum: 1, description: 'all credits that it adds, the bonus included' }),
     price: Price,
     displayName: Type.String({ description: 'its name for people' }),

@@ -5,7 +5,7 @@ import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { recorded, type Trail } from '../../operators/action-log.ts'
-import type { Run, Span } from '../../payments/books/reconcile.sql.ts'
+import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
 import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
@@ -113,7 +113,7 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
     }
   }
 
-  function begin(days: Span, span: string, request: FastifyRequest, reason: string): UnderWay {
+  function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): UnderWay {
     const mine = { span, begun: beginRun(background, days) }
     const leave = () => {
       if (current === mine) current = undefined
@@ -128,7 +128,7 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
   }
 
   /** The id of the run, once it has begun. Whoever asks for the same days meanwhile is told of the same run. */
-  return async (days: Span, request: FastifyRequest, reason: string): Promise<string> => {
+  return async (days: TimeSpan, request: FastifyRequest, reason: string): Promise<string> => {
     const span = `${days.from.toISOString()} ${days.to.toISOString()}`
     if (current && current.span !== span) {
       const message = 'A reconciliation of other days is under way. Try again when it has ended.'

@@ -3,7 +3,7 @@
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
-import { statementQueryOf } from '../../credits/routes.ts'
+import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement.ts'
 import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../../customers/api-keys.ts'
 import {
@@ -76,7 +76,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
       }
     },
 
-    statement: ({ params, query }) => readStatement(database, statementQueryOf(params.customerId, query)),
+    statement: ({ params, query }) => readStatement(database, statementRequestOf(params.customerId, query)),
 
     async holds({ params, query }) {
       const limit = limitOf(query)

@@ -55,7 +55,7 @@ const beginStatement = statement(
 )
 
 /** `safeTo`: a statement that begins after this one sees everything that happened before it. */
-export type Place = { reached: Date; safeTo: Date }
+export type FiguresMark = { reached: Date; safeTo: Date }
 
 // Rows have the time of their transaction, or a later one. Our statements have a time limit, so a row older than the lag is
 // committed or never will be. The commit itself has no limit, when it waits for a disk or a standby: a transaction that has
@@ -69,8 +69,8 @@ const findPlaceStatement = statement(
 )
 
 /** Null the first time; then the figures begin with the first customer. */
-export async function findPlace(database: Database, lagMs: number): Promise<Place | null> {
-  const [place] = await database.run<Place>(findPlaceStatement, [lagMs])
+export async function findPlace(database: Database, lagMs: number): Promise<FiguresMark | null> {
+  const [place] = await database.run<FiguresMark>(findPlaceStatement, [lagMs])
   if (!place) await database.run(beginStatement)
   return place ?? null
 }

@@ -15,19 +15,19 @@ import {
   firstPlace,
   insertMovements,
   listMovements,
-  type Span,
   sumMovements,
+  type TimeSpan,
   type Totals,
 } from './reconcile.sql.ts'
 
-export type Progress = (phase: string, done: number, total: number) => void
+export type ReconcileProgress = (phase: string, done: number, total: number) => void
 
-export type Work = {
+export type ReconcileWork = {
   context: PaymentContext
-  span: Span
+  span: TimeSpan
   /** Called between any two pieces of work: renews the lease. Throws when the run was taken over, or the process stops. */
   checkLease: () => Promise<void>
-  onProgress: Progress
+  onProgress: ReconcileProgress
   stopping: AbortSignal
 }
 
@@ -51,7 +51,7 @@ const minuteMs = 60_000
 /** More cannot be checked one by one: the list is of another account, or the table is corrupted. */
 const rejectedAtMost = 1_000
 
-export async function copyList(work: Work): Promise<MovementList> {
+export async function copyList(work: ReconcileWork): Promise<MovementList> {
   const list: MovementList = { notListed: [], differing: new Map(), rejectedKeys: [], stored: noTotals() }
   const showTime = createTimeProgress('minutes of the span read from the gateway', work)
   for (const day of slices(work.span, dayMs)) {
@@ -63,7 +63,12 @@ export async function copyList(work: Work): Promise<MovementList> {
   return list
 }
 
-async function copyDay(work: Work, day: Span, list: MovementList, showTime: (reached: Date) => void): Promise<void> {
+async function copyDay(
+  work: ReconcileWork,
+  day: TimeSpan,
+  list: MovementList,
+  showTime: (reached: Date) => void,
+): Promise<void> {
   const { database } = work.context
   const unconfirmed = await readKeys(work, day, list.stored)
   for (let after: string | null = null; ; ) {
@@ -90,7 +95,7 @@ async function copyDay(work: Work, day: Span, list: MovementList, showTime: (rea
 }
 
 /** The keys of the rows that our table has of a day before its list is read. */
-async function readKeys({ context, checkLease }: Work, day: Span, stored: Totals): Promise<Set<string>> {
+async function readKeys({ context, checkLease }: ReconcileWork, day: TimeSpan, stored: Totals): Promise<Set<string>> {
   const keys = new Set<string>()
   for (let after = firstPlace; ; ) {
     await checkLease()
@@ -105,7 +110,7 @@ async function readKeys({ context, checkLease }: Work, day: Span, stored: Totals
   }
 }
 
-async function readPage({ context, checkLease, stopping }: Work, query: MovementQuery): Promise<MovementPage> {
+async function readPage({ context, checkLease, stopping }: ReconcileWork, query: MovementQuery): Promise<MovementPage> {
   for (let attempt = 0; ; attempt += 1) {
     await checkLease()
     const page = await context.gateway.listMovements(query)
@@ -118,7 +123,11 @@ async function readPage({ context, checkLease, stopping }: Work, query: Movement
   }
 }
 
-async function findDiffering({ context }: Work, page: Movement[], differing: Map<string, Differing>): Promise<void> {
+async function findDiffering(
+  { context }: ReconcileWork,
+  page: Movement[],
+  differing: Map<string, Differing>,
+): Promise<void> {
   const keys = page.map(({ transactionKey }) => transactionKey)
   const rows = await findMovements(context.database, keys)
   const byKey = new Map(rows.map((row) => [row.transactionKey, row]))
@@ -139,7 +148,7 @@ function isSame(one: Movement, other: Movement): boolean {
  * Throws when rows were added during the run that the gateway does not list: they may have been compared. Rows that another
  * run has added are listed by the gateway; then this reads the list a second time.
  */
-export async function checkCopy(work: Work, list: MovementList): Promise<void> {
+export async function checkCopy(work: ReconcileWork, list: MovementList): Promise<void> {
   const stored = noTotals()
   for (const day of slices(work.span, dayMs)) {
     await work.checkLease()
@@ -154,7 +163,10 @@ export async function checkCopy(work: Work, list: MovementList): Promise<void> {
 }
 
 /** They name no order: a review of the order would find it right and resolve them, although the row is still there. */
-async function report({ context, span }: Work, { notListed, differing, rejectedKeys }: MovementList): Promise<void> {
+async function report(
+  { context, span }: ReconcileWork,
+  { notListed, differing, rejectedKeys }: MovementList,
+): Promise<void> {
   const found: Discrepancy[] = [
     ...notListed.map((stored) => discrepancyOf('MOVEMENT_NOT_LISTED', stored, null)),
     ...[...differing.values()].map(({ listed, stored }) => discrepancyOf('MOVEMENT_DIFFERS', stored, listed)),
@@ -191,13 +203,16 @@ function addTotals(sum: Totals, more: Totals): void {
   for (const name of totalNames) sum[name] += more[name]
 }
 
-export function createTimeProgress(phase: string, { span: { from, to }, onProgress }: Work): (reached: Date) => void {
+export function createTimeProgress(
+  phase: string,
+  { span: { from, to }, onProgress }: ReconcileWork,
+): (reached: Date) => void {
   const minutesTo = (time: Date) => Math.ceil((time.getTime() - from.getTime()) / minuteMs)
   return (reached) => onProgress(phase, minutesTo(reached), minutesTo(to))
 }
 
 /** Consecutive spans of at most this length, each up to the beginning of the next. */
-export function* slices({ from, to }: Span, lengthMs: number): Generator<Span> {
+export function* slices({ from, to }: TimeSpan, lengthMs: number): Generator<TimeSpan> {
   const end = to.getTime()
   for (let start = from.getTime(); start < end; start += lengthMs) {
     yield { from: new Date(start), to: new Date(Math.min(start + lengthMs, end)) }

@@ -6,8 +6,8 @@ import { inputs } from '../../db/inputs.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 
 /** `from` is included, `to` is not: consecutive spans leave nothing out. */
-export type Span = { from: Date; to: Date }
-export type Run = Span & { reconciliationId: string; holderId: string }
+export type TimeSpan = { from: Date; to: Date }
+export type Run = TimeSpan & { reconciliationId: string; holderId: string }
 
 const insertRunStatement = statement(
   'payments.insertReconciliation',
@@ -20,11 +20,11 @@ const insertRunStatement = statement(
  * The end of a span as the gateway, operators and the table of runs write it: its last second, included. A span that ends
  * within a second, because that was the present, ends with that moment.
  */
-export function lastMomentOf({ to }: Span): Date {
+export function lastMomentOf({ to }: TimeSpan): Date {
   return to.getTime() % 1_000 === 0 ? new Date(to.getTime() - 1_000) : to
 }
 
-export async function insertRun(database: Database, id: string, span: Span, leaseMs: number): Promise<Run> {
+export async function insertRun(database: Database, id: string, span: TimeSpan, leaseMs: number): Promise<Run> {
   await database.run(insertRunStatement, [id, span.from, lastMomentOf(span), leaseMs])
   return { reconciliationId: id, holderId: id, ...span }
 }
@@ -150,7 +150,7 @@ const listMovementsStatement = statement(
 /** The rows of our table in a span, after `after`. */
 export function listMovements(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: MovementPlace,
   limit: number,
 ): Promise<StoredMovement[]> {
@@ -168,7 +168,7 @@ const sumMovementsStatement = statement(
 )
 
 /** Of all rows of our table in a span. */
-export async function sumMovements(database: Database, { from, to }: Span): Promise<Totals> {
+export async function sumMovements(database: Database, { from, to }: TimeSpan): Promise<Totals> {
   const [sums] = await database.run<Totals>(sumMovementsStatement, [from, to])
   assert(sums, 'an aggregate has one row')
   return sums
@@ -209,7 +209,7 @@ const compareMovementsStatement = statement(
 /** Leaves the rejected rows out. */
 export function compareMovements(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: MovementPlace,
   rejectedKeys: string[],
   limit: number,
@@ -255,12 +255,12 @@ const listUnmovedStatement = statement(
 )
 
 /** The gateway's list: the span, without the rejected rows. */
-export type ListedSpan = { span: Span; rejectedKeys: string[] }
+export type ListedSpan = { span: TimeSpan; rejectedKeys: string[] }
 
 /** Approved operations of a slice that the gateway's list of the whole span has no movement for. */
 export function listUnmoved(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: Pick<UnmovedOperation, 'customerId' | 'operationId'>,
   { span, rejectedKeys }: ListedSpan,
   limit: number,

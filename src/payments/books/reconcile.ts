@@ -16,9 +16,9 @@ import {
   copyList,
   createTimeProgress,
   type MovementList,
-  type Progress,
+  type ReconcileProgress,
+  type ReconcileWork,
   slices,
-  type Work,
 } from './movement-list.ts'
 import {
   type ComparedMovement,
@@ -31,11 +31,11 @@ import {
   listUnmoved,
   type Run,
   renewRun,
-  type Span,
+  type TimeSpan,
   type UnmovedOperation,
 } from './reconcile.sql.ts'
 
-type RunOptions = { onProgress: Progress; stopping: AbortSignal }
+type RunOptions = { onProgress: ReconcileProgress; stopping: AbortSignal }
 
 export type Reconciliation = {
   from: string
@@ -79,14 +79,14 @@ const takenOver = 'another process has taken the run over'
 /** For the command. Throws when the gateway does not answer. */
 export async function reconcile(
   context: PaymentContext,
-  span: Span,
-  onProgress: Progress = () => undefined,
+  span: TimeSpan,
+  onProgress: ReconcileProgress = () => undefined,
 ): Promise<Reconciliation> {
   return executeRun(context, await beginRun(context, span), { onProgress })
 }
 
 /** A run on request. The process that begins it executes it. */
-export async function beginRun({ database }: PaymentContext, span: Span): Promise<Run> {
+export async function beginRun({ database }: PaymentContext, span: TimeSpan): Promise<Run> {
   // There are no movements in the future.
   const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
   if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
@@ -133,7 +133,7 @@ async function finish({ database }: PaymentContext, run: Run, result: Reconcilia
 async function compareBooks(
   context: PaymentContext,
   run: Run,
-  onProgress: Progress,
+  onProgress: ReconcileProgress,
   stopping: AbortSignal,
 ): Promise<Reconciliation> {
   const result = emptyResult(run)
@@ -145,7 +145,7 @@ async function compareBooks(
     renewedAt = performance.now()
     if (!(await renewRun(context.database, run, leaseMs))) throw new Error(takenOver)
   }
-  const work: Work = { context, span: run, checkLease, onProgress, stopping }
+  const work: ReconcileWork = { context, span: run, checkLease, onProgress, stopping }
   await reviewDiscrepancies(work)
   const list = await copyList(work)
   result.notListed = list.notListed.length
@@ -156,7 +156,7 @@ async function compareBooks(
   return result
 }
 
-async function compareGateway(work: Work, { rejectedKeys, differing }: MovementList, result: Reconciliation) {
+async function compareGateway(work: ReconcileWork, { rejectedKeys, differing }: MovementList, result: Reconciliation) {
   const { context, span } = work
   const showTime = createTimeProgress("minutes of the gateway's list compared with our books", work)
   const listed = [...differing.values()].map((each) => each.listed)
@@ -179,7 +179,11 @@ async function asUnbooked({ database }: PaymentContext, listed: Movement[]): Pro
   return listed.map((each) => ({ ...each, customerId: keys.get(each.orderId)?.customerId ?? null, booked: false }))
 }
 
-async function countAndReview(work: Work, movements: ComparedMovement[], result: Reconciliation): Promise<void> {
+async function countAndReview(
+  work: ReconcileWork,
+  movements: ComparedMovement[],
+  result: Reconciliation,
+): Promise<void> {
   for (const movement of movements) count(result, movement)
   const doubtful = movements.filter((movement) => !movement.booked)
   const ours = doubtful.filter((movement) => movement.customerId !== null)
@@ -204,7 +208,11 @@ async function saveForeign({ database, log }: PaymentContext, movement: Compared
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }
 
-async function compareOperations(work: Work, { rejectedKeys }: MovementList, result: Reconciliation): Promise<void> {
+async function compareOperations(
+  work: ReconcileWork,
+  { rejectedKeys }: MovementList,
+  result: Reconciliation,
+): Promise<void> {
   const showTime = createTimeProgress('minutes of our books compared with the list', work)
   const listed = { span: work.span, rejectedKeys }
   for (const slice of slices(work.span, hourMs)) {
@@ -236,7 +244,7 @@ function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation
 }
 
 /** Discrepancies from before may be resolved by now. They say nothing about the span, and are not counted. */
-async function reviewDiscrepancies(work: Work): Promise<void> {
+async function reviewDiscrepancies(work: ReconcileWork): Promise<void> {
   const orders = await listDoubtedOrders(work.context.database, discrepanciesReviewedAtMost)
   const doubtful = orders.map((order) => ({ ...order, paymentKey: null }))
   await reviewEach(work, doubtful, emptyResult(work.span))
@@ -246,7 +254,7 @@ type Doubtful = OrderKey & { paymentKey: string | null }
 
 /** Several at a time, but not of one order. */
 async function reviewEach<Each extends Doubtful>(
-  { context, checkLease }: Work,
+  { context, checkLease }: ReconcileWork,
   doubtful: Each[],
   result: Reconciliation,
   onReviewed: (each: Each, review: Review) => void = () => undefined,
@@ -276,7 +284,7 @@ async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: 
   }
 }
 
-function emptyResult(span: Span): Reconciliation {
+function emptyResult(span: TimeSpan): Reconciliation {
   return {
     from: span.from.toISOString(),
     to: lastMomentOf(span).toISOString(),
