@@ -36,7 +36,7 @@ export const documentedCredits = {
     summary: 'Spend credits',
     description:
       'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
-      'gets the first answer, and is spent once. `balance` is what can be spent afterwards.',
+      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards.',
     body: { customerId, credits: 5, reference },
     answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
     refusals: [
@@ -52,10 +52,10 @@ export const documentedCredits = {
   hold: {
     operationId: 'holdCredits',
     tag: 'Credits',
-    summary: 'Set credits aside',
+    summary: 'Hold credits',
     description:
-      'For work whose price is known at its end: nobody else can spend what is held. A hold ends by capture, by release, ' +
-      'or by itself after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
+      'For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by ' +
+      'release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
     body: { customerId, credits: 5, reference, expiresInSeconds: 600 },
     answers: {
       201: success(
@@ -78,8 +78,8 @@ export const documentedCredits = {
     tag: 'Credits',
     summary: 'Capture a hold',
     description:
-      'Spends what was held: all of it, or `credits` of it, and gives the rest back. A repeat gets the first answer. A ' +
-      'hold ends once: whoever comes second and wants something else is told its state.',
+      'Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. ' +
+      'A hold ends once: any later request for another end is refused, with the state of the hold.',
     body: { customerId, credits: 3 },
     answers: { 200: success({ holdId, captured: 3, released: 2, balance: 29 }, 'The hold is captured.') },
     refusals: [
@@ -95,7 +95,7 @@ export const documentedCredits = {
     operationId: 'releaseHold',
     tag: 'Credits',
     summary: 'Release a hold',
-    description: 'Gives all that was held back. A repeat gets the first answer.',
+    description: 'Releases all held credits. A repeat gets the first answer.',
     body: { customerId },
     answers: { 200: success({ holdId, captured: 0, released: 5, balance: 32 }, 'The hold is released.') },
     refusals: [
@@ -112,8 +112,8 @@ export const documentedCredits = {
     summary: 'Get the statement of a customer',
     description:
       'Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; ' +
-      '`opening` and `closing` are the balances before and after them. `nextCursor` goes on below; it is null at the ' +
-      'end. A page has 100 entries unless `limit` says otherwise, and can be short, or empty, and still have a next one.',
+      '`opening` and `closing` are the balances before and after them. `nextCursor` is the cursor of the next page; it ' +
+      'is null at the end. A page has 100 entries unless `limit` is set. It can be short, or empty, before the last one.',
     answers: {
       200: success(
         {

@@ -89,7 +89,10 @@ export const EndData = Type.Object(
 )
 const BalancesData = Type.Object(
   { balance: Credits, held: CreditsOrNull, available: CreditsOrNull },
-  { title: 'Balances', description: '`held` and `available` are null where the ledger of that time does not tell.' },
+  {
+    title: 'Balances',
+    description: '`held` and `available` are null where the ledger of that time does not have them.',
+  },
 )
 const SetAsideData = Type.Object(
   {

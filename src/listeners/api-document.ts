@@ -15,7 +15,7 @@ import { type InternalRouteParts, internalRoutes } from './internal.ts'
 const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
 const when: Record<(typeof keyCodes)[number], string> = {
   INVALID_API_KEY: 'the header is missing or malformed',
-  AUTH001: 'nobody is known by it',
+  AUTH001: 'it is not recognised',
   AUTH003: 'its holder is suspended',
 }
 

@@ -37,7 +37,7 @@ const headers = {
     schema: { type: 'string', const: 'no-store' },
   },
   'Retry-After': {
-    description: 'Come again after so many seconds.',
+    description: 'Repeat the request after so many seconds.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 1,

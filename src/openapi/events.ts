@@ -82,10 +82,10 @@ const headers = [
 ]
 
 const responses = {
-  '2XX': { description: 'Taken: it is not sent again.' },
-  410: { description: 'The endpoint is gone: it is disabled, and what happens meanwhile waits until it is enabled.' },
+  '2XX': { description: 'Accepted: it is not sent again.' },
+  410: { description: 'The endpoint is gone: it is disabled, and its events wait until it is enabled again.' },
   default: {
-    description: 'Not taken: it is sent again, after growing pauses. `Retry-After` on 429 and 503 is respected.',
+    description: 'Not accepted: it is sent again, after growing pauses. `Retry-After` on 429 and 503 is respected.',
   },
 }
 
@@ -105,7 +105,7 @@ export function eventWebhooks(components: Components): Record<string, JsonSchema
     return { type, event, reference: components.schemaOf(schema, 'response'), example }
   })
   components.add('Event', {
-    description: 'Every event, told apart by its type.',
+    description: 'Every event, distinguished by its type.',
     oneOf: all.map(({ reference }) => reference),
     discriminator: {
       propertyName: 'type',

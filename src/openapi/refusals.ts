@@ -46,7 +46,7 @@ export function addRefusals(components: Components): void {
     })
   })
   components.add('ErrorEnvelope', {
-    description: 'Every refusal of every endpoint, told apart by its code.',
+    description: 'Every refusal of every endpoint, distinguished by its code.',
     oneOf: references,
     discriminator: {
       propertyName: 'code',

@@ -121,8 +121,8 @@ export const documentedPayments = {
     tag: 'Payments',
     summary: 'Cancel a payment',
     description:
-      'Gives the money of a confirmed payment back and takes its credits from the balance. All of its credits must be ' +
-      'there to be taken. After SVC001 repeat it: the money is given back once.',
+      'Refunds a confirmed payment and takes its credits from the balance. All of its credits must be available. After ' +
+      'SVC001 repeat it: the payment is refunded once.',
     body: cancelBody,
     answers: { 200: success({ message: 'The payment is cancelled and its credits are taken back.' }, null) },
     refusals: [
@@ -130,7 +130,7 @@ export const documentedPayments = {
       notAllowed('paymentKey', PaymentKey),
       notAllowed('reason', CancelReason),
       refused('there is no such payment of this customer', cancelRefusals.paymentNotFound()),
-      refused('its credits are spent or set aside', cancelRefusals.creditsSpentOrHeld(cancelBody)),
+      refused('its credits are spent or held', cancelRefusals.creditsSpentOrHeld(cancelBody)),
       refused('it is cancelled already', cancelRefusals.alreadyCancelled(cancelBody)),
       refused('it is refunded already', cancelRefusals.alreadyRefunded(cancelBody)),
       refused('it was never captured', cancelRefusals.notCaptured(cancelBody)),

@@ -107,7 +107,10 @@ export const StatusData = Type.Object(
 )
 export const BalanceData = Type.Object(
   {
-    credits: Type.Integer({ minimum: 0, description: 'what the customer can spend: what is set aside is not in it' }),
+    credits: Type.Integer({
+      minimum: 0,
+      description: 'the credits that the customer can spend, without those that are held',
+    }),
     customerId: Type.String({ format: 'uuid', description: 'the customer of the API key' }),
   },
   { title: 'Balance' },
