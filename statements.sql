@@ -436,8 +436,7 @@ with cleared as (
 
 -- credits.endHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality
-      as i (customer_id, hold_id, ending, captured, service_id, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
   ),
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
@@ -593,8 +592,7 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
 
 -- credits.openHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality
-      as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
   ),
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -747,8 +745,7 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
 
 -- credits.spend
 with recursive input as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality
-      as i (customer_id, credits, reference, service_id, ordinal)
+    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
   ),
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -2194,8 +2191,7 @@ update payment_operations
 
 -- payments.claimCancels
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[]) as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
@@ -2321,8 +2317,7 @@ with recursive input as (
 
 -- payments.claimConfirms
 with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[]) as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
   ),
   locked_order as (
     select i.*, o.created_at
@@ -2834,10 +2829,7 @@ select o.customer_id as "customerId",
 
 -- payments.finishOperations
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                         $9::text[], $10::text[], $11::boolean[], $12::boolean[])
-      as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code,
-            transaction_key, answered, only_holder)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -3021,8 +3013,7 @@ insert into discrepancies (customer_id, order_id, subject, kind, detail)
 -- payments.insertGatewayMovements
 with inserted as (
     insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
-      as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[]) as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
     order by transaction_key
     on conflict do nothing
     returning direction, amount
@@ -3040,9 +3031,7 @@ insert into webhook_notifications (transmission_id, event_type, order_id, paymen
 -- payments.insertOrders
 with input as (
     select *, row_number() over (partition by customer_id order by ordinal) as place
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[])
-      with ordinality
-      as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[]) with ordinality as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
   ),
   customer as materialized (
     select c.customer_id, (
@@ -3150,7 +3139,7 @@ with open as (
     (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
     extract(epoch from now() - coalesce(
       (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
-      (select applied_at from schema_migrations where version = 17)))::float8 as "auditAgeSeconds";
+      (select applied_at from schema_migrations where name = '0017_audits.sql')))::float8 as "auditAgeSeconds";
 
 -- payments.readFigures
 with place as (

@@ -4,8 +4,8 @@
 
 import type { Random } from '../../harness/random.ts'
 import { createTallies } from '../../src/core/tallies.ts'
+import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { createCredits } from '../../src/credits/credits.ts'
-import { updateLowCredits } from '../../src/credits/low-credits.ts'
 import { type IssuedKey, issueKey } from '../../src/customers/api-keys.ts'
 import { type IssuedToken, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, createPool, type Database } from '../../src/db/database.ts'

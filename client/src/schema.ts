@@ -116,7 +116,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a payment
-         * @description Gives the money of a confirmed payment back and takes its credits from the balance. All of its credits must be there to be taken. After SVC001 repeat it: the money is given back once.
+         * @description Refunds a confirmed payment and takes its credits from the balance. All of its credits must be available. After SVC001 repeat it: the payment is refunded once.
          */
         post: operations["cancelPayment"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Spend credits
-         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what can be spent afterwards.
+         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what the customer can spend afterwards.
          */
         post: operations["spendCredits"];
         delete?: never;
@@ -155,8 +155,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set credits aside
-         * @description For work whose price is known at its end: nobody else can spend what is held. A hold ends by capture, by release, or by itself after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.
+         * Hold credits
+         * @description For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.
          */
         post: operations["holdCredits"];
         delete?: never;
@@ -176,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Capture a hold
-         * @description Spends what was held: all of it, or `credits` of it, and gives the rest back. A repeat gets the first answer. A hold ends once: whoever comes second and wants something else is told its state.
+         * @description Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. A hold ends once: any later request for another end is refused, with the state of the hold.
          */
         post: operations["captureHold"];
         delete?: never;
@@ -196,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * Release a hold
-         * @description Gives all that was held back. A repeat gets the first answer.
+         * @description Releases all held credits. A repeat gets the first answer.
          */
         post: operations["releaseHold"];
         delete?: never;
@@ -214,7 +214,7 @@ export interface paths {
         };
         /**
          * Get the statement of a customer
-         * @description Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; `opening` and `closing` are the balances before and after them. `nextCursor` goes on below; it is null at the end. A page has 100 entries unless `limit` says otherwise, and can be short, or empty, and still have a next one.
+         * @description Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; `opening` and `closing` are the balances before and after them. `nextCursor` is the cursor of the next page; it is null at the end. A page has 100 entries unless `limit` is set. It can be short, or empty, before the last one.
          */
         get: operations["getStatement"];
         put?: never;
@@ -275,7 +275,7 @@ export interface components {
             };
         };
         Balance: {
-            /** @description What the customer can spend: what is set aside is not in it. */
+            /** @description The credits that the customer can spend, without those that are held. */
             credits: number;
             /**
              * Format: uuid
@@ -283,7 +283,7 @@ export interface components {
              */
             customerId: string;
         };
-        /** @description `held` and `available` are null where the ledger of that time does not tell. */
+        /** @description `held` and `available` are null where the ledger of that time does not have them. */
         Balances: {
             balance: number;
             held: number | null;
@@ -368,9 +368,9 @@ export interface components {
         };
         /** @enum {string} */
         EntryKind: "GRANT" | "ROLLBACK" | "REFUND" | "SPEND" | "HOLD" | "CAPTURE" | "RELEASE" | "EXPIRE";
-        /** @description Every refusal of every endpoint, told apart by its code. */
+        /** @description Every refusal of every endpoint, distinguished by its code. */
         ErrorEnvelope: components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"] | components["schemas"]["AUTH003"] | components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["BUS002"] | components["schemas"]["PAYMENT_CANCEL_FAILED"] | components["schemas"]["NOT000"] | components["schemas"]["SVC001"] | components["schemas"]["INT001"];
-        /** @description Every event, told apart by its type. */
+        /** @description Every event, distinguished by its type. */
         Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"];
         Hold: {
             /** Format: uuid */

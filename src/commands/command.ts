@@ -5,7 +5,7 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
-import type { Progress } from '../payments/books/movement-list.ts'
+import type { ReconcileProgress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
 
 /** The options of all commands. An option means the same in every command that takes it. */
@@ -84,7 +84,7 @@ export type StandaloneCall = CommandInput & {
   knownPeppers(): Peppers | undefined
   /** Resolves a typed path against the directory where it was typed. */
   resolvePath(typed: string): string
-  onProgress: Progress
+  onProgress: ReconcileProgress
   /** Aborted by an interrupt. The command then removes partial output; it need not return a result. */
   signal: AbortSignal
 }

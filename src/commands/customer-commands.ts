@@ -1,5 +1,5 @@
 // Commands about a customer's credits: the balance, the statement and the low-credits threshold.
-import { updateLowCredits } from '../credits/low-credits.ts'
+import { updateLowCredits } from '../credits/accounts.sql.ts'
 import { type EntryKind, entryKinds } from '../credits/statement.sql.ts'
 import { balancesAt } from '../credits/statement.ts'
 import { statementCsv } from '../credits/statement-csv.ts'

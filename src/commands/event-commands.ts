@@ -3,7 +3,7 @@ import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } fro
 import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoints.sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
 import { listLatestEvents } from '../events/events.sql.ts'
-import { eventTypes } from '../events/outbox.ts'
+import { eventTypes } from '../events/outbox.sql.ts'
 import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'

@@ -8,7 +8,7 @@ import { byteOrderMark, type CsvValue, csvLine } from '../core/csv.ts'
 import { refuse } from '../core/errors.ts'
 import { leastUuid } from '../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../core/korean-days.ts'
-import { queryOf } from '../credits/routes.ts'
+import { statementRequestOf } from '../credits/routes.ts'
 import { StatementQuery } from '../credits/schemas.ts'
 import { readAccount } from '../credits/statement.sql.ts'
 import { statementCsv } from '../credits/statement-csv.ts'
@@ -77,7 +77,7 @@ export function exportRoutes(app: FastifyInstance, { background, guard, trail }:
   })
   const SpanQuery = Type.Pick(StatementQuery, ['from', 'to', 'kind'])
   route('statement', { params: CustomerParams, querystring: SpanQuery }, async ({ params, query }) => {
-    const wanted = queryOf(`${params.customerId}`, query)
+    const wanted = statementRequestOf(`${params.customerId}`, query)
     const { customerId } = wanted
     if (!(await readAccount(database, customerId))) throw refuse('NOT000', { message: 'There is no such customer.' })
     return { name: `statement-${customerId}`, subject: customerId, pieces: statementCsv(database, wanted) }

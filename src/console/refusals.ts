@@ -1,9 +1,9 @@
-// Why something was refused, for the page: a code of the catalogue says what kind of refusal it is, the reason which one. The page
-// has words for each in the reader's language; the sentence is for the trail, the log and whoever looks closer.
+// Why the console refused something. The error code gives the kind of refusal, `metadata.reason` which one it is: the page
+// translates that. The message is for the action log, the log and the details on the page.
 import { type ErrorCode, type Refusal, refuse } from '../core/errors.ts'
-import type { RefundRefusal } from '../payments/refund.ts'
+import type { RefundRefusal } from '../payments/refusals.ts'
 
-export type RefusalReason =
+export type ConsoleRefusal =
   | RefundRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days')
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
@@ -12,9 +12,9 @@ type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }
 
 export function refuseBecause(
   code: ErrorCode,
-  reason: RefusalReason,
+  refusal: ConsoleRefusal,
   message: string,
   { metadata, ...more }: More = {},
 ): Refusal {
-  return refuse(code, { message, ...more, metadata: { reason, ...metadata } })
+  return refuse(code, { message, ...more, metadata: { reason: refusal, ...metadata } })
 }

@@ -1,8 +1,9 @@
-// What the rest of the service does with credits, behind batches: read a balance, spend, hold, end a hold. Built once by
-// whoever starts the service or a test.
+// What the rest of the service does with credits, in batches: read a balance, spend, hold, end a hold. Built once, when the
+// service or a test starts.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { type Database, retryScopeOf, statement } from '../db/database.ts'
+import { type Database, retryScopeOf } from '../db/database.ts'
+import { readBalances } from './accounts.sql.ts'
 import {
   endHolds,
   findHolds,
@@ -13,22 +14,15 @@ import {
   type HoldOpening,
   openHolds,
 } from './holds.sql.ts'
-import { retryOnUniqueViolation } from './once-more.ts'
-import { createSpend, type SpendInput, type SpendOutput } from './spend.ts'
+import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
+import type { SpendInput, SpendOutput } from './spend.sql.ts'
+import { createSpend } from './spend.ts'
 
-/** A hold expires after that at the latest. */
+/** A hold expires after this at the latest. */
 export const longestHoldSeconds = 7 * 86_400
 
-const readBalances = statement(
-  'credits.readBalances',
-  `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
-  from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
-  left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
-  order by i.ordinal`,
-)
-
 export type Credits = {
-  /** What the customer can spend: section 4.4 `credits`. */
+  /** The credits that the customer can spend: section 4.4 `credits`. */
   readBalance: Batch<string, number>
   spend: Batch<SpendInput, SpendOutput>
   openHold: Batch<HoldOpening, HoldOpened>
@@ -38,7 +32,7 @@ export type Credits = {
 
 const customer = (input: { customerId: string }) => input.customerId
 
-/** A hold ends once: two that want to end it do not share a statement. */
+/** A hold ends once: two requests to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
     retryScopeOf,
@@ -59,16 +53,13 @@ function countEnd({ credits }: Tallies, hold: Hold): void {
   credits.released += hold.credits - captured
 }
 
-/** Twins never share a statement: one reference, one hold. */
+/** Requests with one reference, or about one hold, never share a statement: the second must see the first. */
 export function createCredits(database: Database, tallies: Tallies): Credits {
   return {
     readBalance: createBatch({
       retryScopeOf,
-      sizes: batchSizesOf(tallies, readBalances.name),
-      run: async (customerIds) => {
-        const rows = await database.run<{ available: number }>(readBalances, [customerIds])
-        return rows.map((row) => row.available)
-      },
+      sizes: batchSizesOf(tallies, 'credits.readBalances'),
+      run: (customerIds) => readBalances(database, customerIds),
     }),
     spend: createSpend(database, tallies),
     openHold: createBatch<HoldOpening, HoldOpened>({

@@ -1,44 +1,50 @@
-// The endpoints of the internal API as the API document describes them, beyond their schemas: texts, examples, and the
-// refusals of each in the order in which they are judged.
+// The endpoints of the internal API for the API document, beyond their schemas: texts, examples, and the refusals of each in
+// the order in which they are checked. All texts here are part of openapi.json.
 import { refuse } from '../core/errors.ts'
-import { contradicts, type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
+import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
+import {
+  customerNotFound,
+  holdRefusals,
+  insufficientCredits,
+  referenceRefusals,
+  statementRefusals,
+} from './refusals.ts'
 import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit } from './schemas.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
 const reference = 'analyses/2026-11-15/4711'
+const released = { state: 'RELEASED', captured: null, credits: 5 } as const
+const captured = { state: 'CAPTURED', captured: 3, credits: 5 } as const
 
 const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
-  refuse('BUS002', { metadata: { requested: 5, available: 3 } }),
+  insufficientCredits(5, 3),
 )
 const busy: Refused = refused(
   'the service is busy, or it is not known whether it happened: repeat the request, nothing is done twice',
   refuse('SVC001'),
 )
-const noCustomer: Refused = refused('there is no such customer', refuse('NOT000'))
-const noHold: Refused = refused('there is no such hold of this customer', refuse('NOT000'))
+const noCustomer: Refused = refused('there is no such customer', customerNotFound())
+const noHold: Refused = refused('there is no such hold of this customer', holdRefusals.holdNotFound())
 
-export const documented = {
+export const documentedCredits = {
   spend: {
     operationId: 'spendCredits',
     tag: 'Credits',
     summary: 'Spend credits',
     description:
       'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
-      'gets the first answer, and is spent once. `balance` is what can be spent afterwards.',
+      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards.',
     body: { customerId, credits: 5, reference },
     answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
     refusals: [
       missing('reference'),
       notAllowed('credits', CreditsToMove),
       noCustomer,
-      contradicts('the reference was used with other credits', {
-        field: 'reference',
-        rule: 'was used to spend 7 credits',
-      }),
-      contradicts('the reference was used for a hold', { field: 'reference', rule: 'was used for a hold' }),
+      refused('the reference was used with other credits', referenceRefusals.spentOtherCredits(7)),
+      refused('the reference was used for a hold', referenceRefusals.usedForHold()),
       tooLittle,
       busy,
     ],
@@ -46,10 +52,10 @@ export const documented = {
   hold: {
     operationId: 'holdCredits',
     tag: 'Credits',
-    summary: 'Set credits aside',
+    summary: 'Hold credits',
     description:
-      'For work whose price is known at its end: nobody else can spend what is held. A hold ends by capture, by release, ' +
-      'or by itself after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
+      'For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by ' +
+      'release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
     body: { customerId, credits: 5, reference, expiresInSeconds: 600 },
     answers: {
       201: success(
@@ -61,11 +67,8 @@ export const documented = {
       missing('reference'),
       notAllowed('expiresInSeconds', ExpiresInSeconds),
       noCustomer,
-      contradicts('the reference was used with other credits', {
-        field: 'reference',
-        rule: 'was used for a hold of 7 credits',
-      }),
-      contradicts('the reference was used to spend', { field: 'reference', rule: 'was used to spend credits' }),
+      refused('the reference was used with other credits', referenceRefusals.heldOtherCredits(7)),
+      refused('the reference was used to spend', referenceRefusals.usedToSpend()),
       tooLittle,
       busy,
     ],
@@ -75,16 +78,16 @@ export const documented = {
     tag: 'Credits',
     summary: 'Capture a hold',
     description:
-      'Spends what was held: all of it, or `credits` of it, and gives the rest back. A repeat gets the first answer. A ' +
-      'hold ends once: whoever comes second and wants something else is told its state.',
+      'Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. ' +
+      'A hold ends once: any later request for another end is refused, with the state of the hold.',
     body: { customerId, credits: 3 },
     answers: { 200: success({ holdId, captured: 3, released: 2, balance: 29 }, 'The hold is captured.') },
     refusals: [
       missing('customerId'),
       notAllowed('credits', CreditsToMove),
       noHold,
-      contradicts('more than was held', { field: 'credits', rule: 'must be at most the credits of the hold, 5' }),
-      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is RELEASED' }),
+      refused('more than was held', holdRefusals.moreThanHeld(released)),
+      refused('the hold has ended otherwise', holdRefusals.endedOtherwise(released)),
       busy,
     ],
   },
@@ -92,14 +95,14 @@ export const documented = {
     operationId: 'releaseHold',
     tag: 'Credits',
     summary: 'Release a hold',
-    description: 'Gives all that was held back. A repeat gets the first answer.',
+    description: 'Releases all held credits. A repeat gets the first answer.',
     body: { customerId },
     answers: { 200: success({ holdId, captured: 0, released: 5, balance: 32 }, 'The hold is released.') },
     refusals: [
       missing('customerId'),
       notAllowed('customerId', CustomerId),
       noHold,
-      contradicts('the hold has ended otherwise', { field: 'holdId', rule: 'the hold is CAPTURED, 3 of 5' }),
+      refused('the hold has ended otherwise', holdRefusals.endedOtherwise(captured)),
       busy,
     ],
   },
@@ -109,8 +112,8 @@ export const documented = {
     summary: 'Get the statement of a customer',
     description:
       'Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; ' +
-      '`opening` and `closing` are the balances before and after them. `nextCursor` goes on below; it is null at the ' +
-      'end. A page has 100 entries unless `limit` says otherwise, and can be short, or empty, and still have a next one.',
+      '`opening` and `closing` are the balances before and after them. `nextCursor` is the cursor of the next page; it ' +
+      'is null at the end. A page has 100 entries unless `limit` is set. It can be short, or empty, before the last one.',
     answers: {
       200: success(
         {
@@ -152,8 +155,8 @@ export const documented = {
     },
     refusals: [
       notAllowed('limit', Limit),
-      contradicts('the time does not exist', { field: 'from', rule: 'must be a time that exists' }),
-      contradicts('it would end before it begins', { field: 'to', rule: 'must not be before from' }),
+      refused('the time does not exist', statementRefusals.noSuchTime('from')),
+      refused('it would end before it begins', statementRefusals.endsBeforeItBegins()),
       noCustomer,
     ],
   },

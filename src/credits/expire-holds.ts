@@ -1,16 +1,16 @@
-// Ends holds whose time is over, for the worker: what a service has set aside and forgotten comes back.
+// Expires holds, for the worker: credits that a service held and forgot become available again.
 import { runAll } from '../core/batch.ts'
 import { createTallies } from '../core/tallies.ts'
 import type { Database } from '../db/database.ts'
 import { createEndHold } from './credits.ts'
 import { listDueHolds } from './holds.sql.ts'
 
-/** What one round takes. */
+/** Holds per round. */
 const roundSize = 500
 
 /**
- * Gives back what nobody has captured in time; a full round asks to come again. Behind a batch: a hold that cannot be
- * ended, or an account that somebody keeps, does not keep the others. The first such failure is told when all is done.
+ * Releases the credits of holds that were not captured in time; `more` after a full round. In batches, so that a hold that
+ * cannot be ended, or a locked account, does not stop the others. The first such failure is thrown at the end.
  */
 export async function expireHolds(
   database: Database,

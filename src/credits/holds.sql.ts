@@ -1,10 +1,10 @@
-// Credits set aside: opening a hold, and ending it by capture, release or the clock. Set-wise. A hold is locked before its
-// account; it ends once, because whoever ends it finds it ACTIVE under its lock or changes nothing.
+// Holds: opening one, and ending it by capture, release or expiry. Set-wise. A hold is locked before its account. It ends
+// once: a statement that does not find it ACTIVE under its lock changes nothing.
 import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
-import { emitEvents } from '../events/outbox.ts'
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.ts'
-import { unlessUsed } from './references.ts'
+import { byOrdinal, inputs } from '../db/inputs.ts'
+import { emitEvents } from '../events/outbox.sql.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
+import { withResultOfUsedReferences } from './references.sql.ts'
 
 export type HoldOpening = {
   customerId: string
@@ -17,7 +17,7 @@ export type HoldOpening = {
 
 /**
  * `holdId` is null when the available credits did not cover it, or when the reference has spent credits (`isSpend`);
- * `available` is null for a customer who is not there.
+ * `available` is null when there is no such customer.
  */
 export type HoldOpened = {
   holdId: string | null
@@ -29,11 +29,19 @@ export type HoldOpened = {
   isNew: boolean
 }
 
+const openings = inputs<HoldOpening>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  credits: 'bigint',
+  reference: 'text',
+  serviceId: 'text',
+  expiresInSeconds: 'int',
+})
+
 const openHoldsStatement = statement(
   'credits.openHolds',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality
-      as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select * from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)
   ),
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -74,12 +82,9 @@ const openHoldsStatement = statement(
   order by i.ordinal`,
 )
 
-export async function openHolds(database: Database, inputs: HoldOpening[]): Promise<HoldOpened[]> {
-  const outputs = await database.run<HoldOpened>(
-    openHoldsStatement,
-    columns(inputs, 'customerId', 'holdId', 'credits', 'reference', 'serviceId', 'expiresInSeconds'),
-  )
-  return unlessUsed(database, inputs, outputs, {
+export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
+  const outputs = await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all))
+  return withResultOfUsedReferences(database, all, outputs, {
     isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       holdId,
@@ -92,12 +97,12 @@ export async function openHolds(database: Database, inputs: HoldOpening[]): Prom
   })
 }
 
-/** The clock's, EXPIRE, comes when the time of a hold is over; the others only before. */
+/** EXPIRE ends a hold whose time is over; the others end it only before. */
 export type HoldEnding = {
   customerId: string
   holdId: string
   ending: 'CAPTURE' | 'RELEASE' | 'EXPIRE'
-  /** What a capture takes; null: all. */
+  /** The credits that a capture takes; null: all. */
   captured: number | null
   serviceId: string | null
 }
@@ -112,12 +117,19 @@ export type Hold = {
   available: number | null
 }
 
-// Credits only come back by it, or go that were held: nothing falls below a threshold.
+const endings = inputs<HoldEnding>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  ending: 'text',
+  captured: 'bigint',
+  serviceId: 'text',
+})
+
+// It releases credits or takes held ones, so the available credits cannot fall below a threshold: no `credits.low`.
 const endHoldsStatement = statement(
   'credits.endHolds',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality
-      as i (customer_id, hold_id, ending, captured, service_id, ordinal)
+    select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
   ),
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
@@ -145,26 +157,26 @@ const endHoldsStatement = statement(
   returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available`,
 )
 
-/** The holds that ended now; null where there is none to end, or it cannot end that way. */
-export async function endHolds(database: Database, inputs: HoldEnding[]): Promise<(Hold | null)[]> {
-  const values = columns(inputs, 'customerId', 'holdId', 'ending', 'captured', 'serviceId')
-  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(endHoldsStatement, values))
+/** The holds that ended now; null where there is no active one, or it cannot end that way. */
+export async function endHolds(database: Database, all: HoldEnding[]): Promise<(Hold | null)[]> {
+  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(endHoldsStatement, endings.valuesOf(all)))
 }
+
+export type HoldKey = { customerId: string; holdId: string }
+
+const keys = inputs<HoldKey>({ customerId: 'uuid', holdId: 'uuid' })
 
 const findHoldsStatement = statement(
   'credits.findHolds',
   `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balance_after - e.held_after as "available"
-  from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
+  from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry`,
 )
 
-export async function findHolds(database: Database, inputs: HoldKey[]): Promise<(Hold | null)[]> {
-  const values = columns(inputs, 'customerId', 'holdId')
-  return byOrdinal(inputs, await database.run<Hold & { ordinal: number }>(findHoldsStatement, values))
+export async function findHolds(database: Database, all: HoldKey[]): Promise<(Hold | null)[]> {
+  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(findHoldsStatement, keys.valuesOf(all)))
 }
-
-export type HoldKey = { customerId: string; holdId: string }
 
 const listDueHoldsStatement = statement(
   'credits.listDueHolds',
@@ -175,7 +187,7 @@ const listDueHoldsStatement = statement(
   limit $1`,
 )
 
-/** Those whose time is over, the longest first. */
+/** Those whose time is over, the oldest first. */
 export function listDueHolds(database: Database, limit: number): Promise<HoldKey[]> {
   return database.run<HoldKey>(listDueHoldsStatement, [limit])
 }

@@ -1,25 +1,22 @@
-// Holds as a sibling service meets them: set credits aside, then capture what was used or release them. A hold ends once,
-// whoever is first: capture, release or the clock. A retry of what has happened gets its first answer; anything else
-// about a hold that has ended is refused and names its state.
-import { refuse, refuseFields } from '../core/errors.ts'
+// Holds for the services of the platform: hold credits, then capture those that were used or release them. A hold ends once,
+// by the first capture, release or expiry. A retry of that gets the first answer; any other request about a hold that has
+// ended is refused, with its state.
 import { newHoldId } from '../core/ids.ts'
 import type { Credits } from './credits.ts'
 import type { Hold, HoldEnding } from './holds.sql.ts'
-import { refuseForLack } from './spend.ts'
+import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals } from './refusals.ts'
 
 export type HoldRequest = { customerId: string; credits: number; reference: string; expiresInSeconds: number }
 export type HoldAnswer = { holdId: string; credits: number; expiresAt: string; balance: number }
 
 export async function openHold(credits: Credits, serviceId: string, request: HoldRequest): Promise<HoldAnswer> {
   const opened = await credits.openHold({ ...request, holdId: newHoldId(), serviceId })
-  if (opened.available === null) throw refuse('NOT000')
-  if (opened.isSpend) throw refuseFields('VAL003', [{ field: 'reference', rule: 'was used to spend credits' }])
+  if (opened.available === null) throw customerNotFound()
+  if (opened.isSpend) throw referenceRefusals.usedToSpend()
   if (opened.holdId === null || opened.credits === null || opened.expiresAt === null) {
-    throw refuseForLack(request.credits, opened.available)
+    throw insufficientCredits(request.credits, opened.available)
   }
-  if (opened.credits !== request.credits) {
-    throw refuseFields('VAL003', [{ field: 'reference', rule: `was used for a hold of ${opened.credits} credits` }])
-  }
+  if (opened.credits !== request.credits) throw referenceRefusals.heldOtherCredits(opened.credits)
   const { holdId, expiresAt, available: balance } = opened
   return { holdId, credits: opened.credits, expiresAt: expiresAt.toISOString(), balance }
 }
@@ -29,33 +26,28 @@ export type EndAnswer = { holdId: string; captured: number; released: number; ba
 
 export async function endHold(credits: Credits, serviceId: string, request: EndRequest): Promise<EndAnswer> {
   const ended = await credits.endHold({ ...request, serviceId })
-  return answerOf(ended ?? judge(await findEnd(credits, request), request))
+  return answerOf(ended ?? requireSameEnd(await findEndedHold(credits, request), request))
 }
 
 /**
- * A hold whose time is over is ended by whoever comes upon it. Until it is, somebody who came in time may still be
- * capturing it, and nobody may be told that it has expired.
+ * A hold whose time is over is expired here if it is still active. Until then a capture that came in time may still be
+ * running, and no answer may say that the hold has expired.
  */
-async function findEnd(credits: Credits, { customerId, holdId }: EndRequest): Promise<Hold | null> {
+async function findEndedHold(credits: Credits, { customerId, holdId }: EndRequest): Promise<Hold | null> {
   const hold = await credits.findHold({ customerId, holdId })
   if (hold?.state !== 'ACTIVE') return hold
   await credits.endHold({ customerId, holdId, ending: 'EXPIRE', captured: null, serviceId: null })
   return credits.findHold({ customerId, holdId })
 }
 
-/** Why it could not be ended. */
-function judge(hold: Hold | null, { ending, captured }: EndRequest): Hold {
-  if (!hold) throw refuse('NOT000')
+/** The hold when it has ended as requested, or the refusal. */
+function requireSameEnd(hold: Hold | null, { ending, captured }: EndRequest): Hold {
+  if (!hold) throw holdRefusals.holdNotFound()
   const wanted = ending === 'CAPTURE' ? (captured ?? hold.credits) : null
-  if (wanted !== null && wanted > hold.credits) {
-    throw refuseFields('VAL003', [
-      { field: 'credits', rule: `must be at most the credits of the hold, ${hold.credits}` },
-    ])
-  }
+  if (wanted !== null && wanted > hold.credits) throw holdRefusals.moreThanHeld(hold)
   const wantedState = ending === 'CAPTURE' ? 'CAPTURED' : 'RELEASED'
   if (hold.state === wantedState && hold.captured === wanted) return hold
-  const detail = hold.state === 'CAPTURED' ? `, ${hold.captured} of ${hold.credits}` : ''
-  throw refuseFields('VAL003', [{ field: 'holdId', rule: `the hold is ${hold.state}${detail}` }])
+  throw holdRefusals.endedOtherwise(hold)
 }
 
 function answerOf({ holdId, credits, captured, available }: Hold): EndAnswer {

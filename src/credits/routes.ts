@@ -1,16 +1,17 @@
-// The internal API on one page: how the platform's own services spend credits, set them aside, and read why a balance is
-// what it is. Same envelope and codes as the public one. The customer is named in the request: the caller is a service.
+// The internal API on one page: services of the platform spend credits, hold them, and read the statement of a customer. The
+// envelope and the codes are those of the public API. The caller is a service, so the request names the customer.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type Type from 'typebox'
 import { readMoment } from '../core/clock.ts'
-import { refuse, refuseFields } from '../core/errors.ts'
+import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
-import { documented } from './document.ts'
+import { documentedCredits } from './document.ts'
 import { endHold, openHold } from './holds.ts'
+import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
   defaultHoldSeconds,
@@ -26,7 +27,7 @@ import {
   StatementQuery,
 } from './schemas.ts'
 import { spendCredits } from './spend.ts'
-import { type StatementQuery as Query, readStatement } from './statement.ts'
+import { readStatement, type StatementRequest } from './statement.ts'
 
 const defaultPage = 100
 
@@ -38,7 +39,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/spend',
     {
-      config: { work: 'write', documented: documented.spend },
+      config: { work: 'write', documented: documentedCredits.spend },
       schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } },
     },
     async ({ serviceId, body }) => {
@@ -51,7 +52,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds',
     {
-      config: { work: 'write', documented: documented.hold },
+      config: { work: 'write', documented: documentedCredits.hold },
       schema: { body: HoldBody, response: { 201: SuccessOf(HoldData) } },
     },
     async ({ serviceId, body }, reply) => {
@@ -65,7 +66,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/capture',
     {
-      config: { work: 'settle', documented: documented.capture },
+      config: { work: 'settle', documented: documentedCredits.capture },
       schema: { params: HoldParams, body: CaptureBody, response: { 200: SuccessOf(EndData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -77,7 +78,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/release',
     {
-      config: { work: 'settle', documented: documented.release },
+      config: { work: 'settle', documented: documentedCredits.release },
       schema: { params: HoldParams, body: ReleaseBody, response: { 200: SuccessOf(EndData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -89,11 +90,11 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.get(
     '/internal/v1/customers/:customerId/statement',
     {
-      config: { work: 'read', documented: documented.statement },
+      config: { work: 'read', documented: documentedCredits.statement },
       schema: { params: StatementParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
-      const { entries, ...rest } = await readStatement(database, queryOf(params.customerId, query))
+      const { entries, ...rest } = await readStatement(database, statementRequestOf(params.customerId, query))
       const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
       return success({ ...rest, entries: shown }, 'The statement of the customer.')
     },
@@ -101,35 +102,33 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 }
 
 function keyOf({ holdId }: { holdId: string }, { customerId }: { customerId: string }) {
-  return { customerId: customerId.toLowerCase(), holdId: idOf(holdId) }
+  return { customerId: customerId.toLowerCase(), holdId: idOf(holdId, holdRefusals.holdNotFound) }
 }
 
-/** Of a path. */
-function idOf(text: string): string {
-  if (!uuidPattern.test(text)) throw refuse('NOT000')
+/** From a path: text that is no UUID identifies nothing. */
+function idOf(text: string, notFound: () => Refusal): string {
+  if (!uuidPattern.test(text)) throw notFound()
   return text.toLowerCase()
 }
 
-/** What a statement is asked for, from a path and a query. */
-export function queryOf(customerId: string, query: Type.Static<typeof StatementQuery>): Query {
+/** From a path and a query. */
+export function statementRequestOf(customerId: string, query: Type.Static<typeof StatementQuery>): StatementRequest {
   const { cursor, limit, kind } = query
   const times = { from: timeOf('from', query.from), to: timeOf('to', query.to) }
-  if (times.from && times.to && times.from > times.to) {
-    throw refuseFields('VAL003', [{ field: 'to', rule: 'must not be before from' }])
-  }
+  if (times.from && times.to && times.from > times.to) throw statementRefusals.endsBeforeItBegins()
   return {
     ...times,
-    // After the rest of the request: whom nobody knows comes last.
-    customerId: idOf(customerId),
-    kinds: kind === undefined ? null : (kind.split(',') as NonNullable<Query['kinds']>),
+    // Last, because VAL003 of the request takes precedence over NOT000.
+    customerId: idOf(customerId, customerNotFound),
+    kinds: kind === undefined ? null : (kind.split(',') as NonNullable<StatementRequest['kinds']>),
     cursor: cursor === undefined ? null : Number(cursor),
     limit: limit === undefined ? defaultPage : Number(limit),
   }
 }
 
-function timeOf(field: string, text: string | undefined): Date | null {
+function timeOf(field: 'from' | 'to', text: string | undefined): Date | null {
   if (text === undefined) return null
   const time = readMoment(text)
-  if (!time) throw refuseFields('VAL003', [{ field, rule: 'must be a time that exists' }])
+  if (!time) throw statementRefusals.noSuchTime(field)
   return time
 }

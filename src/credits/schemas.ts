@@ -1,6 +1,5 @@
-// What the endpoints of the internal API take and give, as schemas: they validate, they serialise, and the API document is
-// made of them. A title is the name of the schema in that document. The description of a field that callers send is the
-// rule they read when they break it.
+// The schemas of the internal API: they validate requests, serialise answers, and are the API document. A title is the name
+// of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { NullableText } from '../http/envelope.ts'
@@ -39,7 +38,7 @@ export const CaptureBody = Type.Object(
   { title: 'CaptureRequest' },
 )
 export const ReleaseBody = Type.Object({ customerId: CustomerId }, { title: 'ReleaseRequest' })
-/** What cannot be an id is the id of nothing, as on the public listener. */
+/** A path with text that is no UUID gets NOT000, as on the public listener, so there is no pattern. */
 export const HoldParams = Type.Object({
   holdId: Type.String({ description: 'the holdId of a hold', examples: ['0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'] }),
 })
@@ -50,7 +49,7 @@ export const StatementParams = Type.Object({
   }),
 })
 
-/** Query values are text. */
+// Query values are text.
 const Time = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,3})?(Z|[+-]\\d\\d:\\d\\d)$',
   description: 'a time such as 2026-01-31T09:00:00Z',
@@ -90,7 +89,10 @@ export const EndData = Type.Object(
 )
 const BalancesData = Type.Object(
   { balance: Credits, held: CreditsOrNull, available: CreditsOrNull },
-  { title: 'Balances', description: '`held` and `available` are null where the ledger of that time does not tell.' },
+  {
+    title: 'Balances',
+    description: '`held` and `available` are null where the ledger of that time does not have them.',
+  },
 )
 const SetAsideData = Type.Object(
   {

@@ -1,8 +1,8 @@
-// The statement of a customer as CSV, oldest first, in pieces: however long it is, little of it is in memory.
+// The statement of a customer as CSV, oldest first. It is written page by page, so memory does not grow with its length.
 import { csvLine } from '../core/csv.ts'
 import type { Database } from '../db/database.ts'
 import { type EntryKind, listEntries, readAccount, type StatementEntry } from './statement.sql.ts'
-import { findRange, scannedAtMost } from './statement.ts'
+import { entriesScannedAtMost, findRange } from './statement.ts'
 
 const names = [
   'entryNumber',
@@ -23,7 +23,7 @@ const pageSize = 5_000
 
 export type ExportQuery = { customerId: string; from: Date | null; to: Date | null; kinds: EntryKind[] | null }
 
-/** Lines with their ends; the first names the columns. Throws when there is no such customer. */
+/** Yields lines with their line ends, the header first. Throws when there is no such customer. */
 export async function* statementCsv(database: Database, query: ExportQuery): AsyncGenerator<string> {
   const { customerId, kinds } = query
   const account = await readAccount(database, customerId)
@@ -31,7 +31,7 @@ export async function* statementCsv(database: Database, query: ExportQuery): Asy
   const { above, upTo } = await findRange(database, query, account.lastEntry)
   yield csvLine([...names])
   for (let last = above; last < upTo; ) {
-    const end = Math.min(upTo, last + scannedAtMost)
+    const end = Math.min(upTo, last + entriesScannedAtMost)
     const page = await listEntries(database, { customerId, above: last, upTo: end, kinds, limit: pageSize }, 'oldest')
     yield page.map((entry) => csvLine(names.map((name) => entry[name]))).join('')
     last = page.length === pageSize ? (page.at(-1)?.entryNumber ?? end) : end

@@ -1,5 +1,5 @@
-// The statement of a customer: every movement of credits with its cause, read by the running number. Times are found by
-// bisecting the numbers, because entries are in the order of time: no index by time is kept for it.
+// The statement of a customer: every movement of credits with its cause, read by entry number. A time is found by bisecting
+// the numbers, because entries are in the order of time: this needs no index by time.
 import { assert } from '../core/assert.ts'
 import { type Database, statement } from '../db/database.ts'
 import { iso } from '../db/iso.ts'
@@ -8,8 +8,8 @@ export const entryKinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPT
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
- * `delta` is the change of the balance, `heldDelta` that of what is set aside of it; what can be spent is the balance
- * less what is set aside. Entries from before holds were entries do not know it.
+ * `delta` is the change of the balance, `heldDelta` the change of the held part of it. `availableAfter` is the balance less
+ * the held credits. Both held columns are null in entries from before holds had entries.
  */
 export type StatementEntry = {
   entryNumber: number
@@ -28,7 +28,7 @@ export type StatementEntry = {
 
 export type EntryRange = {
   customerId: string
-  /** Above this number, up to that one. */
+  /** Entry numbers above this one, up to and including `upTo`. */
   above: number
   upTo: number
   kinds: EntryKind[] | null
@@ -66,8 +66,8 @@ export function listEntries(
   return database.run<StatementEntry>(text, [customerId, above, upTo, kinds, limit])
 }
 
-// The number of the last entry before a time, or at it too; 0 when there is none. Twenty looks for a million entries.
-// Times are told in milliseconds, so they are compared in them.
+// The number of the last entry before a time, or at it too; 0 when there is none. A million entries take twenty steps. Answers
+// have milliseconds, so times are compared in milliseconds.
 const findEntryAtStatement = statement(
   'credits.findEntryAt',
   `with recursive search (low, high) as (
@@ -84,7 +84,7 @@ const findEntryAtStatement = statement(
   select low as "entryNumber" from search where low >= high`,
 )
 
-/** Of a customer who is there. */
+/** The customer must exist. */
 export async function findEntryAt(
   database: Database,
   customerId: string,
@@ -97,7 +97,7 @@ export async function findEntryAt(
   return row.entryNumber
 }
 
-/** What an account had; `held` and `available` are null where the ledger of that time does not tell. */
+/** An account at some time; `held` and `available` are null where the ledger of that time does not have them. */
 export type Balances = { balance: number; held: number | null; available: number | null }
 
 const findBalancesStatement = statement(
@@ -106,13 +106,13 @@ const findBalancesStatement = statement(
   from ledger_entries where customer_id = $1 and entry_number = $2`,
 )
 
-/** After an entry; nothing before the first. */
+/** After an entry; zero before the first. */
 export async function findBalances(database: Database, customerId: string, entryNumber: number): Promise<Balances> {
   const [row] = await database.run<Balances>(findBalancesStatement, [customerId, entryNumber])
   return row ?? { balance: 0, held: 0, available: 0 }
 }
 
-export type SetAside = {
+export type HeldCredits = {
   /** A hold of a service, or a cancellation or refund whose outcome is not known yet. */
   by: 'HOLD' | 'CANCEL' | 'REFUND'
   holdId: string
@@ -123,9 +123,9 @@ export type SetAside = {
   expiresAt: string | null
 }
 
-export type AccountNow = { balance: number; held: number; lastEntry: number; setAside: SetAside[] }
+export type AccountNow = { balance: number; held: number; lastEntry: number; setAside: HeldCredits[] }
 
-const setAsideLimit = 100
+const heldLimit = 100
 
 const readAccountStatement = statement(
   'credits.readAccount',
@@ -151,8 +151,8 @@ const readAccountStatement = statement(
   where a.customer_id = $1`,
 )
 
-/** Null when there is no such customer. Of what is set aside the first hundred of a sort are named. */
+/** Null when there is no such customer. Lists up to 100 holds and up to 100 open cancellations and refunds. */
 export async function readAccount(database: Database, customerId: string): Promise<AccountNow | null> {
-  const [row] = await database.run<AccountNow>(readAccountStatement, [customerId, setAsideLimit])
+  const [row] = await database.run<AccountNow>(readAccountStatement, [customerId, heldLimit])
   return row ?? null
 }

@@ -1,34 +1,34 @@
-// Why a balance is what it is: the movements of a customer's credits, newest first and page by page, with the balance
-// before and after the time asked for, and what is set aside now.
-import { refuse } from '../core/errors.ts'
+// The statement of a customer: the movements of its credits, newest first and page by page, with the balances before and
+// after the requested time, and the credits that are held now.
 import type { Database } from '../db/database.ts'
+import { customerNotFound } from './refusals.ts'
 import {
   type Balances,
   type EntryKind,
   findBalances,
   findEntryAt,
+  type HeldCredits,
   listEntries,
   readAccount,
-  type SetAside,
   type StatementEntry,
 } from './statement.sql.ts'
 
-export type StatementQuery = {
+export type StatementRequest = {
   customerId: string
   from: Date | null
   to: Date | null
   kinds: EntryKind[] | null
-  /** The running number to go on below. */
+  /** The page continues below this entry number. */
   cursor: number | null
   limit: number
 }
 
-export type Statement = {
+export type CustomerStatement = {
   customerId: string
-  /** Now. What can be spent is the balance less what is set aside. */
+  /** Now. Available is the balance less the held credits. */
   balance: Balances
-  setAside: SetAside[]
-  /** Before the first moment asked for, and after the last. */
+  setAside: HeldCredits[]
+  /** Before the first requested moment, and after the last. */
   opening: Balances
   closing: Balances
   entries: StatementEntry[]
@@ -37,28 +37,28 @@ export type Statement = {
 
 export type Range = { above: number; upTo: number }
 
-/** What one look goes through for the kinds that were asked for: rare ones fill a page only by several. */
-export const scannedAtMost = 50_000
+/** Entries that one statement reads to find the requested kinds: a page of a rare kind may be short, or empty. */
+export const entriesScannedAtMost = 50_000
 
-/** The running numbers that lie in a span of time. */
+/** The entry numbers in a span of time. */
 export async function findRange(
   database: Database,
-  { customerId, from, to }: Pick<StatementQuery, 'customerId' | 'from' | 'to'>,
+  { customerId, from, to }: Pick<StatementRequest, 'customerId' | 'from' | 'to'>,
   lastEntry: number,
 ): Promise<Range> {
   const above = from ? await findEntryAt(database, customerId, from, 'before') : 0
   const upTo = to ? await findEntryAt(database, customerId, to, 'before or at') : lastEntry
-  // Not past the account that was read: what has come since is not in its balance.
+  // Not past the account that was read: later entries are not in its balance.
   return { above: Math.min(above, upTo, lastEntry), upTo: Math.min(upTo, lastEntry) }
 }
 
-export async function readStatement(database: Database, query: StatementQuery): Promise<Statement> {
+export async function readStatement(database: Database, query: StatementRequest): Promise<CustomerStatement> {
   const { customerId, kinds, cursor, limit } = query
   const account = await readAccount(database, customerId)
-  if (!account) throw refuse('NOT000')
+  if (!account) throw customerNotFound()
   const { above, upTo } = await findRange(database, query, account.lastEntry)
   const top = cursor === null ? upTo : Math.min(upTo, cursor - 1)
-  const bottom = Math.max(above, top - scannedAtMost)
+  const bottom = Math.max(above, top - entriesScannedAtMost)
   const range = { customerId, above: bottom, upTo: top, kinds, limit: limit + 1 }
   const entries = await listEntries(database, range, 'newest')
   const page = entries.slice(0, limit)
@@ -75,7 +75,7 @@ export async function readStatement(database: Database, query: StatementQuery): 
   }
 }
 
-/** What a customer had at a moment, after all that happened up to it; null: has now. */
+/** The balances at a moment, movements at that moment included; null: now. */
 export async function balancesAt(database: Database, customerId: string, moment: Date | null): Promise<Balances> {
   if (moment) {
     return findBalances(database, customerId, await findEntryAt(database, customerId, moment, 'before or at'))

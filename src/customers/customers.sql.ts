@@ -1,8 +1,8 @@
 // The statements on customers and their API keys.
 import { uuidPattern } from '../core/ids.ts'
-import { openAccounts } from '../credits/ledger.ts'
+import { openAccounts } from '../credits/accounts.sql.ts'
 import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
+import { byOrdinal, inputs } from '../db/inputs.ts'
 
 const createCustomerStatement = statement(
   'customers.createCustomer',
@@ -179,10 +179,12 @@ export function listKeys(database: Database, limit: number): Promise<ListedKey[]
 export type KeyHash = { pepperVersion: number; keyHash: Buffer }
 export type FoundKey = { keyId: string; customerId: string; keyHash: Buffer; status: KeyStatus }
 
+const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: 'bytea' })
+
 const findKeysStatement = statement(
   'customers.findKeys',
   `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash", k.status
-  from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, key_hash, ordinal)
+  from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
   join api_keys k using (pepper_version, key_hash)`,
 )
 
@@ -209,7 +211,6 @@ export async function renewKeyHash(database: Database, keyId: string, hash: KeyH
 }
 
 /** The keys with these hashes, one per input, null where nobody has it. */
-export async function findKeys(database: Database, inputs: KeyHash[]): Promise<(FoundKey | null)[]> {
-  const values = columns(inputs, 'pepperVersion', 'keyHash')
-  return byOrdinal(inputs, await database.run<FoundKey & { ordinal: number }>(findKeysStatement, values))
+export async function findKeys(database: Database, all: KeyHash[]): Promise<(FoundKey | null)[]> {
+  return byOrdinal(all, await database.run<FoundKey & { ordinal: number }>(findKeysStatement, hashes.valuesOf(all)))
 }

@@ -1,6 +1,6 @@
 // The statements on service tokens.
 import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
+import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
 const insertTokenStatement = statement(
@@ -20,17 +20,18 @@ export async function insertToken(
 
 export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus }
 
+const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: ['bytea', 'token_hash'] })
+
 const findTokensStatement = statement(
   'customers.findTokens',
   `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status
-  from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, token_hash, ordinal)
+  from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
   join service_tokens t using (pepper_version, token_hash)`,
 )
 
 /** The tokens with these hashes, one per input, null where there is none. */
-export async function findTokens(database: Database, inputs: KeyHash[]): Promise<(FoundToken | null)[]> {
-  const values = columns(inputs, 'pepperVersion', 'keyHash')
-  return byOrdinal(inputs, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, values))
+export async function findTokens(database: Database, all: KeyHash[]): Promise<(FoundToken | null)[]> {
+  return byOrdinal(all, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, hashes.valuesOf(all)))
 }
 
 const findSuspendedTokensStatement = statement(

@@ -3,7 +3,7 @@
 // the event numbers, and a short range after it is read.
 import { type Database, statement } from '../db/database.ts'
 import type { StoredEvent } from './events.sql.ts'
-import type { EventType } from './outbox.ts'
+import type { EventType } from './outbox.sql.ts'
 
 /** The end of an operation that wrote an event of this type; the time is text from JSON. */
 export type EndOfOrder = { type: EventType; at: string }

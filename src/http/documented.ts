@@ -2,7 +2,7 @@
 // It is part of the route's definition, with the one list of what the endpoint refuses. A test compares each refusal with
 // what is really sent, word for word.
 import type Type from 'typebox'
-import { type FieldFault, type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,12 +43,8 @@ export function missing(field: string): Refused {
 /** VAL003, as the schema of a field produces it. */
 export function notAllowed(field: string, schema: Type.TSchema): Refused {
   const { description } = schema as { description?: string }
-  return contradicts(`${field} has a value that is not allowed`, { field, rule: `must be ${description}` })
-}
-
-/** VAL003, for what does not fit what is there. */
-export function contradicts(when: string, fault: FieldFault, message?: string): Refused {
-  return refused(when, refuseFields('VAL003', [fault], message))
+  const refusal = refuseFields('VAL003', [{ field, rule: `must be ${description}` }])
+  return refused(`${field} has a value that is not allowed`, refusal)
 }
 
 /** For every endpoint with a body. */

@@ -1,6 +1,5 @@
-// The API document: OpenAPI 3.1, from the routes as they are registered. What it says of a field is what the validator
-// checks and the serialiser writes, because it is the same schema; what it says of a refusal comes from the route's own
-// list of them.
+// The API document (OpenAPI 3.1), built from the registered routes. A field is described by the schema that validates and
+// serialises it, a refusal by the route's own list of refusals.
 import type { Refused } from '../http/documented.ts'
 import { eventWebhooks } from './events.ts'
 import { info, tags } from './info.ts'
@@ -13,7 +12,7 @@ export type Api = {
   server: { url: string; description: string }
   /** The name of its scheme among `securitySchemes`. */
   security: keyof typeof securitySchemes
-  /** What stands before its routes refuses: of every request, and of those that need a key. */
+  /** Refusals before a route is reached: of every request, and of requests that need a key or token. */
   refusals: { ofAll: readonly Refused[]; ofCallers: readonly Refused[] }
 }
 
@@ -38,7 +37,7 @@ const headers = {
     schema: { type: 'string', const: 'no-store' },
   },
   'Retry-After': {
-    description: 'Come again after so many seconds.',
+    description: 'Repeat the request after so many seconds.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 1,

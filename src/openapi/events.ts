@@ -1,19 +1,19 @@
-// The events that the service sends, as webhooks of the API document. Their data is written by SQL; a test holds events
-// that were really delivered against these schemas.
+// The events that the service sends, as webhooks of the API document. Their data is written by SQL; a test validates
+// delivered events against these schemas.
 import Type from 'typebox'
-import type { EventType } from '../events/outbox.ts'
+import type { EventType } from '../events/outbox.sql.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
-type Told = { title: string; summary: string; data: Type.TProperties; example: object }
+type DocumentedEvent = { title: string; summary: string; data: Type.TProperties; example: object }
 
 const customer = { customerId: Type.String({ format: 'uuid' }) }
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const { packageType, price: amount, credits } = packageOf('STANDARD')
 
-function ofOrder(title: string, summary: string, status: OrderStatus, balance: number): Told {
+function orderEvent(title: string, summary: string, status: OrderStatus, balance: number): DocumentedEvent {
   const { orderId, packageType: PackageType, amount: Price } = StatusData.properties
   return {
     title,
@@ -39,11 +39,11 @@ function ofOrder(title: string, summary: string, status: OrderStatus, balance: n
   }
 }
 
-const events: Record<EventType, Told> = {
-  'order.confirmed': ofOrder('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32),
-  'order.failed': ofOrder('OrderFailedEvent', 'An order was refused by the gateway, or expired', 'FAILED', 11),
-  'order.cancelled': ofOrder('OrderCancelledEvent', 'An order was cancelled', 'CANCELLED', 11),
-  'order.refunded': ofOrder('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11),
+const events: Record<EventType, DocumentedEvent> = {
+  'order.confirmed': orderEvent('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32),
+  'order.failed': orderEvent('OrderFailedEvent', 'An order was refused by the gateway, or expired', 'FAILED', 11),
+  'order.cancelled': orderEvent('OrderCancelledEvent', 'An order was cancelled', 'CANCELLED', 11),
+  'order.refunded': orderEvent('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11),
   'credits.low': {
     title: 'CreditsLowEvent',
     summary: 'What a customer can spend fell below its threshold',
@@ -82,16 +82,16 @@ const headers = [
 ]
 
 const responses = {
-  '2XX': { description: 'Taken: it is not sent again.' },
-  410: { description: 'The endpoint is gone: it is disabled, and what happens meanwhile waits until it is enabled.' },
+  '2XX': { description: 'Accepted: it is not sent again.' },
+  410: { description: 'The endpoint is gone: it is disabled, and its events wait until it is enabled again.' },
   default: {
-    description: 'Not taken: it is sent again, after growing pauses. `Retry-After` on 429 and 503 is respected.',
+    description: 'Not accepted: it is sent again, after growing pauses. `Retry-After` on 429 and 503 is respected.',
   },
 }
 
 export function eventWebhooks(components: Components): Record<string, JsonSchema> {
-  const all = Object.entries(events).map(([type, told], place) => {
-    const { title, summary, data } = told
+  const all = Object.entries(events).map(([type, event], place) => {
+    const { title, summary, data } = event
     const schema = Type.Object(
       {
         type: Type.Literal(type),
@@ -101,11 +101,11 @@ export function eventWebhooks(components: Components): Record<string, JsonSchema
       },
       { title, description: `${summary}.` },
     )
-    const example = { type, timestamp: '2026-11-15T11:05:45.863Z', sequence: place + 1, data: told.example }
-    return { type, told, reference: components.schemaOf(schema, 'sent'), example }
+    const example = { type, timestamp: '2026-11-15T11:05:45.863Z', sequence: place + 1, data: event.example }
+    return { type, event, reference: components.schemaOf(schema, 'response'), example }
   })
   components.add('Event', {
-    description: 'Every event, told apart by its type.',
+    description: 'Every event, distinguished by its type.',
     oneOf: all.map(({ reference }) => reference),
     discriminator: {
       propertyName: 'type',
@@ -113,7 +113,7 @@ export function eventWebhooks(components: Components): Record<string, JsonSchema
     },
   })
   return Object.fromEntries(
-    all.map(({ type, told: { title, summary }, reference: schema, example }) => [
+    all.map(({ type, event: { title, summary }, reference: schema, example }) => [
       type,
       {
         post: {

@@ -1,4 +1,4 @@
-// From a route to an operation of the document: its parameters, its body, and each of its answers.
+// Converts a route to an operation of the document: parameters, body, and every answer.
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { assert } from '../core/assert.ts'
 import { bodyRefusals, type Documented, type Refused } from '../http/documented.ts'
@@ -21,12 +21,12 @@ type RouteSchema = {
   response?: Record<string, object>
 }
 
-/** To be called before the routes are added; a route that says nothing of itself is a fault. */
+/** To be called before the routes are added. Every route must be documented, or be marked as no API. */
 export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
   app.addHook('onRoute', ({ method, url, schema = {}, config = {} }: RouteOptions) => {
     const { documented, open = false } = config
-    assert(documented !== undefined, `${method} ${url} says nothing of itself: config.documented`)
+    assert(documented !== undefined, `${method} ${url} is not documented: config.documented`)
     if (documented === 'no API') return
     const path = url.replaceAll(/:(\w+)/g, '{$1}')
     routes.push({ method: `${method}`, path, documented, isOpen: open, schema: schema as RouteSchema })
@@ -68,7 +68,7 @@ function parametersOf(components: Components, place: 'path' | 'query', schema: O
 }
 
 function parameterOf(components: Components, place: string, name: string, schema: object, required: boolean) {
-  const { description, examples, ...rest } = components.schemaOf(schema, 'taken')
+  const { description, examples, ...rest } = components.schemaOf(schema, 'request')
   const [example] = (examples ?? []) as unknown[]
   return { name, in: place, required, description, schema: rest, ...(example !== undefined && { example }) }
 }
@@ -76,19 +76,19 @@ function parameterOf(components: Components, place: string, name: string, schema
 function requestBodyOf(components: Components, schema: object, example: unknown): JsonSchema {
   return {
     required: true,
-    content: { 'application/json': { schema: components.schemaOf(schema, 'taken'), example } },
+    content: { 'application/json': { schema: components.schemaOf(schema, 'request'), example } },
   }
 }
 
 const descriptions: Record<string, string> = { 200: 'Done.', 201: 'Created.', 503: 'Not now.' }
 
-/** What is not JSON is text, and has no schema. */
+/** An answer without a schema is plain text. */
 function successResponses(components: Components, { response = {} }: RouteSchema, { answers }: Documented) {
   return Object.fromEntries(
     Object.entries(answers).map(([status, example]) => {
       const schema = response[status]
       const content = schema
-        ? { 'application/json': { schema: components.schemaOf(schema, 'sent'), example } }
+        ? { 'application/json': { schema: components.schemaOf(schema, 'response'), example } }
         : { 'text/plain': { schema: { type: 'string' }, example } }
       const headers = { 'Cache-Control': { $ref: '#/components/headers/Cache-Control' } }
       return [status, { description: descriptions[status], headers, content }]

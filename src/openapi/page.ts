@@ -1,16 +1,17 @@
-// The reference page: the API document for people, from this process alone. Its script is four megabytes of another project's
-// and the console is on the same host, so the page has an origin of its own (CSP sandbox): the script reads neither cookies nor
-// storage, sends no request and opens no window, and the document is in the page because nothing can be fetched.
+// The reference page: the API document for people, served by this process alone. Its script is four megabytes of third-party
+// code, and the console is on the same host, so the page has an origin of its own (CSP sandbox): the script reads neither
+// cookies nor storage, sends no request and opens no window. The document is embedded in the page because nothing can be
+// fetched.
 //
 // The page, its two scripts and the document are routes of our own. The package's plugin is not registered on the listener:
-// its routes would ask for a token and send none of our headers, and it loads four megabytes at the start of every process.
-// It is asked for its script when the page is first opened, and lives no longer than that question.
+// its routes would need a token and lack our headers, and it loads four megabytes when a process starts. It is loaded for its
+// script when the page is first opened, and closed after that.
 import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 
 const documentFile = new URL('../../openapi.json', import.meta.url)
 
-/** What is drawn by the script has its styles in the page; scripts, and all that is loaded, come from here. */
+/** The script writes its styles into the page; scripts are loaded from this origin only. */
 const contentSecurityPolicy = [
   'sandbox allow-scripts',
   "default-src 'none'",
@@ -23,7 +24,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A page to read: nothing is called from it, nobody is told that it was opened, and no font is fetched. */
+/** The page is for reading: it calls no endpoint, sends no telemetry and fetches no font. */
 const configuration = {
   telemetry: false,
   withDefaultFonts: false,
@@ -56,7 +57,7 @@ const pageOf = (document: string) => `<!doctype html>
 </html>
 `
 
-/** A page without an origin has no storage, and the script does not start without one: what it keeps ends with the page. */
+/** A sandboxed page has no storage, and the script does not start without one. This one ends with the page. */
 const storageScript = `for (const name of ['localStorage', 'sessionStorage']) {
   const kept = new Map()
   const storage = {
@@ -75,7 +76,7 @@ function inAttribute(value: object): string {
   return JSON.stringify(value).replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 }
 
-/** As the package serves it. */
+/** The script as the package serves it. */
 async function readScript(): Promise<Buffer> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const app = fastify()
@@ -106,7 +107,7 @@ export function referenceRoutes(app: FastifyInstance): void {
   )
 
   app.get('/docs/scalar.js', route, async (_request, reply) => {
-    // One that failed is not kept: the next who asks begins anew.
+    // A failure is not kept: the next request tries again.
     script ??= readScript().catch((error) => {
       script = undefined
       throw error

@@ -1,5 +1,5 @@
-// The answers that refuse, as the document has them: a schema for each code, and for each status of an operation the codes
-// that it can have there, with an example each.
+// Refusals in the document: a schema for each error code, and for each status of an operation its codes, with an example for
+// each refusal.
 import { catalogue, type ErrorCode } from '../core/errors.ts'
 import type { Refused } from '../http/documented.ts'
 import { failure } from '../http/envelope.ts'
@@ -15,7 +15,7 @@ const fields = object({
 })
 const credits = { type: 'integer', minimum: 0 }
 
-/** What goes with a code; all others have null. */
+/** The metadata of a code; of the other codes it is null. */
 const metadata: Partial<Record<ErrorCode, JsonSchema>> = {
   VAL002: fields,
   VAL003: fields,
@@ -30,7 +30,7 @@ function object(properties: Record<string, unknown>): JsonSchema {
 
 const codes = Object.keys(catalogue) as ErrorCode[]
 
-/** The component of a code is called as the code is. */
+/** A component for each code, with the name of the code. */
 export function addRefusals(components: Components): void {
   const references = codes.map((code) => {
     const { status, message } = catalogue[code]
@@ -46,7 +46,7 @@ export function addRefusals(components: Components): void {
     })
   })
   components.add('ErrorEnvelope', {
-    description: 'Every refusal of every endpoint, told apart by its code.',
+    description: 'Every refusal of every endpoint, distinguished by its code.',
     oneOf: references,
     discriminator: {
       propertyName: 'code',
@@ -80,14 +80,14 @@ export function refusalResponses(refusals: readonly Refused[]): Record<string, J
   )
 }
 
-/** In the words that are sent; those of a code with metadata are about one request, and the catalogue's about all. */
+/** The messages that are sent. A code with metadata has messages about one request, so it gets the catalogue's. */
 function textOf(code: ErrorCode, refusals: readonly Refused[]): string {
   if (metadata[code]) return catalogue[code].message
   const own = refusals.filter(({ refusal }) => refusal.code === code)
   return [...new Set(own.map(({ refusal }) => refusal.message))].join(' ')
 }
 
-/** Called by their code; the second of a code has its number behind it. */
+/** Named by their code: VAL003, VAL003-2 and so on. */
 function examplesOf(refusals: readonly Refused[]): Record<string, { summary: string; value: unknown }> {
   const counts = new Map<ErrorCode, number>()
   return Object.fromEntries(

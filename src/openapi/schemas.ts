@@ -1,22 +1,21 @@
-// From the schemas of the routes to those of the document. One with a title becomes a component of that name and a
-// reference to it. What the service sends is closed: the serialiser drops what a schema does not name. What it takes is
-// open: fields that are not specified are ignored.
+// Converts the schemas of the routes to those of the document. A schema with a title becomes a component with that name. An
+// answer has no additional properties: the serialiser drops them. A request may have them: they are ignored.
 import { isDeepStrictEqual } from 'node:util'
 import { assert } from '../core/assert.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
-export type Direction = 'taken' | 'sent'
+export type Direction = 'request' | 'response'
 
 export type Components = {
-  /** The schema as it stands in an operation. */
+  /** The schema for an operation. */
   schemaOf(schema: object, direction: Direction): JsonSchema
-  /** A component that no route has. */
+  /** Adds a component that no route has, and returns the reference to it. */
   add(name: string, schema: JsonSchema): JsonSchema
   all(): Record<string, JsonSchema>
 }
 
-/** Rules of fields are parts of sentences where they are broken. */
+/** Descriptions of fields are written as parts of a sentence, for the messages of VAL003. */
 function sentence(text: string): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
 }
@@ -40,7 +39,7 @@ export function createComponents(): Components {
     const converted = convertEach(keywords, direction)
     if (typeof converted.description === 'string') converted.description = sentence(converted.description)
     if (converted.enum && !converted.type) Object.assign(converted, { type: 'string' })
-    if (direction === 'sent' && converted.properties && converted.type === 'object') {
+    if (direction === 'response' && converted.properties && converted.type === 'object') {
       Object.assign(converted, { additionalProperties: false })
     }
     return title === undefined ? converted : add(title, converted)
@@ -52,7 +51,7 @@ export function createComponents(): Components {
 
   return {
     add,
-    // Through JSON: the schemas of the routes carry marks of their library beside what they say.
+    // Through JSON: the schemas of the routes carry symbols of their library.
     schemaOf: (schema, direction) => convert(JSON.parse(JSON.stringify(schema)), direction) as JsonSchema,
     all: () => Object.fromEntries([...components].toSorted(([left], [right]) => (left < right ? -1 : 1))),
   }

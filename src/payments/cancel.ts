@@ -3,7 +3,6 @@
 // returns success for a cancellation: the one that finishes it, or the first that comes after the worker has finished it.
 // Every other one is refused, because the order is closed.
 import { deadlineIn } from '../core/clock.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { PaymentContext } from './context.ts'
@@ -12,6 +11,7 @@ import { claimAnswer } from './operations/lease.sql.ts'
 import { createPauses } from './operations/pauses.ts'
 import { findOrderForCancel, type OrderForCancel } from './operations/read.sql.ts'
 import { type BeginResult, type ClosedResult, idsOf, runOrResume } from './operations/run.ts'
+import { cancelRefusals, outcomeUnknown } from './refusals.ts'
 
 export type CancelRequest = { paymentKey: string; reason: string }
 
@@ -28,10 +28,10 @@ export async function cancel(
     // A cancel does not capture a payment only to refund it: a confirm that was never sent ends rejected.
     const mode = begun.operation?.kind === 'CONFIRM' ? 'lookupOnly' : 'retry'
     const result = await runOrResume(context, begun, mode, ref)
-    if (result?.kind === 'unknown') throw refuse('SVC001')
+    if (result?.kind === 'unknown') throw outcomeUnknown()
     if (result?.finished && begun.operation?.kind === 'CANCEL') return answer(result, request)
     // Another holder is working on the order, or the confirm has just been finished: begin again.
-    if (!result && !(await pause())) throw refuse('SVC001')
+    if (!result && !(await pause())) throw outcomeUnknown()
   }
 }
 
@@ -72,22 +72,18 @@ async function claimsAnswer(context: PaymentContext, found: OrderForCancel, inte
 
 /** Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
 function explainFailedClaim(found: OrderForCancel | null, intent: Intent): BeginResult {
-  if (!found) throw refuse('NOT000')
+  if (!found) throw cancelRefusals.paymentNotFound()
   const { order, confirm, cancel: open, available } = found
   if (order.status === 'PENDING') return { kind: 'existing', operation: confirm }
-  if (order.status === 'FAILED') throw refuseCancel(intent, 'The payment is not captured: there is nothing to cancel.')
-  if (order.status === 'CANCELLED') throw refuseCancel(intent, 'The payment is already cancelled.')
-  if (order.status === 'REFUNDED') throw refuseCancel(intent, 'The payment is already refunded.')
+  if (order.status === 'FAILED') throw cancelRefusals.notCaptured(intent)
+  if (order.status === 'CANCELLED') throw cancelRefusals.alreadyCancelled(intent)
+  if (order.status === 'REFUNDED') throw cancelRefusals.alreadyRefunded(intent)
   // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
   if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'existing', operation: open }
-  if (available < order.credits) throw refuseCancel(intent, 'The credits of this payment are spent or set aside.')
+  if (available < order.credits) throw cancelRefusals.creditsSpentOrHeld(intent)
   return { kind: 'changed', operation: null }
 }
 
 function answer({ kind }: ClosedResult, request: CancelRequest): void {
-  if (kind === 'rejected') throw refuseCancel(request, 'The gateway refused the cancellation.')
-}
-
-function refuseCancel({ paymentKey, reason }: CancelRequest, message: string): Refusal {
-  return refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } })
+  if (kind === 'rejected') throw cancelRefusals.refusedByGateway(request)
 }

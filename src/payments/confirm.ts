@@ -3,7 +3,6 @@
 // while another holder has the lease, and resumes the operation when none has. An order is captured by one gateway call.
 import { assert } from '../core/assert.ts'
 import { type Deadline, deadlineIn, within } from '../core/clock.ts'
-import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
@@ -11,6 +10,7 @@ import { newOperation, type Operation, type RequestRef } from './operations/begi
 import { createPauses } from './operations/pauses.ts'
 import type { OrderForConfirm } from './operations/read.sql.ts'
 import { type BeginResult, type ClosedResult, idsOf, runOrResume } from './operations/run.ts'
+import { confirmRefusals, orderNotFound, outcomeUnknown } from './refusals.ts'
 
 export type ConfirmRequest = { orderId: string; paymentKey: string; amount: number }
 
@@ -24,7 +24,7 @@ export async function confirm(
   request: ConfirmRequest,
   ref?: RequestRef,
 ): Promise<ConfirmAnswer> {
-  if (!orderIdPattern.test(request.orderId)) throw refuse('NOT000')
+  if (!orderIdPattern.test(request.orderId)) throw orderNotFound()
   const { confirming, settings } = context
   const deadline = deadlineIn(settings.operationWaitMs)
   const key = `${customerId}/${request.orderId}`
@@ -33,7 +33,7 @@ export async function confirm(
     const same = running.paymentKey === request.paymentKey
     const joined = same ? running.answer : running.answer.catch(() => undefined)
     const answer = await within(deadline, joined, 'late' as const)
-    if (answer === 'late') throw refuse('SVC001')
+    if (answer === 'late') throw outcomeUnknown()
     if (same && answer) return answer
   }
   const answer = confirmAlone(context, customerId, request, deadline, ref)
@@ -57,10 +57,10 @@ async function confirmAlone(
     const begun = await begin(context, customerId, request)
     if (begun.kind === 'confirmed') return begun.answer
     const result = await runOrResume(context, begun, 'retry', ref)
-    if (result?.kind === 'unknown') throw refuse('SVC001')
+    if (result?.kind === 'unknown') throw outcomeUnknown()
     if (begun.kind === 'begun' && result?.finished) return answerOf(request, result)
     // Another holder is working on the order, or has just finished: begin again.
-    if (!result && !(await pause())) throw refuse('SVC001')
+    if (!result && !(await pause())) throw outcomeUnknown()
   }
 }
 
@@ -85,22 +85,22 @@ function begin(context: PaymentContext, customerId: string, request: ConfirmRequ
 
 /** The reason, in the order of precedence: the order does not exist, differs from the request, or its state. */
 function explainFailedClaim(found: OrderForConfirm | null, operation: Operation): ConfirmBegin {
-  if (!found) throw refuse('NOT000')
+  if (!found) throw orderNotFound()
   const { order, confirm, paymentKeyTaken } = found
-  if (order.amount !== operation.amount) throw refuseField('amount', `must be the amount of the order, ${order.amount}`)
+  if (order.amount !== operation.amount) throw confirmRefusals.wrongAmount(order)
   if (order.status === 'CONFIRMED' && confirm?.paymentKey === operation.paymentKey) {
     return { kind: 'confirmed', answer: originalAnswer(found) }
   }
-  if (order.status !== 'PENDING') throw refuseState(order.status)
+  if (order.status !== 'PENDING') throw confirmRefusals.notPending(order.status)
   // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
   if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
   if (confirm) return { kind: 'existing', operation: confirm }
-  if (paymentKeyTaken) throw refuseField('paymentKey', 'belongs to another order')
+  if (paymentKeyTaken) throw confirmRefusals.paymentKeyOfAnotherOrder()
   return { kind: 'changed', operation: null }
 }
 
 function answerOf({ orderId }: ConfirmRequest, { kind, finished }: ClosedResult): ConfirmAnswer {
-  if (kind === 'rejected') throw refuseState('FAILED', 'The payment was refused.')
+  if (kind === 'rejected') throw confirmRefusals.refusedByGateway()
   assert(finished?.totalCredits != null, 'a confirm was approved without a grant')
   return { orderId, creditsAdded: finished.credits, totalCredits: finished.totalCredits }
 }
@@ -108,12 +108,4 @@ function answerOf({ orderId }: ConfirmRequest, { kind, finished }: ClosedResult)
 function originalAnswer({ order, confirm }: OrderForConfirm): ConfirmAnswer {
   assert(confirm?.totalCredits != null, 'a confirmed order without the answer of its confirm')
   return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits }
-}
-
-function refuseField(field: string, rule: string): Refusal {
-  return refuseFields('VAL003', [{ field, rule }])
-}
-
-function refuseState(status: string, message = `The order is ${status}, not PENDING.`): Refusal {
-  return refuseFields('VAL003', [{ field: 'orderId', rule: `the order is ${status}` }], message)
 }

@@ -1,19 +1,19 @@
-// The six endpoints as the API document describes them, beyond their schemas: texts, examples, and the refusals of each in
-// the order in which they are judged.
-import { refuse } from '../core/errors.ts'
-import { contradicts, type Documented, missing, notAllowed, refused } from '../http/documented.ts'
+// The six endpoints for the API document, beyond their schemas: texts, examples, and the refusals of each in the order in
+// which they are checked. All texts here are part of openapi.json.
+import { type Documented, missing, notAllowed, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'
-import { Amount, IdempotencyKey, PackageType, PaymentKey, Reason } from './schemas.ts'
+import { cancelRefusals, confirmRefusals, orderNotFound, outcomeUnknown, purchaseRefusals } from './refusals.ts'
+import { Amount, CancelReason, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const paymentKey = 'tgen_20261115200512AbCd1'
-const reason = 'bought by mistake'
+const cancelBody = { paymentKey, reason: 'bought by mistake' }
 const { packageType, price: amount, credits } = packageOf('STANDARD')
-const unknownOutcome =
+const whenOutcomeUnknown =
   'the service is busy, or what the gateway did is not known yet: repeat the request, nothing is done twice'
 
-export const documented = {
+export const documentedPayments = {
   purchase: {
     operationId: 'purchaseCredits',
     tag: 'Payments',
@@ -38,19 +38,12 @@ export const documented = {
     },
     refusals: [
       missing('packageType'),
-      notAllowed('packageType', PackageType),
-      contradicts('the X-Idempotency-Key is malformed', {
-        field: 'X-Idempotency-Key',
-        rule: 'must be 1 to 255 visible ASCII characters, once',
-      }),
-      contradicts(
-        'the X-Idempotency-Key belongs to a purchase with another body',
-        { field: 'X-Idempotency-Key', rule: 'belongs to an earlier purchase with another body' },
-        'The X-Idempotency-Key was used for a purchase with another body.',
-      ),
+      notAllowed('packageType', PackageTypeName),
+      refused('the X-Idempotency-Key is malformed', purchaseRefusals.malformedIdempotencyKey()),
+      refused('the X-Idempotency-Key belongs to a purchase with another body', purchaseRefusals.idempotencyKeyUsed()),
       refused(
         'the customer has as many orders awaiting confirmation as it may have',
-        refuse('SVC001', { message: '1000 orders are awaiting confirmation. Retry later.' }),
+        purchaseRefusals.tooManyPending(1_000),
       ),
     ],
   },
@@ -77,23 +70,12 @@ export const documented = {
     refusals: [
       missing('paymentKey'),
       notAllowed('amount', Amount),
-      refused('there is no such order of this customer', refuse('NOT000')),
-      contradicts('the amount is not that of the order', {
-        field: 'amount',
-        rule: `must be the amount of the order, ${amount}`,
-      }),
-      contradicts('the paymentKey belongs to another order', { field: 'paymentKey', rule: 'belongs to another order' }),
-      contradicts(
-        'the gateway has refused the payment; the order is FAILED now',
-        { field: 'orderId', rule: 'the order is FAILED' },
-        'The payment was refused.',
-      ),
-      contradicts(
-        'the order is not PENDING any more',
-        { field: 'orderId', rule: 'the order is CANCELLED' },
-        'The order is CANCELLED, not PENDING.',
-      ),
-      refused(unknownOutcome, refuse('SVC001')),
+      refused('there is no such order of this customer', orderNotFound()),
+      refused('the amount is not that of the order', confirmRefusals.wrongAmount({ amount })),
+      refused('the paymentKey belongs to another order', confirmRefusals.paymentKeyOfAnotherOrder()),
+      refused('the gateway has refused the payment; the order is FAILED now', confirmRefusals.refusedByGateway()),
+      refused('the order is not PENDING any more', confirmRefusals.notPending('CANCELLED')),
+      refused(whenOutcomeUnknown, outcomeUnknown()),
     ],
   },
   credits: {
@@ -132,32 +114,28 @@ export const documented = {
         'The payment status.',
       ),
     },
-    refusals: [refused('there is no such order of this customer', refuse('NOT000'))],
+    refusals: [refused('there is no such order of this customer', orderNotFound())],
   },
   cancel: {
     operationId: 'cancelPayment',
     tag: 'Payments',
     summary: 'Cancel a payment',
     description:
-      'Gives the money of a confirmed payment back and takes its credits from the balance. All of its credits must be ' +
-      'there to be taken. After SVC001 repeat it: the money is given back once.',
-    body: { paymentKey, reason },
+      'Refunds a confirmed payment and takes its credits from the balance. All of its credits must be available. After ' +
+      'SVC001 repeat it: the payment is refunded once.',
+    body: cancelBody,
     answers: { 200: success({ message: 'The payment is cancelled and its credits are taken back.' }, null) },
     refusals: [
       missing('reason'),
       notAllowed('paymentKey', PaymentKey),
-      notAllowed('reason', Reason),
-      refused('there is no such payment of this customer', refuse('NOT000')),
-      cannotCancel('its credits are spent or set aside', 'The credits of this payment are spent or set aside.'),
-      cannotCancel('it is cancelled already', 'The payment is already cancelled.'),
-      cannotCancel('it is refunded already', 'The payment is already refunded.'),
-      cannotCancel('it was never captured', 'The payment is not captured: there is nothing to cancel.'),
-      cannotCancel('the gateway refuses', 'The gateway refused the cancellation.'),
-      refused(unknownOutcome, refuse('SVC001')),
+      notAllowed('reason', CancelReason),
+      refused('there is no such payment of this customer', cancelRefusals.paymentNotFound()),
+      refused('its credits are spent or held', cancelRefusals.creditsSpentOrHeld(cancelBody)),
+      refused('it is cancelled already', cancelRefusals.alreadyCancelled(cancelBody)),
+      refused('it is refunded already', cancelRefusals.alreadyRefunded(cancelBody)),
+      refused('it was never captured', cancelRefusals.notCaptured(cancelBody)),
+      refused('the gateway refuses', cancelRefusals.refusedByGateway(cancelBody)),
+      refused(whenOutcomeUnknown, outcomeUnknown()),
     ],
   },
 } satisfies Record<string, Documented>
-
-function cannotCancel(when: string, message: string) {
-  return refused(when, refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } }))
-}

@@ -1,9 +1,9 @@
-// The URL that a buyer returns to when a payment fails. The order id is part of it, because the gateway does not add it.
+// The URL to which the gateway sends the buyer of a failed payment. We add the order id: the gateway omits it there.
 import { newOrderId } from '../core/ids.ts'
 
 export type FailUrlOf = (orderId: string) => string
 
-/** Parses the address once; only the order id differs. */
+/** Parses the URL once; for each order only the order id is inserted. */
 export function failUrlOf(address: string): FailUrlOf {
   const placeholder = newOrderId()
   const url = new URL(address)

@@ -3,7 +3,7 @@
 // checks that the order is still in `from`. The database refuses any other transition by a trigger, and any other state by
 // a check constraint; the audit rules and the tests have tables of their own on purpose.
 import type { Tallies } from '../core/tallies.ts'
-import type { EventType } from '../events/outbox.ts'
+import type { EventType } from '../events/outbox.sql.ts'
 
 export const orderStatuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const
 export type OrderStatus = (typeof orderStatuses)[number]

@@ -3,7 +3,7 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf, statement } from '../db/database.ts'
-import { byOrdinal, columns } from '../db/set-wise.ts'
+import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
 
@@ -39,6 +39,17 @@ export type NewOrder = {
   maxPending: number
 }
 
+const newOrders = inputs<NewOrder>({
+  customerId: 'uuid',
+  orderId: 'text',
+  packageType: 'text',
+  paymentMethod: 'text',
+  amount: 'bigint',
+  credits: 'bigint',
+  idempotencyKey: 'text',
+  maxPending: 'int',
+})
+
 // Duplicates of one idempotency key may share the statement: the first is inserted, and findOrdersOfKeys finds it for the
 // others. Keys are inserted in their order, or two instances with the same keys could wait for each other. The PENDING
 // orders are counted once for each customer, and not past the limit.
@@ -46,9 +57,7 @@ const insertOrdersStatement = statement(
   'payments.insertOrders',
   `with input as (
     select *, row_number() over (partition by customer_id order by ordinal) as place
-    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::int[])
-      with ordinality
-      as i (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key, max_pending, ordinal)
+    from unnest(${newOrders.arrays}) with ordinality as i (${newOrders.columns}, ordinal)
   ),
   customer as materialized (
     select c.customer_id, (
@@ -70,23 +79,10 @@ const insertOrdersStatement = statement(
 )
 
 /** Whether each order was inserted. */
-export async function insertOrders(database: Database, inputs: NewOrder[]): Promise<boolean[]> {
-  const rows = await database.run<{ orderId: string }>(
-    insertOrdersStatement,
-    columns(
-      inputs,
-      'customerId',
-      'orderId',
-      'packageType',
-      'paymentMethod',
-      'amount',
-      'credits',
-      'idempotencyKey',
-      'maxPending',
-    ),
-  )
+export async function insertOrders(database: Database, all: NewOrder[]): Promise<boolean[]> {
+  const rows = await database.run<{ orderId: string }>(insertOrdersStatement, newOrders.valuesOf(all))
   const inserted = new Set(rows.map((row) => row.orderId))
-  return inputs.map((input) => inserted.has(input.orderId))
+  return all.map((each) => inserted.has(each.orderId))
 }
 
 export function createInsertOrder(database: Database, tallies: Tallies): Batch<NewOrder, boolean> {
@@ -100,10 +96,12 @@ export function createInsertOrder(database: Database, tallies: Tallies): Batch<N
 export type OrderOfKeyInput = { customerId: string; orderId: string; idempotencyKey: string | null }
 export type OrderOfKey = Order & { paymentMethod: string }
 
+const ordersOfKeys = inputs<OrderOfKeyInput>({ customerId: 'uuid', orderId: 'text', idempotencyKey: 'text' })
+
 const findOrdersOfKeysStatement = statement(
   'payments.findOrdersOfKeys',
   `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, idempotency_key, ordinal)
+  from unnest(${ordersOfKeys.arrays}) with ordinality as i (${ordersOfKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and idempotency_key = i.idempotency_key
     union all
@@ -113,12 +111,9 @@ const findOrdersOfKeysStatement = statement(
 )
 
 /** The order with the idempotency key, or the inserted order itself when its insert was repeated after a lost connection. */
-export async function findOrdersOfKeys(database: Database, inputs: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
-  const rows = await database.run<OrderOfKey & { ordinal: number }>(
-    findOrdersOfKeysStatement,
-    columns(inputs, 'customerId', 'orderId', 'idempotencyKey'),
-  )
-  return byOrdinal(inputs, rows)
+export async function findOrdersOfKeys(database: Database, all: OrderOfKeyInput[]): Promise<(OrderOfKey | null)[]> {
+  const values = ordersOfKeys.valuesOf(all)
+  return byOrdinal(all, await database.run<OrderOfKey & { ordinal: number }>(findOrdersOfKeysStatement, values))
 }
 
 export function createFindOrderOfKey(database: Database, tallies: Tallies): Batch<OrderOfKeyInput, OrderOfKey | null> {
@@ -131,21 +126,19 @@ export function createFindOrderOfKey(database: Database, tallies: Tallies): Batc
 
 export type OrderKey = { customerId: string; orderId: string }
 
+export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
+
 const findOrdersStatement = statement(
   'payments.findOrders',
   `select i.ordinal, ${orderColumns}
-  from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
+  from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
   ) o`,
 )
 
-export async function findOrders(database: Database, inputs: OrderKey[]): Promise<(Order | null)[]> {
-  const rows = await database.run<Order & { ordinal: number }>(
-    findOrdersStatement,
-    columns(inputs, 'customerId', 'orderId'),
-  )
-  return byOrdinal(inputs, rows)
+export async function findOrders(database: Database, all: OrderKey[]): Promise<(Order | null)[]> {
+  return byOrdinal(all, await database.run<Order & { ordinal: number }>(findOrdersStatement, orderKeys.valuesOf(all)))
 }
 
 export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, Order | null> {

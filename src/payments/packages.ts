@@ -1,5 +1,5 @@
-// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. Totals and percentages are computed from
-// base and bonus, so that each figure has one place.
+// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. Credits and bonus percentage are computed
+// from base and bonus, so that no number is written twice.
 
 export const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const
 export type PackageType = (typeof packageTypes)[number]

@@ -1,11 +1,11 @@
 // Section 4.1: a purchase is one insert. The idempotency key is a column of the order, unique within the customer: a retry
 // finds the original order in any state, and there can be no second one. A refused request stores nothing, so its key can
 // be used again.
-import { refuse, refuseFields } from '../core/errors.ts'
 import { newOrderId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
 import type { OrderOfKey } from './orders.sql.ts'
 import { type PackageType, packageOf } from './packages.ts'
+import { purchaseRefusals } from './refusals.ts'
 
 export type PurchaseRequest = { packageType: PackageType; paymentMethod: string; idempotencyKey: string | null }
 
@@ -34,7 +34,7 @@ export async function purchase(
   }
 
   const found = await context.batches.findOrderOfKey({ customerId, orderId, idempotencyKey })
-  if (!found) throw refuse('SVC001', { message: `${maxPending} orders are awaiting confirmation. Retry later.` })
+  if (!found) throw purchaseRefusals.tooManyPending(maxPending)
   requireSameRequest(found, request)
   return answer(context, found)
 }
@@ -42,11 +42,7 @@ export async function purchase(
 /** By the letter of rule 1 the original order could be returned here too; an error shows the caller its bug. */
 function requireSameRequest(found: OrderOfKey, request: PurchaseRequest): void {
   if (found.packageType === request.packageType && found.paymentMethod === request.paymentMethod) return
-  throw refuseFields(
-    'VAL003',
-    [{ field: 'X-Idempotency-Key', rule: 'belongs to an earlier purchase with another body' }],
-    'The X-Idempotency-Key was used for a purchase with another body.',
-  )
+  throw purchaseRefusals.idempotencyKeyUsed()
 }
 
 /** The data of the order with the present settings of the checkout. */

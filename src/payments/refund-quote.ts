@@ -5,6 +5,7 @@ import type { PaymentContext } from './context.ts'
 import { findOrderForCancel, findOrderForReview } from './operations/read.sql.ts'
 import { findOrderKeys, type Order } from './orders.sql.ts'
 import { isFor } from './recovery/review.ts'
+import { refundBlockOf } from './refusals.ts'
 
 export type RefundQuote = {
   orderId: string
@@ -12,7 +13,7 @@ export type RefundQuote = {
   packageType: string
   /** KRW. */
   paid: number
-  /** KRW; null: not known. */
+  /** KRW; null: not known, `gatewayCode` gives the reason. */
   backToTheCard: number | null
   /** Why it is not known. */
   gatewayCode: string | null
@@ -22,12 +23,12 @@ export type RefundQuote = {
   shortfall: number
 }
 
-/** Undefined when a refund would move nothing: no such order, not CONFIRMED, or an operation is open. */
+/** Undefined when the order cannot be refunded now (refundBlockOf), or does not exist. */
 export async function quoteRefund(context: PaymentContext, orderId: string): Promise<RefundQuote | undefined> {
   const { database, gateway } = context
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
   const found = key && (await findOrderForReview(database, key))
-  if (!key || !found?.paymentKey || found.order.status !== 'CONFIRMED' || found.openOperation) return undefined
+  if (!key || !found?.paymentKey || refundBlockOf(found.order.status, found.openOperation)) return undefined
   const { customerId } = key
   const { paymentKey, order } = found
   const [books, fetched] = await Promise.all([

@@ -3,7 +3,6 @@
 // as its shortfall. Repeating a finished refund returns the same answer.
 import { assert } from '../core/assert.ts'
 import { deadlineIn } from '../core/clock.ts'
-import { type Refusal, refuse } from '../core/errors.ts'
 import { newOperationId } from '../core/ids.ts'
 import type { PaymentContext } from './context.ts'
 import { newOperation } from './operations/begin.sql.ts'
@@ -11,6 +10,7 @@ import { createPauses } from './operations/pauses.ts'
 import { findOrderForReview, type OrderForReview } from './operations/read.sql.ts'
 import { type BeginResult, runOrResume } from './operations/run.ts'
 import { findOrderKeys } from './orders.sql.ts'
+import { orderNotFound, refundBlockOf, refundRefusals } from './refusals.ts'
 
 export type RefundRequest = { orderId: string; reason: string }
 export type RefundAnswer = {
@@ -23,7 +23,7 @@ export type RefundAnswer = {
 
 export async function refund(context: PaymentContext, { orderId, reason }: RefundRequest): Promise<RefundAnswer> {
   const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
-  if (!key) throw refuse('NOT000', { message: `There is no order ${orderId}.` })
+  if (!key) throw orderNotFound(orderId)
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   const operationId = newOperationId()
   for (;;) {
@@ -36,10 +36,10 @@ export async function refund(context: PaymentContext, { orderId, reason }: Refun
     // next request for that cancel returns success.
     const mode = begun.operation?.kind === 'CONFIRM' ? 'lookupOnly' : 'background'
     const result = await runOrResume(context, begun, mode)
-    if (result?.kind === 'unknown') throw stillOpen(result.code, begun)
-    if (result?.kind === 'rejected' && begun.operation?.kind === 'REFUND')
-      throw refuseRefund('the gateway refused it', 'refused by the gateway')
-    if (!result && !(await pause())) throw stillOpen('somebody else is at work on it', begun)
+    if (result?.kind === 'unknown') throw refundRefusals.outcomeUnknown(result.code, begun.operation)
+    if (result?.kind === 'rejected' && begun.operation?.kind === 'REFUND') throw refundRefusals.refusedByGateway()
+    if (!result && !(await pause()))
+      throw refundRefusals.outcomeUnknown('another process is working on it', begun.operation)
   }
 }
 
@@ -64,26 +64,6 @@ function answerOf({ order, openOperation }: OrderForReview): RefundAnswer | unde
     assert(shortfall !== null, 'a refunded order without its shortfall')
     return { orderId, status, creditsTakenBack: credits - shortfall, shortfall }
   }
-  if (status === 'CONFIRMED' || openOperation) return undefined
-  throw refuseRefund(`the order is ${status}, not CONFIRMED`, 'not confirmed')
-}
-
-/** `open`: another operation is open, and no refund was begun. */
-export type RefundRefusal = 'refused by the gateway' | 'not confirmed' | 'open'
-
-function refuseRefund(why: string, reason: RefundRefusal): Refusal {
-  return refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason } })
-}
-
-function stillOpen(why: string, { operation }: BeginResult): Refusal {
-  const messageOf = (then: string) => `Not known yet (${why}). ${then}`
-  // Whether this claim or another one opened an operation shows only in the order itself.
-  if (!operation) return refuse('SVC001', { message: messageOf('Look at the order before you try again.') })
-  if (operation.kind === 'REFUND')
-    return refuse('SVC001', {
-      message: messageOf('The credits are set aside, and the refund goes on in the background.'),
-    })
-  const reason: RefundRefusal = 'open'
-  const message = messageOf('No refund was begun: something else on the order is open. Try again in a moment.')
-  return refuse('SVC001', { message, metadata: { reason } })
+  if (refundBlockOf(status, openOperation)?.refusal === 'not confirmed') throw refundRefusals.notConfirmed(status)
+  return undefined
 }

@@ -1,8 +1,7 @@
-// Section 4 of the specification on one page: six endpoints, each with what it takes, what it gives and what it does.
+// Section 4 of the specification on one page: six endpoints, each with its schemas and its handler.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import { valuesOf } from '../http/headers.ts'
@@ -10,10 +9,11 @@ import { answerAfterReading } from '../http/limits/event-loop.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
-import { documented } from './document.ts'
+import { documentedPayments } from './document.ts'
 import type { RequestRef } from './operations/begin.sql.ts'
 import { packages, paymentMethod } from './packages.ts'
 import { purchase } from './purchase.ts'
+import { orderNotFound, purchaseRefusals } from './refusals.ts'
 import {
   BalanceData,
   CancelBody,
@@ -28,15 +28,13 @@ import {
   StatusParams,
 } from './schemas.ts'
 
-/** Optional, 1 to 255 visible ASCII characters; sent twice it is malformed. It has a meaning on purchase alone. */
+/** Optional, 1 to 255 visible ASCII characters, once. Only a purchase reads it. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const values = valuesOf(request.raw, 'x-idempotency-key')
   const [value] = values
   if (value === undefined) return null
   if (values.length === 1 && idempotencyKeyPattern.test(value)) return value
-  throw refuseFields('VAL003', [
-    { field: 'X-Idempotency-Key', rule: 'must be 1 to 255 visible ASCII characters, once' },
-  ])
+  throw purchaseRefusals.malformedIdempotencyKey()
 }
 
 function refOf({ id: requestId, keyId }: FastifyRequest): RequestRef {
@@ -47,7 +45,7 @@ function credits(count: number): string {
   return count === 1 ? '1 credit' : `${count} credits`
 }
 
-/** The same for everybody, so written once. To answer with it costs less than a refusal: nobody is turned away. */
+/** The same for every caller, so it is serialised once. Sending it costs less than a refusal, so there is no admission. */
 const packagesText = JSON.stringify(success(packages, 'The credit packages.'))
 
 export function paymentRoutes(app: FastifyInstance, context: PaymentContext): void {
@@ -57,7 +55,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/purchase',
     {
-      config: { work: 'write', documented: documented.purchase },
+      config: { work: 'write', documented: documentedPayments.purchase },
       schema: { body: PurchaseBody, response: { 201: SuccessOf(PurchaseData) } },
     },
     async (request, reply) => {
@@ -72,7 +70,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/confirm',
     {
-      config: { work: 'settle', documented: documented.confirm },
+      config: { work: 'settle', documented: documentedPayments.confirm },
       schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } },
     },
     async (request) => {
@@ -85,7 +83,10 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.4 Get credit balance
   routes.get(
     '/public/v1/payments/credits',
-    { config: { work: 'read', documented: documented.credits }, schema: { response: { 200: SuccessOf(BalanceData) } } },
+    {
+      config: { work: 'read', documented: documentedPayments.credits },
+      schema: { response: { 200: SuccessOf(BalanceData) } },
+    },
     async ({ customerId }) =>
       success({ credits: await context.credits.readBalance(customerId), customerId }, 'The credit balance.'),
   )
@@ -93,7 +94,10 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   // 4.5 List credit packages
   app.get(
     '/public/v1/payments/packages',
-    { config: { documented: documented.packages }, schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } } },
+    {
+      config: { documented: documentedPayments.packages },
+      schema: { response: { 200: SuccessOf(Type.Array(PackageData)) } },
+    },
     (_request, reply) => {
       answerAfterReading(() => reply.type('application/json; charset=utf-8').send(packagesText))
     },
@@ -103,7 +107,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.get(
     '/public/v1/payments/:orderId',
     {
-      config: { work: 'read', documented: documented.status },
+      config: { work: 'read', documented: documentedPayments.status },
       schema: { params: StatusParams, response: { 200: SuccessOf(StatusData) } },
     },
     async (request) => {
@@ -111,7 +115,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       const order = orderIdPattern.test(orderId)
         ? await context.batches.findOrder({ customerId: request.customerId, orderId })
         : null
-      if (!order) throw refuse('NOT000')
+      if (!order) throw orderNotFound()
       const { createdAt, confirmedAt } = order
       const times = { createdAt: createdAt.toISOString(), confirmedAt: confirmedAt?.toISOString() ?? null }
       return success({ ...order, ...times }, 'The payment status.')
@@ -122,7 +126,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
   routes.post(
     '/public/v1/payments/cancel',
     {
-      config: { work: 'settle', documented: documented.cancel },
+      config: { work: 'settle', documented: documentedPayments.cancel },
       schema: { body: CancelBody, response: { 200: SuccessOf(CancelData, Type.Null()) } },
     },
     async (request) => {

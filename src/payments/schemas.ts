@@ -1,12 +1,11 @@
-// What the six endpoints take and give, as schemas: they validate, they serialise, and the API document is made of them.
-// A title is the name of the schema in that document. The description of a field that callers send is the rule they read
-// when they break it.
+// The schemas of the six endpoints: they validate requests, serialise answers, and are the API document. A title is the name
+// of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { orderIdPattern } from '../core/ids.ts'
 import { orderStatuses } from './kinds.ts'
 import { packageTypes, paymentMethod } from './packages.ts'
 
-export const PackageType = Type.Enum([...packageTypes], {
+export const PackageTypeName = Type.Enum([...packageTypes], {
   title: 'PackageType',
   description: `one of ${packageTypes.join(', ')}`,
 })
@@ -22,21 +21,21 @@ export const Amount = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'a whole number of KRW',
 })
-// Issued by the gateway: at most 200 characters there. It becomes a segment of a URL's path, so nothing but visible
-// ASCII, and not the two names that lead elsewhere.
+// Issued by the gateway, with at most 200 characters. It becomes a path segment of a URL, so it is visible ASCII and neither
+// `.` nor `..`.
 export const PaymentKey = Type.String({
   pattern: '^(?!\\.{1,2}$)[\\x21-\\x7e]{1,200}$',
   description: '1 to 200 visible ASCII characters',
 })
-// Any text a person writes, but nothing PostgreSQL cannot hold (NUL, lone surrogates) and no other control characters.
-export const Reason = Type.String({
+// Any text, without what PostgreSQL cannot store (NUL, lone surrogates) and without other control characters.
+export const CancelReason = Type.String({
   maxLength: 200,
   pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\p{Cs}]*$',
   description: '1 to 200 characters, not blank, without control characters',
 })
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
-/** Not in the schema of the route: the framework sees one value where a header came twice. */
+/** Not in the schema of the route: the framework gives one value for a header that was sent twice. */
 export const IdempotencyKey = Type.Optional(
   Type.String({
     pattern: idempotencyKeyPattern.source,
@@ -48,7 +47,7 @@ export const IdempotencyKey = Type.Optional(
 )
 
 export const PurchaseBody = Type.Object(
-  { packageType: PackageType, paymentMethod: Type.Optional(PaymentMethod) },
+  { packageType: PackageTypeName, paymentMethod: Type.Optional(PaymentMethod) },
   { title: 'PurchaseRequest' },
 )
 export const ConfirmBody = Type.Object(
@@ -59,8 +58,8 @@ export const ConfirmBody = Type.Object(
   },
   { title: 'ConfirmRequest' },
 )
-export const CancelBody = Type.Object({ paymentKey: PaymentKey, reason: Reason }, { title: 'CancelRequest' })
-/** What cannot be an order id is the id of nothing. */
+export const CancelBody = Type.Object({ paymentKey: PaymentKey, reason: CancelReason }, { title: 'CancelRequest' })
+/** Text that is no order id gets NOT000, so there is no pattern. */
 export const StatusParams = Type.Object({
   orderId: Type.String({
     description: 'the orderId of a purchase',
@@ -74,7 +73,7 @@ const Price = Type.Integer({ minimum: 1, description: 'the price in KRW' })
 export const PurchaseData = Type.Object(
   {
     orderId: OrderId,
-    packageType: PackageType,
+    packageType: PackageTypeName,
     amount: Price,
     clientKey: Type.String({ description: 'the client key of the gateway, for the checkout in the browser' }),
     successUrl: Type.String({ description: 'where the gateway sends the buyer after the checkout' }),
@@ -95,7 +94,7 @@ export const StatusData = Type.Object(
   {
     orderId: OrderId,
     status: OrderStatus,
-    packageType: PackageType,
+    packageType: PackageTypeName,
     amount: Price,
     createdAt: Type.String({ format: 'date-time', description: 'when it was purchased, UTC' }),
     confirmedAt: Type.Unsafe<string | null>({
@@ -108,14 +107,17 @@ export const StatusData = Type.Object(
 )
 export const BalanceData = Type.Object(
   {
-    credits: Type.Integer({ minimum: 0, description: 'what the customer can spend: what is set aside is not in it' }),
+    credits: Type.Integer({
+      minimum: 0,
+      description: 'the credits that the customer can spend, without those that are held',
+    }),
     customerId: Type.String({ format: 'uuid', description: 'the customer of the API key' }),
   },
   { title: 'Balance' },
 )
 export const PackageData = Type.Object(
   {
-    packageType: PackageType,
+    packageType: PackageTypeName,
     credits: Type.Integer({ minimum: 1, description: 'all credits that it adds, the bonus included' }),
     price: Price,
     displayName: Type.String({ description: 'its name for people' }),

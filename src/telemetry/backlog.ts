@@ -3,7 +3,7 @@
 // credits_database_up is 0; the other metrics are unaffected. A database that answers but does not count in time is up.
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
-import { type Backlog, deadEventsCountedTo } from '../payments/books/backlog.sql.ts'
+import { type Backlog, deadEventsGaugeLimit } from '../payments/books/backlog.sql.ts'
 import { operationKinds } from '../payments/kinds.ts'
 import { addGauge } from './families.ts'
 
@@ -87,7 +87,7 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
   )
   gauge(
     'credits_events_dead',
-    `Dead letters: events that were given up, counted up to ${deadEventsCountedTo}.`,
+    `Dead letters: events that were given up, counted up to ${deadEventsGaugeLimit}.`,
     ({ deadEvents }) => deadEvents,
   )
   gauge(

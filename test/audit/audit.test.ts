@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { BrokenGuard } from '../../src/db/guards.ts'
 import { selfCheck } from '../../src/db/self-check.ts'
 import { type AuditOptions, type AuditResult, audit, recordedAudit } from '../../src/payments/audit/audit.ts'
-import type { Finding } from '../../src/payments/audit/record.sql.ts'
+import type { AuditFinding } from '../../src/payments/audit/record.sql.ts'
 import { rules } from '../../src/payments/audit/rules.ts'
 import { brokenRules } from '../support/audit/cases.ts'
 import { rewritten } from '../support/audit/damage.ts'
@@ -253,7 +253,7 @@ test('an audit leaves a row: who, when, what it looked at, and by rule how often
       ['COMMAND', rules.length + 3, checked, violationCount],
     )
     assert.equal(row.ended_at - row.begun_at, tookMs)
-    const [schema, ...others] = row.findings as Finding[]
+    const [schema, ...others] = row.findings as AuditFinding[]
     assert.deepEqual(
       [schema?.rule, schema?.count, schema?.subjects[0]?.name],
       [`the schema's guards are in place`, 2, 'orders_status'],

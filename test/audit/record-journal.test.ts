@@ -11,7 +11,7 @@ import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { beginAction, endAction } from '../../src/operators/action-log.sql.ts'
 import { insertOperator, updateRole } from '../../src/operators/operators.sql.ts'
 import { audit, recordedAudit } from '../../src/payments/audit/audit.ts'
-import { journalled } from '../../src/payments/audit/scans.ts'
+import { journalled } from '../../src/payments/audit/scans.sql.ts'
 import {
   listOpenDiscrepancies,
   resolveDiscrepancies,

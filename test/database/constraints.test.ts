@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
-import { journalled } from '../../src/payments/audit/scans.ts'
+import { journalled } from '../../src/payments/audit/scans.sql.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { creditCases, movedTo } from '../support/constraints/credit-cases.ts'
 import { operatorCases } from '../support/constraints/operator-cases.ts'

@@ -1,9 +1,9 @@
 // Events are written by the statement that causes them: with it, or not at all; numbered per customer without a gap.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { updateLowCredits } from '../../src/credits/low-credits.ts'
+import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { addEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
-import { type EventType, eventTypes } from '../../src/events/outbox.ts'
+import { type EventType, eventTypes } from '../../src/events/outbox.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { orderInState, spend } from '../support/service/orders.ts'
 import { settleAll } from '../support/service/recovery.ts'

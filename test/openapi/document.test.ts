@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { repository } from '../../harness/processes.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
-import { eventTypes } from '../../src/events/outbox.ts'
+import { eventTypes } from '../../src/events/outbox.sql.ts'
 import { apiDocument, apiDocumentText } from '../../src/listeners/api-document.ts'
 import { runTool, toolsFolder } from '../support/documents/tools.ts'
 

@@ -1,13 +1,13 @@
 // A ledger that is longer than what one look goes through: kinds that are rare in it are found all the same, page by page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readStatement, scannedAtMost } from '../../src/credits/statement.ts'
+import { entriesScannedAtMost, readStatement } from '../../src/credits/statement.ts'
 import { statementCsv } from '../../src/credits/statement-csv.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const customerId = '11111111-1111-4111-8111-111111111111'
-const entries = scannedAtMost + 10_000
+const entries = entriesScannedAtMost + 10_000
 let testDatabase: TestDatabase
 let database: Database
 before(async () => {
@@ -35,7 +35,7 @@ const query = { customerId, from: null, to: null, kinds: ['GRANT' as const], lim
 
 test('a page that found nothing within what it looks through says where to go on', async () => {
   const first = await readStatement(database, { ...query, cursor: null })
-  assert.deepEqual([first.entries, first.nextCursor], [[], `${entries - scannedAtMost + 1}`])
+  assert.deepEqual([first.entries, first.nextCursor], [[], `${entries - entriesScannedAtMost + 1}`])
   const second = await readStatement(database, { ...query, cursor: Number(first.nextCursor) })
   assert.deepEqual(
     second.entries.map(({ entryNumber, kind }) => [entryNumber, kind]),

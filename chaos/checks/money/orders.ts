@@ -41,14 +41,13 @@ const reachable: Record<OrderStatus, OrderStatus[]> = {
   REFUNDED: ['REFUNDED'],
 }
 
-/** Texts of refusals that tell a state for good. */
-const told: { text: RegExp; states: OrderStatus[] }[] = [
-  { text: /^The payment was refused\.$|^The payment failed/, states: ['FAILED'] },
-  { text: /^The order is FAILED/, states: ['FAILED'] },
-  { text: /^The order is CANCELLED|^The payment is already cancelled/, states: ['CANCELLED'] },
-  { text: /^The order is REFUNDED|^The payment is already refunded/, states: ['REFUNDED'] },
-  { text: /^The order is CONFIRMED/, states: everConfirmed },
-]
+/** What a refused confirm says about the order in `metadata.fields`, under `orderId`. A CONFIRMED order may have gone on. */
+const statesByRule: Record<string, OrderStatus[]> = {
+  'the order is FAILED': ['FAILED'],
+  'the order is CANCELLED': ['CANCELLED'],
+  'the order is REFUNDED': ['REFUNDED'],
+  'the order is CONFIRMED': everConfirmed,
+}
 
 type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
 
@@ -59,8 +58,15 @@ function statesIn({ request, outcome }: Call): OrderStatus[] {
   }
   if (outcome.kind === 'ok' && request.op === 'confirm') return everConfirmed
   if (outcome.kind === 'ok' && request.op === 'cancel') return ['CANCELLED']
-  if (outcome.kind !== 'fail' || (request.op !== 'confirm' && request.op !== 'cancel')) return []
-  return told.find(({ text }) => text.test(outcome.message))?.states ?? []
+  if (outcome.kind !== 'fail' || request.op !== 'confirm') return []
+  const fault = faultOf(outcome)
+  return fault?.field === 'orderId' ? (statesByRule[fault.rule] ?? []) : []
+}
+
+/** The field that a VAL003 is about. */
+function faultOf({ code, metadata }: Extract<Call['outcome'], { kind: 'fail' }>) {
+  if (code !== 'VAL003') return undefined
+  return (metadata as { fields?: { field: string; rule: string }[] } | null)?.fields?.[0]
 }
 
 /** Of those answers of the console that tell a state. */
@@ -126,7 +132,7 @@ function refusedConfirm({ orders }: Evidence, call: Confirm): string[] {
   const { code, message } = outcome
   if (!isOwn) return code === 'NOT000' ? [] : [`${at(call)}: a foreign order was answered ${code}`]
   if (code !== 'VAL003') return [`${at(call)}: ${request.orderId} was refused with ${code} ${message}`]
-  const field = (outcome.metadata as { fields?: { field: string }[] } | null)?.fields?.[0]?.field
+  const field = faultOf(outcome)?.field
   if ((field === 'amount') === (request.amount !== booked.amount)) return []
   return [`${at(call)}: ${request.orderId} for ${request.amount} was refused because of ${field}`]
 }

@@ -3,7 +3,7 @@
 import { useIdle } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, use, useRef } from 'react'
-import type { RefusalReason } from '../../../src/console/refusals.ts'
+import type { ConsoleRefusal } from '../../../src/console/refusals.ts'
 import { may, type Permission } from '../../../src/operators/permissions.ts'
 import { ApiError, call, type Data, type EndpointName, type Input } from './client.ts'
 
@@ -146,7 +146,7 @@ export function useRefresh(): (names: EndpointName[]) => Promise<void> {
 }
 
 /** Refusals of what is busy that come before anything is begun. */
-const beforeAll: (string | null)[] = ['console busy', 'other days', 'open'] satisfies RefusalReason[]
+const beforeAll: (string | null)[] = ['console busy', 'other days', 'open'] satisfies ConsoleRefusal[]
 /** Refusals that tell of a state which the page does not show yet. */
 const ofAnotherState: (string | null)[] = [
   'resolved',
@@ -154,7 +154,7 @@ const ofAnotherState: (string | null)[] = [
   'not confirmed',
   'suspended key',
   'refused by the gateway',
-] satisfies RefusalReason[]
+] satisfies ConsoleRefusal[]
 
 /** Nobody has told how it ended: neither that it is done nor that it was refused. */
 export function mayHaveHappened({ status, reason }: ApiError): boolean {

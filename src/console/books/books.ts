@@ -5,8 +5,8 @@ import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { recorded, type Trail } from '../../operators/action-log.ts'
-import type { Run, Span } from '../../payments/books/reconcile.sql.ts'
-import { beginRun, carryOut, isDoubtful, letGo } from '../../payments/books/reconcile.ts'
+import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
+import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
 import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -101,16 +101,19 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
   async function carryOn(run: Run, onDone: () => void, request: FastifyRequest, reason: string): Promise<void> {
     const { reconciliationId } = run
     const action = { actor: actorOf(request), command: 'reconcile carry-out', arguments: [reconciliationId] }
-    const work = async () => ({ reconciliationId, ...(await carryOut(background, run, { stopping: stopping.signal })) })
+    const work = async () => ({
+      reconciliationId,
+      ...(await executeRun(background, run, { stopping: stopping.signal })),
+    })
     try {
       await recorded(trail, { ...action, subject: reconciliationId, reason }, () => work().finally(onDone), isDoubtful)
     } catch (error) {
       log.error({ reconciliationId, err: error }, 'a reconciliation came to nothing')
-      await letGo(background, run)
+      await abandonRun(background, run)
     }
   }
 
-  function begin(days: Span, span: string, request: FastifyRequest, reason: string): UnderWay {
+  function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): UnderWay {
     const mine = { span, begun: beginRun(background, days) }
     const leave = () => {
       if (current === mine) current = undefined
@@ -125,7 +128,7 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
   }
 
   /** The id of the run, once it has begun. Whoever asks for the same days meanwhile is told of the same run. */
-  return async (days: Span, request: FastifyRequest, reason: string): Promise<string> => {
+  return async (days: TimeSpan, request: FastifyRequest, reason: string): Promise<string> => {
     const span = `${days.from.toISOString()} ${days.to.toISOString()}`
     if (current && current.span !== span) {
       const message = 'A reconciliation of other days is under way. Try again when it has ended.'

@@ -2,8 +2,8 @@
 // that makes them.
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
-import { updateLowCredits } from '../../credits/low-credits.ts'
-import { queryOf } from '../../credits/routes.ts'
+import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement.ts'
 import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../../customers/api-keys.ts'
 import {
@@ -76,7 +76,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
       }
     },
 
-    statement: ({ params, query }) => readStatement(database, queryOf(params.customerId, query)),
+    statement: ({ params, query }) => readStatement(database, statementRequestOf(params.customerId, query)),
 
     async holds({ params, query }) {
       const limit = limitOf(query)

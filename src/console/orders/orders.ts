@@ -1,15 +1,15 @@
 // The pages of orders: the list, and one order with its story and what can be done about it now. What is done is done by the
 // functions that the commands use.
-import { refuse } from '../../core/errors.ts'
 import { orderIdPattern } from '../../core/ids.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
 import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
-import { findOrderStory, type OrderStory } from '../../payments/books/order-story.sql.ts'
+import { findOrderStory, type OrderStory, type StoryOperation } from '../../payments/books/order-story.sql.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { refund } from '../../payments/refund.ts'
 import { quoteRefund } from '../../payments/refund-quote.ts'
+import { orderNotFound, refundBlockOf } from '../../payments/refusals.ts'
 import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
@@ -65,7 +65,6 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       ])
       const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
       const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
-      const open = story.operations.find(({ state }) => state === 'OPEN')
       return {
         order: {
           orderId,
@@ -81,7 +80,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
           refundShortfall: story.refundShortfall,
         },
         story: storyOf(story, events),
-        open: open ?? null,
+        open: openOperationOf(story),
         openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
@@ -96,8 +95,9 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       const story = await storyFor(params.orderId)
       const quote = await quoteRefund(payments, params.orderId)
       if (quote) return quote
-      const { code, why } = refundRefusal(story) ?? { code: 'changed', why: 'The order has changed meanwhile.' }
-      throw refuseBecause('PAYMENT_CANCEL_FAILED', code === 'state' ? 'not confirmed' : code, why)
+      const changed = { refusal: 'changed', message: 'The order has changed meanwhile.' } as const
+      const { refusal, message } = refundBlockOf(story.status, openOperationOf(story)) ?? changed
+      throw refuseBecause('PAYMENT_CANCEL_FAILED', refusal, message)
     },
 
     async refundOrder({ params, body }) {
@@ -118,7 +118,7 @@ const endpointsLookedAt = 100
 
 function noSuchOrder(orderId: string) {
   // What was typed is repeated only where it can be an id.
-  return refuse('NOT000', orderIdPattern.test(orderId) ? { message: `There is no order ${orderId}.` } : {})
+  return orderNotFound(orderIdPattern.test(orderId) ? orderId : undefined)
 }
 
 /** Of the confirm that was approved or is under way, else of the last one that was refused. */
@@ -129,11 +129,14 @@ function paymentKeyOf({ operations }: OrderStory): string | null {
 
 type Refusal = { code: Code; why: string }
 
-function refundRefusal({ status, operations }: OrderStory): (Refusal & { code: 'open' | 'state' }) | undefined {
-  const open = operations.find(({ state }) => state === 'OPEN')
-  if (open) return { code: 'open', why: `A ${open.kind} of the order is under way at the gateway.` }
-  if (status !== 'CONFIRMED') return { code: 'state', why: `The order is ${status}, not CONFIRMED.` }
-  return undefined
+function openOperationOf({ operations }: OrderStory): StoryOperation | null {
+  return operations.find(({ state }) => state === 'OPEN') ?? null
+}
+
+/** The page calls `not confirmed` a `state`. */
+function refundRefusal(story: OrderStory): Refusal | undefined {
+  const block = refundBlockOf(story.status, openOperationOf(story))
+  return block && { code: block.refusal === 'open' ? 'open' : 'state', why: block.message }
 }
 
 function resendRefusal({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Refusal | undefined {

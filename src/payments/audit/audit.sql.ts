@@ -1,22 +1,21 @@
-// Reads the books for the audit, a chunk at a time in the order of the primary key, and judges each row by the rules of
-// its scan. A chunk is one statement, so one snapshot: what belongs to a row is joined to it there, and nothing is carried
-// from one statement to the next but the place to go on from. Bounded whatever a customer has: no chunk is made of
-// "a customer", and every look beside the chunk is a look into an index.
+// Reads the books for the audit, a chunk at a time in the order of the primary key, and checks each row by the rules of its
+// scan. A chunk is one statement, so one snapshot: related rows are joined there, and only the place to continue from is
+// carried to the next statement. The work of a chunk is bounded however much one customer has: chunks are counted in rows, and
+// related rows are read by index.
 import { type Database, type Statement, statement } from '../../db/database.ts'
 import { rules, rulesOf } from './rules.ts'
-import { type Scan, type ScanName, scans } from './scans.ts'
+import { type Scan, type ScanName, scans } from './scans.sql.ts'
 
 /**
- * What one statement reads at most: a page of the widest table takes 3.4 MB, within the 4 MB that PostgreSQL keeps in
- * memory by default, and half a second. Also the planner's bound: told only a parameter it would expect a tenth of the
- * table and sort it all.
+ * The most rows that one statement reads: a page of the widest table takes 3.4 MB, within the 4 MB of PostgreSQL's default
+ * work_mem, and half a second. It is a literal in the statement for the planner: with a parameter alone it would expect a
+ * tenth of the table, and sort all of it.
  */
 export const maxChunkRows = 10_000
 
 const keyParameters = (scan: Scan) => scan.key.map(({ type }, index) => `$${index + 4}::${type}`).join(', ')
 
-// A page has its first row in common with the one before, where it is not judged again; $2 says that there is none
-// before.
+// A page begins with the last row of the page before, which is not checked again; $2 is true for the first page.
 function textOf(name: ScanName): string {
   const scan = scans[name]
   const columns = scan.key.map(({ column }) => column).join(', ')
@@ -67,40 +66,40 @@ const statements: Record<ScanName, Statement> = {
   journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
 }
 
-/** Where a chunk begins; null: at the beginning. */
-export type Place = (string | number)[] | null
+/** The key of the row where a chunk begins; null: at the first row. */
+export type ScanPlace = (string | number)[] | null
 
 export type Chunk = {
   judged: number
   /** Where the next one begins; null when this was the last. */
-  next: Place
-  /** Broken rules, by their index in the table. */
+  next: ScanPlace
+  /** How often rules were broken, by their index in `rules`. */
   counts: Record<string, number>
-  listed: (Subject & { ruleIndex: number })[]
+  listed: (AuditedRow & { ruleIndex: number })[]
 }
 
-export type Subject = {
+export type AuditedRow = {
   customerId?: string
   orderId?: string
   entryNumber?: number
   operationId?: string
   holdId?: string
   eventNumber?: number
-  /** Of the journal: a table and the key of a row. */
+  /** For the journal: a table and the key of a row. */
   record?: string
   recordNumber?: number
   detail: object
 }
 
-export type Limits = { from: Place; rows: number; listPerRule: number }
+export type ChunkLimits = { from: ScanPlace; rows: number; listPerRule: number }
 
-export async function judgeChunk(
+export async function checkChunk(
   database: Database,
   name: ScanName,
-  { from, rows, listPerRule }: Limits,
+  { from, rows, listPerRule }: ChunkLimits,
 ): Promise<Chunk> {
   const place = from ?? scans[name].key.map(({ least }) => least)
-  type Row = Omit<Chunk, 'next'> & { read: number; last: Place }
+  type Row = Omit<Chunk, 'next'> & { read: number; last: ScanPlace }
   const [row] = await database.run<Row>(statements[name], [rows + 1, from === null, listPerRule, ...place])
   const { read = 0, judged = 0, last = null, counts = {}, listed = [] } = row ?? {}
   return { judged, counts, listed, next: read > rows ? last : null }
@@ -114,7 +113,7 @@ const estimateStatement = statement(
   left join pg_stat_user_tables s on s.relid = c.oid`,
 )
 
-/** How many rows there are to judge, roughly: counting them would take longer than a statement may. */
+/** An estimate: counting the rows would take longer than the time limit of a statement. */
 export async function estimateRows(database: Database): Promise<number> {
   const [row] = await database.run<{ rows: number }>(estimateStatement, [
     Object.values(scans).map(({ table }) => table),

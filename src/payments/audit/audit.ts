@@ -1,24 +1,23 @@
-// The audit: judges every row of the books by the rules of src/payments/audit/rules.ts while the service goes on working.
-// It reads, in short statements one after the other, so it locks nothing, holds no snapshot that keeps old row versions
-// alive, and needs the memory of one chunk. What it finds is listed up to a limit and counted beyond. One that has come to
-// its end leaves a row, for those who do not read the log.
-import type { Database } from '../../db/database.ts'
+// The audit: checks every row of the books by the rules of src/payments/audit/rules.ts while the service runs. It only reads,
+// in short statements one after the other: it locks nothing, holds no snapshot that keeps old row versions alive, and needs
+// the memory of one chunk. Violations are listed up to a limit and counted beyond it. A finished audit is recorded as a row.
+import { type Database, isTooSlow } from '../../db/database.ts'
 import { findBrokenGuards, isSwitchedOff } from '../../db/guards.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import {
   type Chunk,
+  type ChunkLimits,
+  checkChunk,
   countDiscrepancies,
   estimateRows,
-  judgeChunk,
-  type Limits,
   maxChunkRows,
-  type Place,
+  type ScanPlace,
 } from './audit.sql.ts'
-import { type AuditCause, type Finding, findMostCounted, insertAudit } from './record.sql.ts'
+import { type AuditCause, type AuditFinding, findMostCounted, insertAudit } from './record.sql.ts'
 import { type Rule, rules } from './rules.ts'
-import { type ScanName, scans } from './scans.ts'
+import { type ScanName, scans } from './scans.sql.ts'
 
-/** Whom it is about is null where it is not about one of those. */
+/** Of the ids, those that the row does not have are null. */
 export type Violation = {
   invariant: string
   rule: string
@@ -36,32 +35,32 @@ export type Violation = {
 export type AuditResult = {
   ok: boolean
   checked: Record<ScanName, number>
-  /** At most `maxListed`, and no rule crowds out the others. */
+  /** At most `maxListed`, and at most `maxListedPerRule` of one rule. */
   violations: Violation[]
   violationCount: number
-  /** Rows that break a liveness rule: a worker should have ended what they are about. A violation only where judged. */
+  /** Rows that break a liveness rule: a worker should have finished them. Violations only if `liveness` is judged. */
   stranded: number
-  /** Reported, not a violation: a person is asked to look at them. */
+  /** Reported, not a violation: an operator has to look at them. */
   openDiscrepancies: number
   oldestDiscrepancySeconds: number | null
   tookMs: number
 }
 
 export type AuditOptions = {
-  /** Rows judged so far, and an estimate of all. */
+  /** Rows checked so far, and an estimate of all. */
   onProgress?: (done: number, total: number) => void
-  /** Ends the audit between two chunks, with an error: half an audit says nothing. */
+  /** Ends the audit between two chunks, with an error: half an audit proves nothing. */
   signal?: AbortSignal
   /** Called between two chunks; an error ends the audit. */
-  goOn?: () => Promise<void>
-  /** Whether what breaks a liveness rule is a violation, or only counted: where no worker may have had the time. */
+  betweenChunks?: () => Promise<void>
+  /** Whether breaking a liveness rule is a violation or is only counted, because no worker may have had the time. */
   liveness?: 'judged' | 'counted'
   chunkRows?: number
   maxListed?: number
   maxListedPerRule?: number
 }
 
-const nobody = {
+const noIds = {
   customerId: null,
   orderId: null,
   entryNumber: null,
@@ -72,39 +71,36 @@ const nobody = {
   recordNumber: null,
 }
 const guardRule = { invariant: 'SCHEMA', rule: `the schema's guards are in place` }
-/** Broken by rows that were too slow to be judged: of them nothing is known. */
+/** Broken by rows that could not be read in time: nothing is known about them. */
 export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read in the time a statement has' }
-/** Audits keep what they have counted. No table of the books ever loses a row; a copy of before has the audits of before. */
+/** Audits record how many rows they counted. No table of the books ever loses a row. */
 const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted' }
-/** All that are judged by, as they are named in what is found. */
+/** The texts of all rules, as findings have them. */
 export const ruleTexts = [...new Set([...rules, guardRule, readableRule, countRule].map(({ rule }) => rule))]
 
 type Liveness = AuditOptions['liveness']
 
 const isJudged = ({ isLiveness }: Rule, liveness: Liveness) => !isLiveness || liveness !== 'counted'
 
-/** With the three rules that are not about rows. */
+/** Includes the three rules that are not about rows. */
 const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 3
 
-/** Fewer rows than that in one statement's time would be no progress. */
+/** Fewer rows in the time limit of a statement would be no progress. */
 const leastChunkRows = 100
 
 export async function audit(database: Database, options: AuditOptions = {}): Promise<AuditResult> {
-  return (await judge(database, options)).result
+  return (await checkBooks(database, options)).result
 }
 
 type RecordedOptions = AuditOptions & { onUnwritten(error: unknown): void; insert?: typeof insertAudit }
 
-/**
- * The same, and a row of it. What cannot be written, on a replica or without the right to, does not undo what was found: it
- * is told.
- */
+/** The same, and records it. If the row cannot be written, on a replica or without the right, the result is returned anyway. */
 export async function recordedAudit(
   database: Database,
   cause: AuditCause,
   { onUnwritten, insert = insertAudit, ...options }: RecordedOptions,
 ): Promise<AuditResult> {
-  const { result, findings } = await judge(database, options)
+  const { result, findings } = await checkBooks(database, options)
   const { checked, violationCount, tookMs } = result
   const ruleCount = countRules(options.liveness)
   const record = { auditId: crypto.randomUUID(), cause, rules: ruleCount, checked, violationCount, tookMs, findings }
@@ -112,8 +108,16 @@ export async function recordedAudit(
   return result
 }
 
-async function judge(database: Database, options: AuditOptions): Promise<{ result: AuditResult; findings: Finding[] }> {
-  const { onProgress = () => undefined, signal, goOn = async () => undefined, chunkRows = maxChunkRows } = options
+async function checkBooks(
+  database: Database,
+  options: AuditOptions,
+): Promise<{ result: AuditResult; findings: AuditFinding[] }> {
+  const {
+    onProgress = () => undefined,
+    signal,
+    betweenChunks = async () => undefined,
+    chunkRows = maxChunkRows,
+  } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
   const names = Object.keys(scans) as ScanName[]
@@ -134,7 +138,7 @@ async function judge(database: Database, options: AuditOptions): Promise<{ resul
       findings.addChunk(chunk)
       const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
       onProgress(done, Math.max(done, total))
-      await goOn()
+      await betweenChunks()
     }
     const counted = mostCounted.get(scan) ?? 0
     if (isWhole && checked[scan] < counted) findings.add(countRule, { scan, rows: checked[scan], counted })
@@ -158,13 +162,13 @@ async function judge(database: Database, options: AuditOptions): Promise<{ resul
 type Findings = ReturnType<typeof createFindings>
 type RuleName = Pick<Violation, 'invariant' | 'rule'>
 
-/** Of a rule, in the row that an audit leaves: enough to go and look. */
+/** Per rule, in the recorded row: enough to start an investigation. */
 const subjectsKept = 5
 
 function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }: AuditOptions) {
   const violations: Violation[] = []
   let stranded = 0
-  const found = new Map<RuleName, Finding & { listed: number }>()
+  const found = new Map<RuleName, AuditFinding & { listed: number }>()
 
   function findingOf(rule: RuleName) {
     const { invariant, rule: text } = rule
@@ -172,7 +176,7 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
     found.set(rule, finding)
     return finding
   }
-  function list(finding: Finding, subject: Record<string, unknown>, violation: Violation): void {
+  function list(finding: AuditFinding, subject: Record<string, unknown>, violation: Violation): void {
     if (finding.subjects.length < subjectsKept) finding.subjects.push(subject)
     if (violations.length < maxListed) violations.push(violation)
   }
@@ -181,11 +185,11 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
     maxListedPerRule,
     stranded: () => stranded,
     byRule: () => [...found.values()].map(({ listed: _, ...finding }) => finding),
-    /** What is not about a row; then the detail says what it is about. */
+    /** A violation that is not about a row; the detail says what it is about. */
     add(rule: RuleName, detail: Record<string, unknown>): void {
       const finding = findingOf(rule)
       finding.count += 1
-      list(finding, detail, { ...rule, ...nobody, detail })
+      list(finding, detail, { ...rule, ...noIds, detail })
     },
     addChunk({ counts, listed }: Chunk): void {
       for (const [index, more] of Object.entries(counts)) {
@@ -200,13 +204,13 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
         const finding = findingOf(broken)
         if (finding.listed === maxListedPerRule) continue
         finding.listed += 1
-        list(finding, subject, { invariant, rule, ...nobody, ...subject, detail })
+        list(finding, subject, { invariant, rule, ...noIds, ...subject, detail })
       }
     },
   }
 }
 
-/** The chunks of a table. One that takes too long is tried again with fewer rows: a disk may be cold, an index gone. */
+/** The chunks of a table. One that takes too long is tried again with fewer rows: the disk may be cold, an index missing. */
 async function* chunksOf(
   database: Database,
   scan: ScanName,
@@ -214,10 +218,10 @@ async function* chunksOf(
   findings: Findings,
 ): AsyncGenerator<Chunk> {
   let rows = chunkRows
-  let from: Place = null
+  let from: ScanPlace = null
   for (;;) {
-    const limits: Limits = { from, rows, listPerRule: findings.maxListedPerRule }
-    const chunk = await judgeChunk(database, scan, limits).catch(unlessTooSlow)
+    const limits: ChunkLimits = { from, rows, listPerRule: findings.maxListedPerRule }
+    const chunk = await checkChunk(database, scan, limits).catch(unlessTooSlow)
     if (chunk) {
       yield chunk
       if (chunk.next === null) return
@@ -230,8 +234,6 @@ async function* chunksOf(
   }
 }
 
-const statementTimeout = '57014'
-
 function unlessTooSlow(error: unknown): undefined {
-  if ((error as { cause?: { code?: string } }).cause?.code !== statementTimeout) throw error
+  if (!isTooSlow(error)) throw error
 }

@@ -1,6 +1,6 @@
-// The audit of every Korean day, by the worker: once, by one process of many, whatever came of the reconciliation of the day
-// before, which needs a gateway that answers. An attempt that fails, or whose row cannot be written, leaves its claim to run
-// out, and any process makes the next one.
+// The daily audit, by the worker: once a Korean day, by one process, whatever the result of the reconciliation, which needs
+// the gateway. After an attempt that fails, or whose row cannot be written, the claim runs out and any process makes the next
+// attempt.
 import { newOperationId } from '../../core/ids.ts'
 import type { PaymentContext } from '../context.ts'
 import { recordedAudit } from './audit.ts'
@@ -10,31 +10,31 @@ import { claimDailyAudit, type DailyClaim, insertDailyAudit, renewDailyAudit } f
 const leaseMs = 600_000
 const renewEveryMs = 60_000
 
-/** A worker that has been at work for so long has ended whatever was past its time when it began. */
-const settledAfterMs = 15 * 60_000
-/** The job comes every minute. When it has not come for so long, or the database has not answered it, nothing was done. */
-const longestAbsenceMs = 5 * 60_000
+/** A worker that has run for so long has finished what was overdue when it started. */
+const livenessAfterMs = 15 * 60_000
+/** The job runs every minute. If it has not run for so long, the process stood still or the database was down. */
+const longestGapMs = 5 * 60_000
 
 const takenOver = 'another process has taken the audit over'
 
 /**
- * Liveness rules are judged by a process that has been at work for a quarter of an hour without a gap: after a restore, a
- * stop of all services or an outage of the database, rows are past their time because no worker could end them.
+ * Liveness rules are judged by a process that has run for a quarter of an hour without a gap: after a restore, a stop of all
+ * services or an outage of the database, rows are overdue because no worker could finish them.
  */
 export function createDailyAudit(context: PaymentContext, clock: () => number = () => performance.now()) {
-  let atWorkSince = clock()
-  let lastAtWork = atWorkSince
+  let runningSince = clock()
+  let lastRun = runningSince
   return async (stopping: AbortSignal): Promise<{ more: boolean }> => {
     const claim = await claimDailyAudit(context.database, newOperationId(), leaseMs)
     const now = clock()
-    if (now - lastAtWork > longestAbsenceMs) atWorkSince = now
-    lastAtWork = now
-    const liveness = now - atWorkSince >= settledAfterMs ? 'judged' : 'counted'
+    if (now - lastRun > longestGapMs) runningSince = now
+    lastRun = now
+    const liveness = now - runningSince >= livenessAfterMs ? 'judged' : 'counted'
     try {
       if (claim) await auditBooks(context, claim, { liveness, signal: stopping })
     } finally {
-      // An audit may take longer than an absence may: the other jobs were at work meanwhile.
-      lastAtWork = clock()
+      // An audit may take longer than the longest gap: the other jobs ran meanwhile.
+      lastRun = clock()
     }
     return { more: false }
   }
@@ -46,7 +46,7 @@ async function auditBooks(
   options: { liveness: 'judged' | 'counted'; signal: AbortSignal },
 ): Promise<void> {
   let renewedAt = performance.now()
-  async function goOn(): Promise<void> {
+  async function renewLease(): Promise<void> {
     if (performance.now() - renewedAt < renewEveryMs) return
     renewedAt = performance.now()
     if (!(await renewDailyAudit(database, claim, leaseMs))) throw new Error(takenOver)
@@ -54,7 +54,7 @@ async function auditBooks(
   const unwritten: unknown[] = []
   const { ok, violationCount, violations, stranded } = await recordedAudit(database, 'DAILY', {
     ...options,
-    goOn,
+    betweenChunks: renewLease,
     async insert(_database, record) {
       if (!(await insertDailyAudit(database, claim.day, record))) throw new Error(takenOver)
     },
@@ -65,8 +65,8 @@ async function auditBooks(
     log.error({ violationCount, rules }, 'the books break their own rules')
   }
   if (options.liveness === 'counted' && stranded > 0) {
-    log.warn({ stranded }, 'rows are past their time: a worker that has just started has yet to end them')
+    log.warn({ stranded }, 'rows are overdue: a worker that has just started has yet to finish them')
   }
-  // Alerts and the console go by the row: without it the audit of the day before would go on being the last one.
-  if (unwritten.length > 0) throw new Error('An audit is not on record.', { cause: unwritten[0] })
+  // Alerts and the console read the row: without it the audit of the day before would remain the last one.
+  if (unwritten.length > 0) throw new Error('An audit could not be recorded.', { cause: unwritten[0] })
 }

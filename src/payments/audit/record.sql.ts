@@ -1,25 +1,25 @@
-// The audits that have been: one row each, written when it has ended and never changed. And the claim of the one that is made
-// every day: a row for a Korean day, which one process has until its lease is over, and which no second audit gets.
+// The record of audits: one row each, written at the end and never changed. And the claim of the daily audit: a row for a
+// Korean day, which one process holds until its lease is over. A day gets one audit.
 import { type Database, statement } from '../../db/database.ts'
-import type { ScanName } from './scans.ts'
+import type { ScanName } from './scans.sql.ts'
 
 export type AuditCause = 'DAILY' | 'COMMAND'
 
-/** A rule that was broken, how often, and the first few of whom: ids and names, no values of rows. */
-export type Finding = { invariant: string; rule: string; count: number; subjects: Record<string, unknown>[] }
+/** A broken rule, how often, and the first few rows: their ids and names, no values. */
+export type AuditFinding = { invariant: string; rule: string; count: number; subjects: Record<string, unknown>[] }
 
 export type AuditRecord = {
   auditId: string
   cause: AuditCause
   tookMs: number
-  /** How many every row was judged by, or the schema. */
+  /** The number of rules that were checked. */
   rules: number
   checked: Record<ScanName, number>
   violationCount: number
-  findings: Finding[]
+  findings: AuditFinding[]
 }
 
-// Both times are the database's, whose clock all instances share.
+// Both times are from the database's clock, which all instances share.
 const insertAuditStatement = statement(
   'payments.insertAudit',
   `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
@@ -33,12 +33,12 @@ export async function insertAudit(database: Database, record: AuditRecord): Prom
   await database.run(insertAuditStatement, [auditId, cause, tookMs, rules, ...found])
 }
 
-/** A day as 2026-01-31, and who audits it. */
+/** `day` as 2026-01-31; `holderId` is the process that audits it. */
 export type DailyClaim = { day: string; holderId: string }
 
-// Due half an hour after midnight in Korea, as the reconciliation is. Books whose first customer came today have no day to
-// audit yet. The version before makes a DAILY audit and no claim: its row is looked for. A statement that is repeated by the
-// same holder finds its own claim.
+// Due half an hour after midnight in Korea, like the reconciliation. Books whose first customer came today have no day to audit
+// yet. The version before recorded a DAILY audit without a claim, so its row is looked up too. A repetition by the same
+// holder finds its own claim.
 const claimDailyAuditStatement = statement(
   'payments.claimDailyAudit',
   `insert into daily_audits as d (day, holder_id, lease_until)
@@ -57,7 +57,7 @@ const claimDailyAuditStatement = statement(
   returning d.day::text as "day", d.holder_id as "holderId"`,
 )
 
-/** The audit of today; null when it is not due, is made by another process, or is on record. */
+/** The audit of today; null when it is not due, is claimed by another process, or is recorded. */
 export async function claimDailyAudit(
   database: Database,
   holderId: string,
@@ -79,8 +79,8 @@ export async function renewDailyAudit(database: Database, claim: DailyClaim, lea
   return (await database.run(renewDailyAuditStatement, [claim.day, claim.holderId, leaseMs])).length > 0
 }
 
-// The end of the claim and the row are one commit, and the first that ends is on record: a day has one audit, though a process
-// that slept past its lease goes on beside the one that took over.
+// The end of the claim and the row are one commit, and the first to end is recorded: a day has one audit, even if a process
+// that slept past its lease continues beside the one that took over.
 const insertDailyAuditStatement = statement(
   'payments.insertDailyAudit',
   `with done as (
@@ -103,7 +103,7 @@ export async function insertDailyAudit(database: Database, day: string, record: 
   return (await database.run(insertDailyAuditStatement, [auditId, tookMs, rules, ...found, day])).length > 0
 }
 
-// Numbers within bounds, of objects alone: a row that was made up by hand does not end the audit that will find it.
+// Only numbers within bounds, only of objects: a row that was forged must not end the audit that will find it.
 const findMostCountedStatement = statement(
   'payments.findMostCounted',
   `select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::float8 as "rows"
@@ -113,7 +113,7 @@ const findMostCountedStatement = statement(
   group by c.key`,
 )
 
-/** The most rows of each scan that an audit of before has counted. */
+/** The most rows of each scan that an earlier audit counted. */
 export async function findMostCounted(database: Database): Promise<Map<string, number>> {
   const rows = await database.run<{ scan: string; rows: number }>(findMostCountedStatement)
   return new Map(rows.map(({ scan, rows: counted }) => [scan, counted]))

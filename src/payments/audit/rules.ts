@@ -1,12 +1,12 @@
-// What must be true of the books at any moment, as a table: the rules the audit judges every row by. `holds` is SQL over
-// one subject of the rule's scan (src/payments/audit/scans.ts has the names); what is not true is broken, null included.
-// A rule looks only at what one statement of the service writes at once, so it holds in every snapshot while money moves.
-// A liveness rule asks for more: that a worker has had the time to do its part. After a restore, or a stop of all services,
-// it is broken without a fault, so only a process that has been at work for a while judges by it.
-import { accountRules, entryRules, eventRules, holdRules } from './credit-rules.ts'
-import { journalRules, recordRules } from './journal-rules.ts'
-import { operationRules, orderRules } from './order-rules.ts'
-import type { ScanName, ScanRule } from './scans.ts'
+// The rules that the books must keep at any moment, as a table: the audit checks every row by them. `holds` is SQL over one
+// row of the rule's scan (src/payments/audit/scans.sql.ts has the names); anything but true is a violation, null included. A
+// rule covers only what one statement of the service writes at once, so it holds in every snapshot while money moves. A
+// liveness rule also needs a worker that has had the time to do its part. After a restore, or a stop of all services, it is
+// broken although nothing is wrong, so only a process that has run for a while judges by it.
+import { accountRules, entryRules, eventRules, holdRules } from './credit-rules.sql.ts'
+import { journalRules, recordRules } from './journal-rules.sql.ts'
+import { operationRules, orderRules } from './order-rules.sql.ts'
+import type { ScanName, ScanRule } from './scans.sql.ts'
 
 export type Rule = ScanRule & { scan: ScanName }
 

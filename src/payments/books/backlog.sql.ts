@@ -1,7 +1,6 @@
-// What is left to do, counted in one statement, for the metrics and for the console. Each part walks an index that holds
-// nothing but what is open, whatever the size of the table: open operations, queues that are not empty, discrepancies
-// nobody has resolved. Of the audits it takes the last, by its time. The dead letters are counted up to a limit, since they
-// have no such index and may be many.
+// The open work, counted in one statement, for the metrics and the console. Each part reads an index that has only open rows,
+// whatever the size of the table: open operations, queues that are not empty, unresolved discrepancies. The last audit is
+// found by its time. Dead letters are counted up to a limit: they have no such index and may be many.
 import { type Database, statement } from '../../db/database.ts'
 
 export type Backlog = {
@@ -12,18 +11,19 @@ export type Backlog = {
   deadEvents: number
   openDiscrepancies: number
   waitingNotifications: number
-  /** Of the last whole audit; null: there has been none that is on record. */
+  /** Of the last recorded audit; null: there is none. */
   auditViolations: number | null
-  /** Since that audit ended; where there has been none, since they are on record. */
+  /** Since the last recorded audit ended; if there is none, since audits are recorded. */
   auditAgeSeconds: number
 }
 
-/** Past it one number says as much as another. */
-export const deadEventsCountedTo = 10_000
-const headsLookedAt = 1_000
+/** For a gauge: beyond this the exact number does not matter. */
+export const deadEventsGaugeLimit = 10_000
+const queueHeadsRead = 1_000
 
-// Events have no index by time: the oldest is looked for at the head of the queues that have waited longest, and looked up
-// by its key, whatever a plan for many might think of reading them all.
+// Events have no index by time: the oldest is searched at the head of the queues that have waited longest. The lateral
+// subquery reads each event by its key; a plain join could be planned as a scan of all events. 0017_audits.sql is the
+// migration since which audits are recorded.
 const readBacklogStatement = statement(
   'payments.readBacklog',
   `with open as (
@@ -56,10 +56,10 @@ const readBacklogStatement = statement(
     (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
     extract(epoch from now() - coalesce(
       (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
-      (select applied_at from schema_migrations where version = 17)))::float8 as "auditAgeSeconds"`,
+      (select applied_at from schema_migrations where name = '0017_audits.sql')))::float8 as "auditAgeSeconds"`,
 )
 
 export async function readBacklog(database: Database): Promise<Backlog> {
-  const [row] = await database.run<Backlog>(readBacklogStatement, [deadEventsCountedTo, headsLookedAt])
+  const [row] = await database.run<Backlog>(readBacklogStatement, [deadEventsGaugeLimit, queueHeadsRead])
   return row as Backlog
 }

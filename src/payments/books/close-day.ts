@@ -1,5 +1,5 @@
-// The end of a day, by the worker: the days that are due are reconciled with the gateway, each by one process of many. What
-// does not match is in the log and among the discrepancies.
+// The daily reconciliation, by the worker: each day that is due is reconciled with the gateway by one process. Mismatches are
+// logged and saved as discrepancies.
 import type { PaymentContext } from '../context.ts'
 import { reconcileDay } from './reconcile.ts'
 

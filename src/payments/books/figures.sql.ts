@@ -1,7 +1,6 @@
-// The figures of the platform by the hour: the statements that add them up once, and the one that reads them. What has been
-// added up lies before `reached`; the rest is counted when somebody asks, in the same statement and so in one snapshot, so
-// every figure is complete whenever it is read. They are made of orders, operations and the ledger alone, and can be made
-// again from them.
+// The figures of the platform by the hour: the statements that add them up once, and the one that reads them. What happened
+// before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
+// whenever it is read. They are derived from orders, operations and the ledger, and can be derived again.
 import { type Database, statement } from '../../db/database.ts'
 
 export const figureNames = [
@@ -17,9 +16,9 @@ export const figureNames = [
 ] as const
 export type FigureName = (typeof figureNames)[number]
 
-// CTE `figure`: what happened from `span.from_time` on and before `span.to_time`, by the hour. Amounts of orders are KRW,
-// those of credits are credits. An order fails by a confirm that was refused or by the expiry that takes its place. RETURN
-// gives back what was captured for a FAILED order: it was never revenue. Each table is read by its own index on time.
+// CTE `figure`: the figures from `span.from_time` on and before `span.to_time`, by the hour. Orders count in KRW, credits in
+// credits. An order fails by a confirm that was refused or by its expiry. RETURN refunds a payment that was captured for a
+// FAILED order: it was never revenue. Each table is read by its own index on time.
 const figuresOfSpan = `
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount
@@ -55,12 +54,12 @@ const beginStatement = statement(
   on conflict do nothing`,
 )
 
-/** `safeTo`: what happened before it is in the tables, all of it, for a statement that begins after this one. */
-export type Place = { reached: Date; safeTo: Date }
+/** `safeTo`: a statement that begins after this one sees everything that happened before it. */
+export type FiguresMark = { reached: Date; safeTo: Date }
 
-// Rows carry the time of their transaction, or a later one. A statement of ours ends within its limit or is ended, so what
-// is older than the lag has been committed or never will be. What has no limit is the commit itself, when it waits for a
-// disk or a standby: whoever has written and is not done is seen in pg_stat_activity.
+// Rows have the time of their transaction, or a later one. Our statements have a time limit, so a row older than the lag is
+// committed or never will be. The commit itself has no limit, when it waits for a disk or a standby: a transaction that has
+// written and is not done is found in pg_stat_activity.
 const findPlaceStatement = statement(
   'payments.findPlaceOfFigures',
   `select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1 ms', (
@@ -69,15 +68,15 @@ const findPlaceStatement = statement(
   from figures_reached f`,
 )
 
-/** Begins with the first customer where nobody has begun yet. */
-export async function findPlace(database: Database, lagMs: number): Promise<Place | null> {
-  const [place] = await database.run<Place>(findPlaceStatement, [lagMs])
+/** Null the first time; then the figures begin with the first customer. */
+export async function findPlace(database: Database, lagMs: number): Promise<FiguresMark | null> {
+  const [place] = await database.run<FiguresMark>(findPlaceStatement, [lagMs])
   if (!place) await database.run(beginStatement)
   return place ?? null
 }
 
-// Whoever moves `reached` on from where it is adds the slice; everybody else, and a repeat of the same statement, waits for
-// the row, finds it elsewhere and adds nothing. The hour -infinity is the sum of all others.
+// The statement that moves `reached` on adds the slice. Another one with the same slice, or a repetition, waits for the row,
+// finds `reached` moved and adds nothing. The hour -infinity is the sum of all others.
 const addSliceStatement = statement(
   'payments.addSliceToFigures',
   `with span as (
@@ -98,16 +97,16 @@ export async function addSlice(database: Database, from: Date, to: Date): Promis
   await database.run(addSliceStatement, [from, to])
 }
 
-/** Of a day of Korea, or of all time where it is null. */
+/** Of a Korean day; null: of all time. */
 export type FigureRow = { day: string | null; figure: FigureName; count: number; total: number }
 export type Figures = {
   asOf: Date
-  /** Null: the figures are complete. */
+  /** The figures end here; null: they are complete. */
   upTo: Date | null
   rows: FigureRow[]
 }
 
-// While the first adding up is far behind, the rest would be most of the books: then the figures end where it has come to.
+// While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`.
 const readStatement = statement(
   'payments.readFigures',
   `with place as (
@@ -141,7 +140,7 @@ const readStatement = statement(
   left join by_day d on true`,
 )
 
-/** By the day from the beginning of one on, and of all time. */
+/** By the day, from the beginning of a day on, and of all time. */
 export async function readFigures(database: Database, from: Date, mostBehindMs: number): Promise<Figures> {
   type Row = FigureRow & Pick<Figures, 'asOf' | 'upTo'>
   const rows = await database.run<Row>(readStatement, [from, mostBehindMs])

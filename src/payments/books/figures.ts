@@ -1,24 +1,25 @@
-// Adds up what happened, slice after slice, from where it was left to a little before now. Any number of processes may do
-// it at once. A slice is as long as a quarter of a second is worth: days where nothing happened, seconds where much did.
+// Adds up the hourly figures, slice after slice, from where the last one ended to shortly before now. Any number of processes
+// may do it at once. The length of a slice is adapted to take about a quarter of a second: days when little happened,
+// seconds when much did.
 import { dayMs } from '../../core/korean-days.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
 import { addSlice, findPlace } from './figures.sql.ts'
 
-/** Several times what a statement may take. */
+/** Several times the time limit of a statement. */
 const lagMs = 30_000
 const shortestMs = 1_000
 const longestMs = 31 * dayMs
 const hourMs = 3_600_000
-/** What takes less is followed by a slice of twice the length, what takes longer by one of half of it. */
+/** After a slice that took less the length doubles, after one that took longer it halves. */
 const quickMs = 100
 const slowMs = 400
 
 export type AddUp = () => Promise<{ more: boolean }>
 
-/** `lag` is for the tests, which know that nothing is under way. */
+/** `lag` is for tests, which know that no transaction is open. */
 export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
   let lengthMs = hourMs
-  /** False: it was more than can be added up at once. */
+  /** False: it was too slow, and nothing was added. */
   async function add(from: Date, to: Date): Promise<boolean> {
     const startedAt = performance.now()
     const isWhole = to.getTime() - from.getTime() === lengthMs
@@ -34,7 +35,7 @@ export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
     }
     const tookMs = performance.now() - startedAt
     if (tookMs > slowMs) halve()
-    // The last one, up to now, says nothing of longer ones: after a day without a worker they would be a month.
+    // A shorter slice, up to now, proves nothing about longer ones: after a day without a worker they would grow to a month.
     else if (tookMs < quickMs && isWhole) lengthMs = Math.min(longestMs, lengthMs * 2)
     return true
   }

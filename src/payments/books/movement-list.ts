@@ -1,10 +1,10 @@
 // Copies the gateway's list of a span into `gateway_movements`, from which the span is compared, and checks the copy: the
-// role that serves may add rows there, and an older row may say something else than the gateway does now. A row that this
-// run's list does not have, or has otherwise, is not believed: it takes no part in the comparison and is a discrepancy.
-// Rows cannot be changed or deleted by that role, so counting them once more at the end shows whether any was added since.
+// database role of the service may insert rows there, and an older row may differ from what the gateway lists now. A row that
+// is not in this run's list, or differs from it, is rejected: it is left out of the comparison and becomes a discrepancy.
+// That role can neither change nor delete rows, so counting them again at the end shows whether any was added.
 //
-// Pages are not assumed to be in any order, nor to be free of repetitions. A day is read at a time; in memory are the keys
-// of those of its movements that had been read before, about 100 bytes each.
+// Pages may come in any order and repeat movements. One day is read at a time; memory has the keys of its movements that were
+// stored before, about 100 bytes each.
 import { sleep } from '../../core/clock.ts'
 import { dayMs } from '../../core/korean-days.ts'
 import type { Movement, MovementPage, MovementQuery } from '../../gateway/gateway.ts'
@@ -15,19 +15,19 @@ import {
   firstPlace,
   insertMovements,
   listMovements,
-  type Span,
   sumMovements,
+  type TimeSpan,
   type Totals,
 } from './reconcile.sql.ts'
 
-export type Progress = (phase: string, done: number, total: number) => void
+export type ReconcileProgress = (phase: string, done: number, total: number) => void
 
-export type Work = {
+export type ReconcileWork = {
   context: PaymentContext
-  span: Span
-  /** Between any two pieces of work. Throws when the run was taken over, or is to stop. */
-  goOn: () => Promise<void>
-  onProgress: Progress
+  span: TimeSpan
+  /** Called between any two pieces of work: renews the lease. Throws when the run was taken over, or the process stops. */
+  checkLease: () => Promise<void>
+  onProgress: ReconcileProgress
   stopping: AbortSignal
 }
 
@@ -39,61 +39,66 @@ export type MovementList = {
   notListed: Movement[]
   differing: Map<string, Differing>
   /** The transaction keys of all these rows. */
-  disbelieved: string[]
-  /** What the table had of the span when it had been copied. */
+  rejectedKeys: string[]
+  /** The totals of the span in our table after copying. */
   stored: Totals
 }
 
 const pageSize = 1_000
-/** Pauses before the gateway is asked for a page again. */
+/** Pauses before a page is requested from the gateway again. */
 const pausesMs = [1_000, 2_000, 4_000, 8_000]
 const minuteMs = 60_000
-/** More than that is not for a person to look at one by one: the list is another account's, or the table is spoiled. */
-const disbelievedAtMost = 1_000
+/** More cannot be checked one by one: the list is of another account, or the table is corrupted. */
+const rejectedAtMost = 1_000
 
-export async function copyList(work: Work): Promise<MovementList> {
-  const list: MovementList = { notListed: [], differing: new Map(), disbelieved: [], stored: noTotals() }
-  const showTime = timeShower('minutes of the span read from the gateway', work)
+export async function copyList(work: ReconcileWork): Promise<MovementList> {
+  const list: MovementList = { notListed: [], differing: new Map(), rejectedKeys: [], stored: noTotals() }
+  const showTime = createTimeProgress('minutes of the span read from the gateway', work)
   for (const day of slices(work.span, dayMs)) {
     await copyDay(work, day, list, showTime)
     showTime(day.to)
   }
-  list.disbelieved = [...list.notListed.map(({ transactionKey }) => transactionKey), ...list.differing.keys()]
+  list.rejectedKeys = [...list.notListed.map(({ transactionKey }) => transactionKey), ...list.differing.keys()]
   await report(work, list)
   return list
 }
 
-async function copyDay(work: Work, day: Span, list: MovementList, showTime: (reached: Date) => void): Promise<void> {
+async function copyDay(
+  work: ReconcileWork,
+  day: TimeSpan,
+  list: MovementList,
+  showTime: (reached: Date) => void,
+): Promise<void> {
   const { database } = work.context
   const unconfirmed = await readKeys(work, day, list.stored)
   for (let after: string | null = null; ; ) {
-    // The gateway takes both ends in, to the second.
+    // The gateway includes both ends, to the second.
     const { movements, next } = await readPage(work, { from: day.from, to: new Date(day.to.getTime() - 1), after })
-    const asked = movements.filter(({ movedAt }) => movedAt >= day.from && movedAt < day.to)
-    if (asked.length > 0) {
-      const inserted = await insertMovements(database, asked)
+    const ofDay = movements.filter(({ movedAt }) => movedAt >= day.from && movedAt < day.to)
+    if (ofDay.length > 0) {
+      const inserted = await insertMovements(database, ofDay)
       addTotals(list.stored, inserted)
-      if (inserted.movements < asked.length) await findDiffering(work, asked, list.differing)
+      if (inserted.movements < ofDay.length) await findDiffering(work, ofDay, list.differing)
     }
-    for (const { transactionKey } of asked) unconfirmed.delete(transactionKey)
+    for (const { transactionKey } of ofDay) unconfirmed.delete(transactionKey)
     showTime(movements.at(-1)?.movedAt ?? day.from)
     if (next === null) break
     after = next
   }
   const keys = [...unconfirmed]
-  if (list.notListed.length + list.differing.size + keys.length > disbelievedAtMost) {
+  if (list.notListed.length + list.differing.size + keys.length > rejectedAtMost) {
     throw new Error(
-      `The gateway does not list more than ${disbelievedAtMost} movements as they are in gateway_movements: is it another account? Nothing concluded.`,
+      `The gateway does not list more than ${rejectedAtMost} movements as they are in gateway_movements: is it another account? Nothing concluded.`,
     )
   }
   if (keys.length > 0) list.notListed.push(...(await findMovements(database, keys)))
 }
 
-/** Of the rows that our table has of a day before it is read. */
-async function readKeys({ context, goOn }: Work, day: Span, stored: Totals): Promise<Set<string>> {
+/** The keys of the rows that our table has of a day before its list is read. */
+async function readKeys({ context, checkLease }: ReconcileWork, day: TimeSpan, stored: Totals): Promise<Set<string>> {
   const keys = new Set<string>()
   for (let after = firstPlace; ; ) {
-    await goOn()
+    await checkLease()
     const page = await listMovements(context.database, day, after, pageSize)
     for (const { transactionKey, direction, amount } of page) {
       keys.add(transactionKey)
@@ -105,9 +110,9 @@ async function readKeys({ context, goOn }: Work, day: Span, stored: Totals): Pro
   }
 }
 
-async function readPage({ context, goOn, stopping }: Work, query: MovementQuery): Promise<MovementPage> {
+async function readPage({ context, checkLease, stopping }: ReconcileWork, query: MovementQuery): Promise<MovementPage> {
   for (let attempt = 0; ; attempt += 1) {
-    await goOn()
+    await checkLease()
     const page = await context.gateway.listMovements(query)
     if (page.kind === 'page') return page
     const pauseMs = pausesMs[attempt]
@@ -118,8 +123,11 @@ async function readPage({ context, goOn, stopping }: Work, query: MovementQuery)
   }
 }
 
-/** Among those of a page. */
-async function findDiffering({ context }: Work, page: Movement[], differing: Map<string, Differing>): Promise<void> {
+async function findDiffering(
+  { context }: ReconcileWork,
+  page: Movement[],
+  differing: Map<string, Differing>,
+): Promise<void> {
   const keys = page.map(({ transactionKey }) => transactionKey)
   const rows = await findMovements(context.database, keys)
   const byKey = new Map(rows.map((row) => [row.transactionKey, row]))
@@ -137,25 +145,28 @@ function isSame(one: Movement, other: Movement): boolean {
 }
 
 /**
- * Throws when rows were added during the run that the gateway does not list: they may have been believed. What another run
- * has added meanwhile the gateway does list, which costs a second reading.
+ * Throws when rows were added during the run that the gateway does not list: they may have been compared. Rows that another
+ * run has added are listed by the gateway; then this reads the list a second time.
  */
-export async function checkCopy(work: Work, list: MovementList): Promise<void> {
+export async function checkCopy(work: ReconcileWork, list: MovementList): Promise<void> {
   const stored = noTotals()
   for (const day of slices(work.span, dayMs)) {
-    await work.goOn()
+    await work.checkLease()
     addTotals(stored, await sumMovements(work.context.database, day))
   }
   const isUnchanged = totalNames.every((name) => stored[name] === list.stored[name])
   if (isUnchanged) return
   const again = await copyList(work)
-  const known = new Set(list.disbelieved)
-  if (again.disbelieved.every((transactionKey) => known.has(transactionKey))) return
+  const known = new Set(list.rejectedKeys)
+  if (again.rejectedKeys.every((transactionKey) => known.has(transactionKey))) return
   throw new Error('Movements that the gateway does not list were added during the run: it has to be made again.')
 }
 
-/** About no order: a review of the order would find it right and close the discrepancy, and the row would still be there. */
-async function report({ context, span }: Work, { notListed, differing, disbelieved }: MovementList): Promise<void> {
+/** They name no order: a review of the order would find it right and resolve them, although the row is still there. */
+async function report(
+  { context, span }: ReconcileWork,
+  { notListed, differing, rejectedKeys }: MovementList,
+): Promise<void> {
   const found: Discrepancy[] = [
     ...notListed.map((stored) => discrepancyOf('MOVEMENT_NOT_LISTED', stored, null)),
     ...[...differing.values()].map(({ listed, stored }) => discrepancyOf('MOVEMENT_DIFFERS', stored, listed)),
@@ -165,7 +176,7 @@ async function report({ context, span }: Work, { notListed, differing, disbeliev
     const { kind, subject: transactionKey } = discrepancy
     if (isNew) context.log.error({ discrepancy: kind, transactionKey }, 'a movement is not as the gateway lists it')
   }
-  await resolveMovementDiscrepancies(context.database, span, disbelieved)
+  await resolveMovementDiscrepancies(context.database, span, rejectedKeys)
 }
 
 function discrepancyOf(kind: string, stored: Movement, listed: Movement | null): Discrepancy {
@@ -192,13 +203,16 @@ function addTotals(sum: Totals, more: Totals): void {
   for (const name of totalNames) sum[name] += more[name]
 }
 
-export function timeShower(phase: string, { span: { from, to }, onProgress }: Work): (reached: Date) => void {
+export function createTimeProgress(
+  phase: string,
+  { span: { from, to }, onProgress }: ReconcileWork,
+): (reached: Date) => void {
   const minutesTo = (time: Date) => Math.ceil((time.getTime() - from.getTime()) / minuteMs)
   return (reached) => onProgress(phase, minutesTo(reached), minutesTo(to))
 }
 
-/** Consecutive spans of at most that length, each up to the beginning of the next. */
-export function* slices({ from, to }: Span, lengthMs: number): Generator<Span> {
+/** Consecutive spans of at most this length, each up to the beginning of the next. */
+export function* slices({ from, to }: TimeSpan, lengthMs: number): Generator<TimeSpan> {
   const end = to.getTime()
   for (let start = from.getTime(); start < end; start += lengthMs) {
     yield { from: new Date(start), to: new Date(Math.min(start + lengthMs, end)) }

@@ -1,11 +1,11 @@
-// An order with everything that happened to it, for people: read in one statement, so that its parts fit together.
-// Refused operations have an index of their own, hence the two halves.
+// The timeline of an order: the order and everything that happened to it, for operators. It is read in one statement, so
+// that its parts are consistent. Rejected operations have an index of their own, hence the `union all`.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
 
-/** Of an order, or of the story of one; times are as JSON has them. */
+/** Times are ISO texts, because the rows are aggregated as JSON. */
 export type StoryOperation = {
   operationId: string
   kind: OperationKind
@@ -52,7 +52,7 @@ export type StoryAction = {
   command: string
   reason: string | null
   at: string
-  /** Null: it is under way, or was killed. */
+  /** Null: it is running, or its process was killed. */
   outcome: string | null
   endedAt: string | null
 }
@@ -74,12 +74,12 @@ export type OrderStory = {
   entries: StoryEntry[]
   discrepancies: StoryDiscrepancy[]
   notifications: StoryNotification[]
-  /** What operators did about it, and about its discrepancies. */
+  /** Operator actions on the order and on its discrepancies. */
   actions: StoryAction[]
 }
 
-// Entries that move the balance are found by the order; those that only set credits aside and give them back, by the
-// operation that does it. The limits let each look be made by its key: a plain join could read all entries of the customer.
+// Entries that move the balance are found by the order; those that only hold and release credits, by their operation. The
+// limits make PostgreSQL look each row up by its key: a plain join could read all entries of the customer.
 const findOrderStoryStatement = statement(
   'payments.findOrderStory',
   `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,

@@ -1,14 +1,14 @@
-// The statements of reconciliation: runs, the gateway's movements, and the two comparisons, each in pieces that are quick
-// whatever the size of the books.
+// The statements of reconciliation: runs, the gateway's movements, and the two comparisons, in pages that are quick whatever
+// the size of the books.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { columns } from '../../db/set-wise.ts'
+import { inputs } from '../../db/inputs.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { OperationKind } from '../kinds.ts'
 
-/** From one moment up to another, which belongs to the next span: consecutive spans leave nothing out. */
-export type Span = { from: Date; to: Date }
-export type Run = Span & { reconciliationId: string; holderId: string }
+/** `from` is included, `to` is not: consecutive spans leave nothing out. */
+export type TimeSpan = { from: Date; to: Date }
+export type Run = TimeSpan & { reconciliationId: string; holderId: string }
 
 const insertRunStatement = statement(
   'payments.insertReconciliation',
@@ -18,22 +18,21 @@ const insertRunStatement = statement(
 )
 
 /**
- * The end of a span as the gateway, people and the table of runs write it: its last second, which is included. A span that
- * ends within a second, because that was the present, ends with that moment.
+ * The end of a span as the gateway, operators and the table of runs write it: its last second, included. A span that ends
+ * within a second, because that was the present, ends with that moment.
  */
-export function lastMomentOf({ to }: Span): Date {
+export function lastMomentOf({ to }: TimeSpan): Date {
   return to.getTime() % 1_000 === 0 ? new Date(to.getTime() - 1_000) : to
 }
 
-export async function insertRun(database: Database, id: string, span: Span, leaseMs: number): Promise<Run> {
+export async function insertRun(database: Database, id: string, span: TimeSpan, leaseMs: number): Promise<Run> {
   await database.run(insertRunStatement, [id, span.from, lastMomentOf(span), leaseMs])
   return { reconciliationId: id, holderId: id, ...span }
 }
 
-// Days are Korean, as the gateway's are. A day is due half an hour after its end; one that was missed, or that a process
-// left unfinished, is made up for within a week. Days before the first customer have nothing to compare. The row of a day
-// ends with its last second, as those of version 0.7.0 do: the unique index then keeps instances of both versions from
-// reconciling one day twice.
+// Days are Korean, like the gateway's. A day is due half an hour after its end; one that was missed, or that a process left
+// unfinished, is claimed again for a week. Days before the first customer have nothing to compare. The row of a day ends with
+// its last second, as in version 0.7.0: so the unique index prevents instances of both versions from reconciling a day twice.
 const claimDailyRunStatement = statement(
   'payments.claimDailyReconciliation',
   `insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
@@ -56,7 +55,7 @@ const claimDailyRunStatement = statement(
     r.from_time + interval '1 day' as "to"`,
 )
 
-/** The oldest day that nobody has reconciled and nobody is at; null when there is none. */
+/** The oldest day that is neither reconciled nor claimed; null when there is none. */
 export async function claimDailyRun(database: Database, holderId: string, leaseMs: number): Promise<Run | null> {
   const [run] = await database.run<Run>(claimDailyRunStatement, [holderId, leaseMs])
   return run ?? null
@@ -69,7 +68,7 @@ const renewRunStatement = statement(
   returning reconciliation_id`,
 )
 
-/** False when somebody else has taken the run over. */
+/** False when another process has taken the run over. */
 export async function renewRun(database: Database, run: Run, leaseMs: number): Promise<boolean> {
   return (await database.run(renewRunStatement, [run.reconciliationId, run.holderId, leaseMs])).length > 0
 }
@@ -81,7 +80,7 @@ const finishRunStatement = statement(
   returning reconciliation_id`,
 )
 
-/** False when somebody else has taken the run over. */
+/** False when another process has taken the run over. */
 export async function finishRun(database: Database, run: Run, result: object): Promise<boolean> {
   const values = [run.reconciliationId, run.holderId, JSON.stringify(result)]
   return (await database.run(finishRunStatement, values)).length > 0
@@ -90,12 +89,20 @@ export async function finishRun(database: Database, run: Run, result: object): P
 /** How many movements, and their amounts. */
 export type Totals = { movements: number; captured: number; cancelled: number }
 
+const movementInputs = inputs<Movement>({
+  transactionKey: 'text',
+  paymentKey: 'text',
+  orderId: 'text',
+  direction: 'text',
+  amount: 'bigint',
+  movedAt: 'timestamptz',
+})
+
 const insertMovementsStatement = statement(
   'payments.insertGatewayMovements',
   `with inserted as (
-    insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
-      as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    insert into gateway_movements (${movementInputs.columns})
+    select * from unnest(${movementInputs.arrays}) as m (${movementInputs.columns})
     order by transaction_key
     on conflict do nothing
     returning direction, amount
@@ -106,10 +113,9 @@ const insertMovementsStatement = statement(
   from inserted`,
 )
 
-/** How much of it was new. */
+/** The totals of those that were new. */
 export async function insertMovements(database: Database, movements: Movement[]): Promise<Totals> {
-  const names = ['transactionKey', 'paymentKey', 'orderId', 'direction', 'amount', 'movedAt'] as const
-  const [inserted] = await database.run<Totals>(insertMovementsStatement, columns(movements, ...names))
+  const [inserted] = await database.run<Totals>(insertMovementsStatement, movementInputs.valuesOf(movements))
   assert(inserted, 'an aggregate has one row')
   return inserted
 }
@@ -127,7 +133,7 @@ export function findMovements(database: Database, transactionKeys: string[]): Pr
   return database.run<Movement>(findMovementsStatement, [transactionKeys])
 }
 
-/** The time is a text, to the microsecond: a row that did not come from the gateway may have any. */
+/** The time is a text, because it has microseconds: a row that did not come from the gateway may have any time. */
 export type MovementPlace = { place: string; transactionKey: string }
 export const firstPlace: MovementPlace = { place: '-infinity', transactionKey: '' }
 
@@ -142,10 +148,10 @@ const listMovementsStatement = statement(
   limit $5`,
 )
 
-/** The rows of our table in a span, behind one. */
+/** The rows of our table in a span, after `after`. */
 export function listMovements(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: MovementPlace,
   limit: number,
 ): Promise<StoredMovement[]> {
@@ -163,18 +169,18 @@ const sumMovementsStatement = statement(
 )
 
 /** Of all rows of our table in a span. */
-export async function sumMovements(database: Database, { from, to }: Span): Promise<Totals> {
+export async function sumMovements(database: Database, { from, to }: TimeSpan): Promise<Totals> {
   const [sums] = await database.run<Totals>(sumMovementsStatement, [from, to])
   assert(sums, 'an aggregate has one row')
   return sums
 }
 
-/** `customerId` is null for an order that is not ours, `booked` says that an operation of ours accounts for it. */
+/** `customerId` is null for an order that is not ours. `booked`: an operation of ours accounts for it. */
 export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
 
-// The amount of a capture or a whole cancel is the order's. What was cancelled in parts is not booked by any one row, and
-// is looked at. An operation accounts for one movement: a second one like it is booked by nothing. The offset
-// keeps the look at the movements of one payment: by time all of a span would be read for each row.
+// The amount of a capture or a whole cancel is the order's. Partial cancels are not booked by any one row, and are reviewed. An
+// operation accounts for one movement: a second one like it is not booked. The offset makes PostgreSQL read the movements of
+// one payment: by time it would read all of the span for each row.
 const compareMovementsStatement = statement(
   'payments.compareGatewayMovements',
   `with page as (
@@ -201,15 +207,15 @@ const compareMovementsStatement = statement(
   order by m.moved_at, m.transaction_key`,
 )
 
-/** All but those that are not believed. */
+/** Leaves the rejected rows out. */
 export function compareMovements(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: MovementPlace,
-  disbelieved: string[],
+  rejectedKeys: string[],
   limit: number,
 ): Promise<(ComparedMovement & MovementPlace)[]> {
-  const values = [from, to, after.place, after.transactionKey, disbelieved, limit]
+  const values = [from, to, after.place, after.transactionKey, rejectedKeys, limit]
   return database.run<ComparedMovement & MovementPlace>(compareMovementsStatement, values)
 }
 
@@ -223,10 +229,10 @@ export type UnmovedOperation = {
 }
 
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
-// span lie together. What is still open then is settled by asking the gateway. The slice is read by itself and each of its
-// rows looked up by its key: a plan that is made once for all slices would rather walk the whole table in the order of the
-// answer, or read all movements; the offset keeps it from reading those of the span. A payment key alone proves nothing: it
-// may be another customer's. Of a cancel that the gateway made in parts the parts have to add up.
+// span lie together. Open ones are resolved by looking the payment up. The slice is materialized and the movements of each of
+// its rows are looked up by key: a generic plan would walk the whole table in the order of the result, or read all movements;
+// the offset prevents reading those of the span. A payment key alone proves nothing: it may be another customer's. The parts
+// of a cancel that the gateway made in parts have to add up.
 const listUnmovedStatement = statement(
   'payments.listUnmovedOperations',
   `with slice as materialized (
@@ -249,16 +255,17 @@ const listUnmovedStatement = statement(
   limit $8`,
 )
 
-export type Evidence = { span: Span; disbelieved: string[] }
+/** The gateway's list: the span, without the rejected rows. */
+export type ListedSpan = { span: TimeSpan; rejectedKeys: string[] }
 
 /** Approved operations of a slice that the gateway's list of the whole span has no movement for. */
 export function listUnmoved(
   database: Database,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   after: Pick<UnmovedOperation, 'customerId' | 'operationId'>,
-  { span, disbelieved }: Evidence,
+  { span, rejectedKeys }: ListedSpan,
   limit: number,
 ): Promise<UnmovedOperation[]> {
-  const values = [from, to, after.customerId, after.operationId, span.from, span.to, disbelieved, limit]
+  const values = [from, to, after.customerId, after.operationId, span.from, span.to, rejectedKeys, limit]
   return database.run<UnmovedOperation>(listUnmovedStatement, values)
 }

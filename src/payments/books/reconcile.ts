@@ -1,10 +1,10 @@
-// Compares every movement of money in the gateway's list with our books, both ways. What does not match is reviewed: the
-// review repairs what is certain and leaves the rest as a discrepancy. When the gateway does not answer there are no
-// conclusions, and the run is made again. Everything goes in pieces: memory does not grow with the books.
+// Compares every movement of money in the gateway's list with our books, both ways. Mismatches are reviewed: the review
+// repairs what is certain and saves the rest as a discrepancy. When the gateway does not answer, the run concludes nothing and
+// is made again. The work is done in pages: memory does not grow with the books.
 //
 // A movement belongs to a span by the gateway's time, an operation by the time at which it was opened; around midnight the
 // two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
-// movement, and one that has no movement in the span it was opened in is looked up at the gateway by itself.
+// movement, and an operation without a movement in its span is looked up at the gateway.
 import { leastUuid, newOperationId, orderIdPattern } from '../../core/ids.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
@@ -15,11 +15,11 @@ import { type Review, review } from '../recovery/review.ts'
 import {
   checkCopy,
   copyList,
+  createTimeProgress,
   type MovementList,
-  type Progress,
+  type ReconcileProgress,
+  type ReconcileWork,
   slices,
-  timeShower,
-  type Work,
 } from './movement-list.ts'
 import {
   type ComparedMovement,
@@ -32,40 +32,40 @@ import {
   listUnmoved,
   type Run,
   renewRun,
-  type Span,
+  type TimeSpan,
   type UnmovedOperation,
 } from './reconcile.sql.ts'
 
-type Watching = { onProgress: Progress; stopping: AbortSignal }
+type RunOptions = { onProgress: ReconcileProgress; stopping: AbortSignal }
 
 export type Reconciliation = {
   from: string
   /** The last second, included. */
   to: string
-  /** Of the gateway, in the span, as it listed them in this run. Amounts are KRW. */
+  /** The gateway's movements in the span, as listed in this run. Amounts are KRW. */
   movements: number
   captured: number
   cancelled: number
-  /** Approved operations of ours that account for these movements as they stood; the other movements were reviewed. */
+  /** Our approved operations that account for these movements; the other movements were reviewed. */
   bookedCaptured: number
   bookedCancelled: number
-  /** Approved operations of ours, opened in the span, that have no movement in it; the gateway was asked about each. */
-  /** It confirmed these: their movement is outside of the span. */
+  // Our approved operations, opened in the span, without a movement in it. Each was looked up at the gateway.
+  /** Found there: their movement is outside of the span. */
   outsideCaptured: number
   outsideCancelled: number
-  /** It did not confirm these. */
+  /** Not found there. */
   missingCaptured: number
   missingCancelled: number
   /** Movements of orders that are not this service's. */
   foreign: number
-  /** Rows of our copy of the list that the gateway does not list, or lists otherwise. They are not believed. */
+  /** Rows of our copy that the gateway does not list, or lists differently. They are left out of the comparison. */
   notListed: number
   listedDifferently: number
-  /** Orders that were looked at, by what came of it. */
+  /** Orders that were reviewed, by result. */
   reviewed: Record<Review, number>
 }
 
-/** Something disagrees, or could not be found out. */
+/** Something disagrees, or is not known. */
 export function isDoubtful({ reviewed, notListed, listedDifferently }: Reconciliation): boolean {
   return reviewed.disagrees + reviewed.unknown + notListed + listedDifferently > 0
 }
@@ -74,52 +74,52 @@ const hourMs = 3_600_000
 const pageSize = 1_000
 const reviewsAtATime = 8
 const leaseMs = 120_000
-const rereviewedAtMost = 1_000
+const discrepanciesReviewedAtMost = 1_000
 const takenOver = 'another process has taken the run over'
 
-/** By command. Throws when the gateway does not answer. */
+/** For the command. Throws when the gateway does not answer. */
 export async function reconcile(
   context: PaymentContext,
-  span: Span,
-  onProgress: Progress = () => undefined,
+  span: TimeSpan,
+  onProgress: ReconcileProgress = () => undefined,
 ): Promise<Reconciliation> {
-  return carryOut(context, await beginRun(context, span), { onProgress })
+  return executeRun(context, await beginRun(context, span), { onProgress })
 }
 
-/** A run that somebody asked for, to be carried out at once by whoever has begun it. */
-export async function beginRun({ database }: PaymentContext, span: Span): Promise<Run> {
-  // Nothing has moved in the future.
+/** A run on request. The process that begins it executes it. */
+export async function beginRun({ database }: PaymentContext, span: TimeSpan): Promise<Run> {
+  // There are no movements in the future.
   const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
   if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
   return insertRun(database, newOperationId(), begun, leaseMs)
 }
 
-/** One that comes to nothing is let go of: it shows as interrupted, not as under way until its lease is over. */
-export async function carryOut(
+/** The lease of a failed run ends at once: it shows as interrupted, not as running until the lease is over. */
+export async function executeRun(
   context: PaymentContext,
   run: Run,
-  { onProgress = () => undefined, stopping = new AbortController().signal }: Partial<Watching> = {},
+  { onProgress = () => undefined, stopping = new AbortController().signal }: Partial<RunOptions> = {},
 ): Promise<Reconciliation> {
   try {
     return await finish(context, run, await compareBooks(context, run, onProgress, stopping))
   } catch (error) {
-    await letGo(context, run)
+    await abandonRun(context, run)
     throw error
   }
 }
 
-/** Of a run that is not carried out, or comes to nothing. */
-export async function letGo({ database }: PaymentContext, run: Run): Promise<void> {
+/** Ends the lease of a run that is not executed, or failed. */
+export async function abandonRun({ database }: PaymentContext, run: Run): Promise<void> {
   await renewRun(database, run, 0).catch(() => undefined)
 }
 
-/** The oldest of the last days that is not reconciled yet; null when there is none. */
+/** The oldest due day that is not reconciled yet; null when there is none. */
 export async function reconcileDay(context: PaymentContext, stopping: AbortSignal): Promise<Reconciliation | null> {
   const run = await claimDailyRun(context.database, newOperationId(), leaseMs)
   if (!run) return null
   const result = await compareBooks(context, run, () => undefined, stopping)
   const { unknown, 'under way': underWay } = result.reviewed
-  // Nobody would look at them again once the day is done.
+  // They would not be compared again once the day is done.
   if (unknown + underWay > 0) {
     throw new Error(`${unknown + underWay} payments could not be compared yet: the day is reconciled again.`)
   }
@@ -134,19 +134,19 @@ async function finish({ database }: PaymentContext, run: Run, result: Reconcilia
 async function compareBooks(
   context: PaymentContext,
   run: Run,
-  onProgress: Progress,
+  onProgress: ReconcileProgress,
   stopping: AbortSignal,
 ): Promise<Reconciliation> {
   const result = emptyResult(run)
   let renewedAt = Number.NEGATIVE_INFINITY
-  /** Between any two pieces of work; the lease is renewed once a second. */
-  async function goOn(): Promise<void> {
+  /** The lease is renewed once a second. */
+  async function checkLease(): Promise<void> {
     stopping.throwIfAborted()
     if (performance.now() - renewedAt < 1_000) return
     renewedAt = performance.now()
     if (!(await renewRun(context.database, run, leaseMs))) throw new Error(takenOver)
   }
-  const work: Work = { context, span: run, goOn, onProgress, stopping }
+  const work: ReconcileWork = { context, span: run, checkLease, onProgress, stopping }
   await reviewDiscrepancies(work)
   const list = await copyList(work)
   result.notListed = list.notListed.length
@@ -157,15 +157,15 @@ async function compareBooks(
   return result
 }
 
-async function compareGateway(work: Work, { disbelieved, differing }: MovementList, result: Reconciliation) {
+async function compareGateway(work: ReconcileWork, { rejectedKeys, differing }: MovementList, result: Reconciliation) {
   const { context, span } = work
-  const showTime = timeShower("minutes of the gateway's list compared with our books", work)
+  const showTime = createTimeProgress("minutes of the gateway's list compared with our books", work)
   const listed = [...differing.values()].map((each) => each.listed)
-  await takeIn(work, await unbooked(context, listed), result)
+  await countAndReview(work, await asUnbooked(context, listed), result)
   for (let after = firstPlace; ; ) {
-    await work.goOn()
-    const page = await compareMovements(context.database, span, after, disbelieved, pageSize)
-    await takeIn(work, page, result)
+    await work.checkLease()
+    const page = await compareMovements(context.database, span, after, rejectedKeys, pageSize)
+    await countAndReview(work, page, result)
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     showTime(last.movedAt)
@@ -173,18 +173,22 @@ async function compareGateway(work: Work, { disbelieved, differing }: MovementLi
   }
 }
 
-/** As the gateway lists them; there are few. */
-async function unbooked({ database }: PaymentContext, listed: Movement[]): Promise<ComparedMovement[]> {
+/** Movements as the gateway lists them, where our row differs; there are few. */
+async function asUnbooked({ database }: PaymentContext, listed: Movement[]): Promise<ComparedMovement[]> {
   if (listed.length === 0) return []
   const keys = await findOrderKeys(database, [...new Set(listed.map(({ orderId }) => orderId))])
   return listed.map((each) => ({ ...each, customerId: keys.get(each.orderId)?.customerId ?? null, booked: false }))
 }
 
-async function takeIn(work: Work, movements: ComparedMovement[], result: Reconciliation): Promise<void> {
+async function countAndReview(
+  work: ReconcileWork,
+  movements: ComparedMovement[],
+  result: Reconciliation,
+): Promise<void> {
   for (const movement of movements) count(result, movement)
   const doubtful = movements.filter((movement) => !movement.booked)
   const ours = doubtful.filter((movement) => movement.customerId !== null)
-  for (const movement of doubtful) if (movement.customerId === null) await noteForeign(work.context, movement)
+  for (const movement of doubtful) if (movement.customerId === null) await saveForeign(work.context, movement)
   await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result)
 }
 
@@ -196,8 +200,8 @@ function count(result: Reconciliation, { direction, amount, booked, customerId }
   if (booked) result[isCapture ? 'bookedCaptured' : 'bookedCancelled'] += amount
 }
 
-/** Another shop may use the same account at the gateway; an order that looks like ours and is not there is a loss. */
-async function noteForeign({ database, log }: PaymentContext, movement: ComparedMovement): Promise<void> {
+/** Another shop may use the same gateway account. But an order id in our format that we do not have is a lost order. */
+async function saveForeign({ database, log }: PaymentContext, movement: ComparedMovement): Promise<void> {
   const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
   if (!orderIdPattern.test(orderId)) return
   const detail = { orderId, direction, amount, movedAt }
@@ -205,14 +209,18 @@ async function noteForeign({ database, log }: PaymentContext, movement: Compared
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }
 
-async function compareOperations(work: Work, { disbelieved }: MovementList, result: Reconciliation): Promise<void> {
-  const showTime = timeShower('minutes of our books compared with the list', work)
-  const evidence = { span: work.span, disbelieved }
+async function compareOperations(
+  work: ReconcileWork,
+  { rejectedKeys }: MovementList,
+  result: Reconciliation,
+): Promise<void> {
+  const showTime = createTimeProgress('minutes of our books compared with the list', work)
+  const listed = { span: work.span, rejectedKeys }
   for (const slice of slices(work.span, hourMs)) {
     let after = { customerId: leastUuid, operationId: leastUuid }
     for (;;) {
-      await work.goOn()
-      const page = await listUnmoved(work.context.database, slice, after, evidence, pageSize)
+      await work.checkLease()
+      const page = await listUnmoved(work.context.database, slice, after, listed, pageSize)
       await reviewEach(work, page, result, (operation, review) => countUnmoved(result, operation, review))
       const last = page.at(-1)
       if (!last || page.length < pageSize) break
@@ -236,9 +244,9 @@ function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation
   else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
 }
 
-/** What was open before may have come right. It says nothing about the span, and does not count for it. */
-async function reviewDiscrepancies(work: Work): Promise<void> {
-  const orders = await listDoubtedOrders(work.context.database, rereviewedAtMost)
+/** Discrepancies from before may be resolved by now. They say nothing about the span, and are not counted. */
+async function reviewDiscrepancies(work: ReconcileWork): Promise<void> {
+  const orders = await listDoubtedOrders(work.context.database, discrepanciesReviewedAtMost)
   const doubtful = orders.map((order) => ({ ...order, paymentKey: null }))
   await reviewEach(work, doubtful, emptyResult(work.span))
 }
@@ -247,7 +255,7 @@ type Doubtful = OrderKey & { paymentKey: string | null }
 
 /** Several at a time, but not of one order. */
 async function reviewEach<Each extends Doubtful>(
-  { context, goOn }: Work,
+  { context, checkLease }: ReconcileWork,
   doubtful: Each[],
   result: Reconciliation,
   onReviewed: (each: Each, review: Review) => void = () => undefined,
@@ -256,7 +264,7 @@ async function reviewEach<Each extends Doubtful>(
   async function work(): Promise<void> {
     for (const ofOrder of queue) {
       for (const each of ofOrder) {
-        await goOn()
+        await checkLease()
         const { customerId, orderId, paymentKey } = each
         const found = await reviewSafely(context, { customerId, orderId }, paymentKey)
         result.reviewed[found] += 1
@@ -267,7 +275,7 @@ async function reviewEach<Each extends Doubtful>(
   await Promise.all(Array.from({ length: Math.min(reviewsAtATime, doubtful.length) }, work))
 }
 
-/** A bug that strikes one order must not keep the others from being compared; it is told as not known. */
+/** A bug in one order must not stop the comparison of the others; its result is unknown. */
 async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: string | null): Promise<Review> {
   try {
     return await review(context, key, paymentKey)
@@ -277,7 +285,7 @@ async function reviewSafely(context: PaymentContext, key: OrderKey, paymentKey: 
   }
 }
 
-function emptyResult(span: Span): Reconciliation {
+function emptyResult(span: TimeSpan): Reconciliation {
   return {
     from: span.from.toISOString(),
     to: lastMomentOf(span).toISOString(),

@@ -5,10 +5,10 @@
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
-import { columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { inputs } from '../../db/inputs.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import type { OperationKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
 
@@ -91,11 +91,21 @@ export const confirmOfAnotherOrder = `
           and other.gateway_code in ('FORBIDDEN_REQUEST', 'PAYMENT_OF_ANOTHER_ORDER')) is not true
    limit 1)`
 
+const confirmClaims = inputs<ConfirmClaim>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  orderId: 'text',
+  paymentKey: 'text',
+  amount: 'bigint',
+  leaseMs: 'int',
+  traceParent: 'text',
+  seenCaptured: 'bool',
+})
+
 const claimConfirmsStatement = statement(
   'payments.claimConfirms',
   `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::bool[])
-      as i (customer_id, operation_id, order_id, payment_key, amount, lease_ms, trace_parent, seen_captured)
+    select * from unnest(${confirmClaims.arrays}) as i (${confirmClaims.columns})
   ),
   locked_order as (
     select i.*, o.created_at
@@ -121,22 +131,9 @@ const claimConfirmsStatement = statement(
  * Opens the operations; false where the order is not PENDING with that amount, has an open operation, or the payment key
  * belongs to another order.
  */
-export async function claimConfirms(database: Database, inputs: ConfirmClaim[]): Promise<boolean[]> {
-  const rows = await database.run<{ operationId: string }>(
-    claimConfirmsStatement,
-    columns(
-      inputs,
-      'customerId',
-      'operationId',
-      'orderId',
-      'paymentKey',
-      'amount',
-      'leaseMs',
-      'traceParent',
-      'seenCaptured',
-    ),
-  )
-  return byOperation(inputs, rows).map((row) => row !== null)
+export async function claimConfirms(database: Database, claims: ConfirmClaim[]): Promise<boolean[]> {
+  const rows = await database.run<{ operationId: string }>(claimConfirmsStatement, confirmClaims.valuesOf(claims))
+  return byOperation(claims, rows).map((row) => row !== null)
 }
 
 /** Confirms of one order never share a statement. */
@@ -168,13 +165,23 @@ export type CancelClaim = {
   keyId?: string | null
 }
 
+const cancelClaims = inputs<CancelClaim>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  kind: 'text',
+  paymentKey: 'text',
+  reason: 'text',
+  leaseMs: 'int',
+  traceParent: 'text',
+  keyId: 'text',
+})
+
 // The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them.
 // An approved confirm never changes again, so joining it beside the lock of its order is safe.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[])
-      as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
+    select * from unnest(${cancelClaims.arrays}) as i (${cancelClaims.columns})
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
@@ -222,12 +229,8 @@ export type CancelClaimed = { operationId: string; orderId: string; amount: numb
  * Opens the operations and holds their credits; null where the order is not CONFIRMED, has an open operation, or too many of
  * its credits are spent.
  */
-export async function claimCancels(database: Database, inputs: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
-  const rows = await database.run<CancelClaimed>(
-    claimCancelsStatement,
-    columns(inputs, 'customerId', 'operationId', 'kind', 'paymentKey', 'reason', 'leaseMs', 'traceParent', 'keyId'),
-  )
-  return byOperation(inputs, rows)
+export async function claimCancels(database: Database, claims: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
+  return byOperation(claims, await database.run<CancelClaimed>(claimCancelsStatement, cancelClaims.valuesOf(claims)))
 }
 
 /** Cancels of one customer never share a statement: each is checked against the credits that the one before has left. */

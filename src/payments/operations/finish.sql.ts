@@ -4,10 +4,10 @@
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
-import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
-import { columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { inputs } from '../../db/inputs.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CreditsEffect, OrderStatus } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
 import { byOperation } from './begin.sql.ts'
@@ -31,15 +31,27 @@ export type Finish = {
 
 export type Finished = { operationId: string; credits: number; creditsHeld: number; totalCredits: number | null }
 
+const finishes = inputs<Finish>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  holderId: 'uuid',
+  orderId: 'text',
+  state: 'text',
+  from: ['text', 'from_status'],
+  to: ['text', 'to_status'],
+  credits: ['text', 'effect'],
+  gatewayCode: 'text',
+  transactionKey: 'text',
+  answered: 'boolean',
+  onlyHolder: 'boolean',
+})
+
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
 const finishOperationsStatement = statement(
   'payments.finishOperations',
   `with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                         $9::text[], $10::text[], $11::boolean[], $12::boolean[])
-      as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code,
-            transaction_key, answered, only_holder)
+    select * from unnest(${finishes.arrays}) as i (${finishes.columns})
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -109,10 +121,12 @@ const finishOperationsStatement = statement(
   from closed`,
 )
 
+const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', holderId: 'uuid' })
+
 const findFinishesStatement = statement(
   'payments.findFinishes',
   `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
-  from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
+  from unnest(${finishKeys.arrays}) as i (${finishKeys.columns})
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   where p.closed_by = i.holder_id`,
@@ -123,30 +137,13 @@ const findFinishesStatement = statement(
  * its first run was committed: the holder's id shows that, in a second statement, because the snapshot of the repeated one
  * can be older than that commit.
  */
-export async function finishOperations(database: Database, inputs: Finish[]): Promise<(Finished | null)[]> {
-  const rows = await database.run<Finished>(
-    finishOperationsStatement,
-    columns(
-      inputs,
-      'customerId',
-      'operationId',
-      'holderId',
-      'orderId',
-      'state',
-      'from',
-      'to',
-      'credits',
-      'gatewayCode',
-      'transactionKey',
-      'answered',
-      'onlyHolder',
-    ),
-  )
-  const finished = byOperation(inputs, rows)
-  const others = inputs.filter((_, index) => finished[index] === null)
+export async function finishOperations(database: Database, all: Finish[]): Promise<(Finished | null)[]> {
+  const rows = await database.run<Finished>(finishOperationsStatement, finishes.valuesOf(all))
+  const finished = byOperation(all, rows)
+  const others = all.filter((_, index) => finished[index] === null)
   if (others.length === 0) return finished
-  const values = columns(others, 'customerId', 'operationId', 'holderId')
-  return byOperation(inputs, [...rows, ...(await database.run<Finished>(findFinishesStatement, values))])
+  const earlier = await database.run<Finished>(findFinishesStatement, finishKeys.valuesOf(others))
+  return byOperation(all, [...rows, ...earlier])
 }
 
 /** Operations of one order never share a statement. */

@@ -5,7 +5,7 @@
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
-import { byOrdinal, columns } from '../../db/set-wise.ts'
+import { byOrdinal, inputs } from '../../db/inputs.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
@@ -28,11 +28,13 @@ export type OrderForConfirm = {
 }
 export type ConfirmKey = OrderKey & { paymentKey: string }
 
+const confirmKeys = inputs<ConfirmKey>({ customerId: 'uuid', orderId: 'text', paymentKey: 'text' })
+
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
   `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
-  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as i (customer_id, order_id, payment_key, ordinal)
+  from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
@@ -42,14 +44,11 @@ const findConfirmSubjectsStatement = statement(
 /** What a confirm found that could not be claimed. */
 export async function findOrdersForConfirm(
   database: Database,
-  inputs: ConfirmKey[],
+  keys: ConfirmKey[],
 ): Promise<(OrderForConfirm | null)[]> {
   type Row = Order & Omit<OrderForConfirm, 'order'> & { ordinal: number }
-  const rows = await database.run<Row>(
-    findConfirmSubjectsStatement,
-    columns(inputs, 'customerId', 'orderId', 'paymentKey'),
-  )
-  return byOrdinal(inputs, rows).map(
+  const rows = await database.run<Row>(findConfirmSubjectsStatement, confirmKeys.valuesOf(keys))
+  return byOrdinal(keys, rows).map(
     (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
   )
 }
@@ -61,7 +60,7 @@ export function createFindOrderForConfirm(
   return createBatch({
     retryScopeOf,
     sizes: batchSizesOf(tallies, findConfirmSubjectsStatement.name),
-    run: (inputs) => findOrdersForConfirm(database, inputs),
+    run: (keys) => findOrdersForConfirm(database, keys),
   })
 }
 

@@ -2,12 +2,12 @@
 // index that allows one confirm also decides between an expiry and a confirm of the same moment.
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
-import { applyMovements, lockAccountsOf } from '../../credits/ledger.ts'
+import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
-import { byOrdinal, columns } from '../../db/set-wise.ts'
-import { emitEvents } from '../../events/outbox.ts'
+import { byOrdinal } from '../../db/inputs.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
 import { operationKinds } from '../kinds.ts'
-import { type OrderKey, orderEventData } from '../orders.sql.ts'
+import { type OrderKey, orderEventData, orderKeys } from '../orders.sql.ts'
 
 // Leaving out orders with an open operation only saves work: it is as old as the snapshot, and the index decides.
 const listDueOrdersStatement = statement(
@@ -32,7 +32,7 @@ const expireOrdersStatement = statement(
     select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
            greatest(o.created_at, now()) as expired_at
     from orders o
-    join unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal) using (customer_id, order_id)
+    join unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal) using (customer_id, order_id)
     where o.status = 'PENDING'
     order by o.customer_id, o.order_id
     for no key update of o skip locked
@@ -72,11 +72,10 @@ export function createExpireOrder(database: Database, tallies: Tallies): Batch<O
     retryScopeOf,
     sizes: batchSizesOf(tallies, expireOrdersStatement.name),
     rowKey: ({ customerId }) => customerId,
-    run: async (inputs) => {
-      const values = columns(inputs, 'customerId', 'orderId')
-      const rows = await database.run<{ ordinal: number }>(expireOrdersStatement, values)
+    run: async (keys) => {
+      const rows = await database.run<{ ordinal: number }>(expireOrdersStatement, orderKeys.valuesOf(keys))
       tallies.orders[operationKinds.CONFIRM.outcomes.EXPIRED.orderCounter] += rows.length
-      return byOrdinal(inputs, rows).map((row) => row !== null)
+      return byOrdinal(keys, rows).map((row) => row !== null)
     },
   })
 }

@@ -1,10 +1,10 @@
 // An operator's review of one order: its open operation is finished, the order is compared with the gateway's payment, and
 // what can be repaired is repaired.
-import { refuse } from '../../core/errors.ts'
 import { findOrderStory, type StoryDiscrepancy } from '../books/order-story.sql.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { findOrderKeys } from '../orders.sql.ts'
+import { orderNotFound } from '../refusals.ts'
 import { type Review, review } from './review.ts'
 
 /** With the discrepancies that are open now. */
@@ -19,7 +19,7 @@ export async function reviewOrder(context: PaymentContext, orderId: string): Pro
   const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
   const result = key && (await review(context, key))
   const story = key && (await findOrderStory(context.database, orderId))
-  if (!result || !story) throw refuse('NOT000', { message: `There is no order ${orderId}.` })
+  if (!result || !story) throw orderNotFound(orderId)
   const discrepancies = story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null)
   return { orderId, result, status: story.status, discrepancies }
 }

@@ -128,7 +128,7 @@ test('orders refund refunds, gives the same answer again, and the customer sees 
 test('orders refund of which the gateway says nothing fails with what happens next; orders settle finishes it', async (t) => {
   const { orderId } = await confirmedOrder()
   await sandbox().setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
-  await fail(t, ['orders', 'refund', orderId, '--reason', 'goodwill'], /^Not known yet \(.*set aside.*background\.$/m)
+  await fail(t, ['orders', 'refund', orderId, '--reason', 'goodwill'], /^Not known yet \(.*are held.*background\.$/m)
   assert.equal(await caller.status(orderId), 'CONFIRMED')
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'repaired')
   assert.equal(await caller.status(orderId), 'REFUNDED')

@@ -8,7 +8,7 @@ import type { DeliveryContext, DeliverySettings } from '../../../src/events/deli
 import { createDeliverer } from '../../../src/events/deliverer.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/events/outbound.ts'
-import { type EventType, emitEvents } from '../../../src/events/outbox.ts'
+import { type EventType, emitEvents } from '../../../src/events/outbox.sql.ts'
 import { createTestDatabase, silentLog } from '../database/database.ts'
 import { testPeppers } from '../service/service.ts'
 import type { Consumer } from './consumer.ts'

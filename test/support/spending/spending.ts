@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement.sql.ts'
-import type { Statement } from '../../../src/credits/statement.ts'
+import type { CustomerStatement } from '../../../src/credits/statement.ts'
 import { createAuthenticateService, issueToken } from '../../../src/customers/service-tokens.ts'
 import { buildInternalListener } from '../../../src/listeners/internal.ts'
 import type { PaymentContext } from '../../../src/payments/context.ts'
@@ -27,7 +27,7 @@ import {
 export const creditsPath = '/internal/v1/credits'
 
 export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string }
-export type ShownStatement = Omit<Statement, 'entries'> & { entries: ShownEntry[] }
+export type ShownStatement = Omit<CustomerStatement, 'entries'> & { entries: ShownEntry[] }
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** What a service with this token can ask, of a listener in this process or in another. */

@@ -1,6 +1,6 @@
 // What went wrong and what to do about it, in English: by the reason of a refusal, by its code, by the field it is about. The
 // service's own sentence is shown below as a detail.
-import type { RefusalReason } from '../../../../src/console/refusals.ts'
+import type { ConsoleRefusal } from '../../../../src/console/refusals.ts'
 import type { ErrorCode } from '../../../../src/core/errors.ts'
 
 export type Told = { title: string; hint: string | null }
@@ -38,7 +38,7 @@ const codes: Record<ErrorCode | 'NO_ANSWER', Told> = {
   INVALID_API_KEY: unreadable,
 }
 
-const reasons: Record<RefusalReason, Told> = {
+const reasons: Record<ConsoleRefusal, Told> = {
   'refused by the gateway': {
     title: 'The gateway refused the refund.',
     hint: 'Nothing was given back and no credits were taken. The story of the order has its answer. Settle the order to see what the gateway holds now.',

@@ -1,21 +1,21 @@
-// The rules of the audit about orders and their operations at the gateway: what their states allow, and what the ledger
-// has of them. src/payments/audit/scans.ts has the names that the SQL uses.
+// The audit rules about orders and their operations at the gateway: what their states allow, and their ledger entries. The SQL
+// uses the names of src/payments/audit/scans.sql.ts.
 
 import type { OrderStatus } from '../kinds.ts'
 import { packages } from '../packages.ts'
-import type { ScanRule } from './scans.ts'
+import type { ScanRule } from './scans.sql.ts'
 
 const catalogue = packages
   .map(({ packageType, price, credits }) => `('${packageType}', ${price}, ${credits})`)
   .join(', ')
 
-/** The states of an order that was confirmed at some time. */
+/** The states of an order that was confirmed once. */
 const everConfirmed = `('CONFIRMED', 'CANCELLED', 'REFUNDED')`
 
 /**
- * An order's operations by its state, refused ones left out: those say nothing about the state. Returns are left out too:
- * a FAILED order has one for each payment that was captured for it, and they have a rule of their own. The text is what
- * `done.operations` has, in the order of the alphabet.
+ * The operations that an order may have in each state, without rejected ones, which say nothing about the state. Returns are
+ * left out too: a FAILED order has one for each payment that was captured for it, and they have a rule of their own. The
+ * texts are those of `done.operations`, in alphabetical order.
  */
 const operationsOf: Record<OrderStatus, string[]> = {
   PENDING: ['', 'CONFIRM OPEN'],
@@ -35,7 +35,7 @@ const grant = written('GRANT', 'o.grant_entry', 'o.credits')
 const rollback = written('ROLLBACK', 'o.rollback_entry', '-o.credits')
 const refund = written('REFUND', 'o.refund_entry', 'o.refund_shortfall - o.credits')
 
-/** Who waits for its turn may be late by this before it counts as left alone. */
+/** How late the worker may be before an open operation counts as stranded. */
 const stranded = `p.opened_at < now() - interval '10 minutes'
   and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes'`
 

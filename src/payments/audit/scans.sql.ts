@@ -1,9 +1,8 @@
-// What the audit reads for each of its scans: the table that is walked in the order of its primary key, and what belongs
-// to a row of it, under the names that the rules use.
+// The scans of the audit: the table that is read in the order of its primary key, and the rows that belong to each of its
+// rows, under the names that the rules use.
 //
-// The looks beside a page are lateral aggregates, limited subqueries and scalar subqueries because the planner runs those
-// row by row, each by an index. As plain joins they would be its to turn into a scan of the whole other table, for every
-// chunk again.
+// Related rows are read by lateral aggregates, limited subqueries and scalar subqueries, because the planner runs those row by
+// row, each by an index. It could turn plain joins into a scan of the whole other table, for every chunk.
 import { leastUuid } from '../../core/ids.ts'
 
 export type ScanName =
@@ -16,21 +15,21 @@ export type ScanName =
   | JournalledScan
   | 'journalEntries'
 
-/** A rule of a scan; src/payments/audit/rules.ts says what `holds` is. */
+/** A rule of a scan; src/payments/audit/rules.ts explains `holds`. */
 export type ScanRule = {
   invariant: string
   rule: string
   holds: string
-  /** It compares with the time of now: broken when no worker has done its part, while every row is right. */
+  /** It compares with the present time: broken when no worker has done its part, although every row is right. */
   isLiveness?: true
 }
 
 export type Scan = {
   table: string
   key: { column: string; type: string; least: string }[]
-  /** The rows of `page` and what belongs to each. */
+  /** The rows of `page` with their related rows. */
   subjects: string
-  /** Who is meant, and what a person needs to see: arguments of jsonb_build_object. */
+  /** The ids of the row, and the values to investigate it by: arguments of jsonb_build_object. */
   identity: string
   detail: string
 }
@@ -62,7 +61,7 @@ export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[
 
 const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
 
-/** The customers of a page of accounts: a look for all of them at once. */
+/** The customers of a page of accounts: read for all of them at once. */
 const ofThePage = `customer_id >= $4::uuid
           and customer_id <= (select customer_id from page order by customer_id desc limit 1)`
 
@@ -72,8 +71,8 @@ const entryOf = (name: string, column: string) => `
       where e.customer_id = h.customer_id and e.entry_number = h.${column} limit 1) ${name} on true`
 
 const accounts: Scan = {
-  // What is held is looked up for all accounts at once, and a full join is never made row by row: which index of the open
-  // operations or the active holds is taken then does not matter, however many there are. The offset keeps it a full join.
+  // Held credits are read for all accounts at once, because a full join is never made row by row: so it does not matter which
+  // index of the open operations or active holds is used, however many there are. The offset keeps it a full join.
   table: 'accounts',
   key: [customer],
   subjects: `(
@@ -106,7 +105,7 @@ const accounts: Scan = {
 }
 
 const entries: Scan = {
-  // The page begins with the last row of the one before: the entry that the first new one continues.
+  // The page begins with the last row of the page before: the entry that the first new one continues.
   table: 'ledger_entries',
   key: [customer, { column: 'entry_number', type: 'bigint', least: '0' }],
   subjects: `(
@@ -132,7 +131,7 @@ const holds: Scan = {
 }
 
 const orders: Scan = {
-  // Of an order's entries those that moved credits: they are what the index has.
+  // Of the entries of an order only those that moved credits: the index has no others.
   table: 'orders',
   key: [customer, { column: 'order_id', type: 'text', least: '' }],
   subjects: `page o
@@ -157,7 +156,7 @@ const orders: Scan = {
       'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
 }
 
-/** The order that a row is about, if it is there. */
+/** The order of a row, if it exists. */
 const orderOf = (row: string, orderId: string) => `
     left join lateral (
       select * from orders o where o.customer_id = ${row}.customer_id and o.order_id = ${orderId} limit 1) o on true`
@@ -203,7 +202,7 @@ const journalEntries: Scan = {
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number`,
 }
 
-/** The row is read once more beside its page: a hash is of a row of the table itself. */
+/** The row is read again from its table: record_hash needs a row of the table's type. */
 function recordsOf(scan: JournalledScan): Scan {
   const { table, key } = journalled[scan]
   const rowKey = key.map(({ column }) => `r.${column}::text`).join(` || ' ' || `)

@@ -1,16 +1,17 @@
-// The rules of the audit about credits: accounts, the chain of entries they come from, holds, and the events that tell of
-// them. src/payments/audit/scans.ts has the names that the SQL uses.
+// The audit rules about credits: accounts, the chain of their entries, holds, and events. The SQL uses the names of
+// src/payments/audit/scans.sql.ts. The text of a rule is stored with every finding and is the key of its translation: it is
+// not changed.
 //
-// Entries from before the ledger knew what is held have no held_after, no hold and no service; nor do they know of what
-// was held then. What is held is judged from the first entry on that has it.
+// Entries from before held credits had entries have no held_after, no hold and no service. Held credits are checked from the
+// first entry on that has held_after.
 import { longestHoldSeconds } from '../../credits/credits.ts'
-import type { ScanRule } from './scans.ts'
+import type { ScanRule } from './scans.sql.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
 
-// That a balance is the sum of its ledger needs no sum: each entry's balance is the one before it plus its credits, from
-// nothing on and without a gap (the chain, I-3), so the last entry's balance is the sum, and the account has just that.
-// What is held goes the same way.
+// That a balance is the sum of its ledger needs no sum: each entry's balance is the one before it plus its credits, from zero
+// and without a gap (the chain, I-3). So the last entry's balance is the sum, and the account must have the same. Held credits
+// are checked the same way.
 export const accountRules: ScanRule[] = [
   {
     invariant: 'I-1',
@@ -62,8 +63,8 @@ export const accountRules: ScanRule[] = [
     rule: 'no queue of events is past its end, and no end past the last event',
     holds: 'coalesce(queued.in_order, true)',
   },
-  // A queue stays when everything in it was delivered. An event of the moment in which its endpoint was added may have
-  // none: its statement had begun before. The day leaves room for a clock that was set back in between.
+  // A queue remains when everything in it was delivered. An event at the moment its endpoint was added may have no queue: its
+  // statement had begun before. The day allows for a clock that was set back in between.
   {
     invariant: 'I-17',
     rule: 'an endpoint that wants the last event of a customer has a queue that reaches it',
@@ -81,31 +82,31 @@ const takesBackWhatWasHeld = `e.delta < 0 and coalesce(e.held_delta, e.delta) = 
         and (e.held_delta is null) = (e.hold_id is null)`
 
 /**
- * What an entry does by its kind. `does` is about the balance and about what is held, where the entry knows of it; `says`
- * is about what it is for: an order, a reference, something that holds credits, a service. A service moves credits for
- * itself alone, never for an order.
+ * What an entry must be by its kind. `moves` is its effect on balance and held credits, where the entry has held columns.
+ * `names` is what it refers to: an order, a reference, a hold or holding operation, a service. A service moves credits by
+ * references and holds, never for an order.
  */
-const kinds: Record<string, { does: string; says: string }> = {
-  GRANT: { does: 'e.delta > 0 and coalesce(e.held_delta, 0) = 0', says: `'order'` },
-  ROLLBACK: { does: takesBackWhatWasHeld, says: `'order', 'order hold'` },
-  REFUND: { does: takesBackWhatWasHeld, says: `'order', 'order hold'` },
-  SPEND: { does: 'e.delta < 0 and coalesce(e.held_delta, 0) = 0', says: `'reference', 'reference service'` },
-  HOLD: { does: 'e.delta = 0 and e.held_delta > 0', says: `'order hold', 'reference hold service'` },
-  CAPTURE: { does: 'e.delta < 0 and e.held_delta <= e.delta', says: `'hold service'` },
-  RELEASE: { does: 'e.delta = 0 and e.held_delta < 0', says: `'order hold', 'hold service'` },
-  EXPIRE: { does: 'e.delta = 0 and e.held_delta < 0', says: `'hold'` },
+const kinds: Record<string, { moves: string; names: string }> = {
+  GRANT: { moves: 'e.delta > 0 and coalesce(e.held_delta, 0) = 0', names: `'order'` },
+  ROLLBACK: { moves: takesBackWhatWasHeld, names: `'order', 'order hold'` },
+  REFUND: { moves: takesBackWhatWasHeld, names: `'order', 'order hold'` },
+  SPEND: { moves: 'e.delta < 0 and coalesce(e.held_delta, 0) = 0', names: `'reference', 'reference service'` },
+  HOLD: { moves: 'e.delta = 0 and e.held_delta > 0', names: `'order hold', 'reference hold service'` },
+  CAPTURE: { moves: 'e.delta < 0 and e.held_delta <= e.delta', names: `'hold service'` },
+  RELEASE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'order hold', 'hold service'` },
+  EXPIRE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'hold'` },
 }
 
-const said = `concat_ws(' ', case when e.order_id is not null then 'order' end,
+const named = `concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
                        case when e.service_id is not null then 'service' end)`
 
 const byKind = Object.entries(kinds)
-  .map(([kind, { does, says }]) => `when '${kind}' then ${does} and ${said} in (${says})`)
+  .map(([kind, { moves, names }]) => `when '${kind}' then ${moves} and ${named} in (${names})`)
   .join('\n      ')
 
-/** Whether the entry before is there: after a gap only the gap is named. */
+/** The entry before is missing: after a gap only the gap is reported. */
 const followsNothing = 'e.entry_number <> coalesce(e.previous_number, 0) + 1'
 
 export const entryRules: ScanRule[] = [
@@ -210,7 +211,7 @@ export const entryRules: ScanRule[] = [
   },
 ]
 
-/** The entry as a hold wants it; two that are to be one cannot both be named. */
+/** The closing entry that a hold must have. */
 const ending = (kind: string, delta: string) =>
   `(closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('${kind}', ${delta}, -h.credits, h.hold_id)`
 
@@ -236,7 +237,7 @@ export const holdRules: ScanRule[] = [
     holds: `h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
                                            else h.captured is null end`,
   },
-  // The end is counted from the beginning of the statement, the entry has the time after the wait for the account.
+  // The expiry is counted from the beginning of the statement, the entry has the time after the wait for the account.
   {
     invariant: 'I-11',
     rule: 'no hold lasts longer than a hold may',
@@ -250,8 +251,8 @@ export const holdRules: ScanRule[] = [
   },
 ]
 
-// That an order has its event is not looked for from the order: events are found by their number alone. An event that is
-// there twice is looked for within a chunk. Beyond it the time gives it away, where the event has an entry.
+// Whether an order has its event is not checked from the order: events are found by their number alone. A duplicate event is
+// found within a chunk; in another chunk by its time, if the event has an entry.
 export const eventRules: ScanRule[] = [
   {
     invariant: 'I-17',

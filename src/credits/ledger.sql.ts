@@ -1,22 +1,23 @@
-// The only way credits move. Every movement is a row of a CTE called `movement`; the fragments here lock its accounts in
-// key order, change them, and write the ledger entries, all in the statement that has the reason for it. So an account and
-// its ledger cannot disagree, and nothing that moves credits can leave out the entry. Entries are chained by a hash; the
-// account carries the last one, so a chain continues without another look.
+// The only way credits move. Every movement is a row of a CTE called `movement`. The fragments here lock its accounts in key
+// order, change them and write the ledger entries, in the same statement as the cause of the movement. So an account and its
+// ledger cannot disagree, and no movement can lack its entry. Entries are chained by a hash; the account has the last one,
+// so the chain is continued without reading the last entry.
 //
-// `movement` has the columns customer_id, turn, kind, delta, held_delta, order_id, reference, hold_id, service_id, events,
+// `movement` needs the columns customer_id, turn, kind, delta, held_delta, order_id, reference, hold_id, service_id, events,
 // not_before.
-// Movements of one customer happen one after the other, by `turn` from 1 on, as if each had a statement of its own: what
-// the credits that are left do not cover is refused, and the next has its chance. `events` is how many events the
-// statement will write for the movement besides our own; a movement of nothing that has events writes no entry.
-// `not_before` is the time of what the movement follows from, such as its order; null where it follows from nothing.
+// Movements of one customer are applied one after the other, by `turn` from 1 on, as if each had its own statement: one that
+// the remaining credits do not cover is refused, and the next is tried. `events` is the number of events that the statement
+// writes for the movement, `credits.low` not counted; a movement of no credits that has events writes no entry.
+// `not_before` is the time of the movement's cause, such as its order; null where there is none.
 //
-// Statements that use these begin `with recursive`.
+// Statements that use these fragments begin `with recursive`.
 
 /**
- * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait.
- * Orders are locked before accounts, holds too, everywhere. The clock never goes back for an account, nor behind
- * `not_before`: a server that takes over may have a clock that is behind. Each account is looked for by its key alone, in a query of its own: no plan can read more of the table, and when a row has changed during
- * the wait, PostgreSQL judges that row again and runs nothing else once more; `source` may be what a statement has written.
+ * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait for the lock.
+ * Everywhere, orders and holds are locked before accounts. The time of an account never goes back, nor before `not_before`:
+ * a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its own, so no
+ * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
+ * `source` may be a CTE that writes.
  */
 export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
   return `
@@ -31,10 +32,9 @@ export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
 }
 
 /**
- * CTEs `step`, `moved`, `changed` and `entry`. A step is a movement and the account after it; those that were refused
- * have is_moved false and are not in `moved`. The new values come from the locked row, never from `a`: an update begins
- * with the version that its snapshot shows, and judges conditions and check constraints by that before it turns to a row
- * that has changed since.
+ * CTEs `step`, `moved`, `changed` and `entry`. A step is a movement with the account after it; a refused one has is_moved
+ * false and is not in `moved`. The new values come from the locked row, never from `a`: an update starts from the version in
+ * its snapshot, and evaluates conditions and check constraints on that before it turns to a row that has changed since.
  */
 export const applyMovements = `
   step as (
@@ -92,8 +92,8 @@ export const applyMovements = `
   )`
 
 /**
- * Rows of a CTE `event`: a balance that fell below what its customer wants to be told of. The last number is theirs. For
- * what makes it fall: spends, holds, cancels and refunds that begin.
+ * Rows of a CTE `event`: customers whose available credits fell below their threshold. Of the events of a movement it has
+ * the last number. For the statements that lower the available credits: spends, holds, cancels and refunds that begin.
  */
 export const lowCreditsEvents = `
     select customer_id, last_event as event_number, 'credits.low' as type,
@@ -101,10 +101,3 @@ export const lowCreditsEvents = `
            moved_at
     from moved
     where is_low`
-
-/** CTE `opened`: an account for each customer of the CTE `created`. An account exists before anything can move. */
-export const openAccounts = `
-  opened as (
-    insert into accounts (customer_id)
-    select customer_id from created
-  )`

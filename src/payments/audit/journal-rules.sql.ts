@@ -1,7 +1,7 @@
-// The rules of the audit about the journal of records (migrations/0019_record_journal.sql): rows outside the ledger, with
-// one entry for every time they were added or changed. The journal is a chain of hashes as a ledger is; each row is as its
-// last entry has it, and each entry has its row. src/payments/audit/scans.ts has the names that the SQL uses.
-import { type JournalledScan, journalled, type ScanRule } from './scans.ts'
+// The audit rules about the journal of records (migrations/0019_record_journal.sql): rows outside the ledger, with a journal
+// entry for every insert and update. The journal is a chain of hashes like a ledger; each row must match its last entry, and
+// each entry must have its row. The SQL uses the names of src/payments/audit/scans.sql.ts.
+import { type JournalledScan, journalled, type ScanRule } from './scans.sql.ts'
 
 export const recordRules = (scan: JournalledScan): ScanRule[] => [
   {
@@ -11,7 +11,7 @@ export const recordRules = (scan: JournalledScan): ScanRule[] => [
   },
 ]
 
-/** What a key of the journal looks like; anything else would end the audit where it is read as a UUID. */
+/** The format of a key in the journal; a cast of anything else to UUID would end the audit with an error. */
 const shapes = { uuid: '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', text: '[^ ]+' }
 
 const rowIsThere = Object.values(journalled)
@@ -54,7 +54,7 @@ export const journalRules: ScanRule[] = [
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
       order by b.record_number desc limit 1)`,
   },
-  // A table that this version does not know of is for the version that journals it.
+  // A table that this version does not know is checked by the version that journals it.
   {
     invariant: 'J-2',
     rule: 'no record of the journal has been removed',

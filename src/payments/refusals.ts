@@ -1,0 +1,85 @@
+// Every refusal of a purchase, a confirm, a cancel and a refund: from the situation to code, message and metadata. The use
+// cases throw them, and the examples of the API document are made of them. `reason` is the caller's text; why we refused
+// is a `refusal`.
+import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import type { OrderStatus } from './kinds.ts'
+
+function refuseField(field: string, rule: string, message?: string): Refusal {
+  return refuseFields('VAL003', [{ field, rule }], message)
+}
+
+/** The gateway's answer is not known yet, or another request is still working on the order: to be repeated. */
+export const outcomeUnknown = () => refuse('SVC001')
+
+/** The message names the order for operators alone: a customer sees the same answer for a foreign and a missing order. */
+export const orderNotFound = (orderId?: string) =>
+  refuse('NOT000', orderId === undefined ? {} : { message: `There is no order ${orderId}.` })
+
+export const purchaseRefusals = {
+  malformedIdempotencyKey: () => refuseField('X-Idempotency-Key', 'must be 1 to 255 visible ASCII characters, once'),
+  idempotencyKeyUsed: () =>
+    refuseField(
+      'X-Idempotency-Key',
+      'belongs to an earlier purchase with another body',
+      'The X-Idempotency-Key was used for a purchase with another body.',
+    ),
+  tooManyPending: (limit: number) =>
+    refuse('SVC001', { message: `${limit} orders are awaiting confirmation. Retry later.` }),
+}
+
+export const confirmRefusals = {
+  wrongAmount: (order: { amount: number }) => refuseField('amount', `must be the amount of the order, ${order.amount}`),
+  paymentKeyOfAnotherOrder: () => refuseField('paymentKey', 'belongs to another order'),
+  refusedByGateway: () => refuseField('orderId', 'the order is FAILED', 'The payment was refused.'),
+  notPending: (status: OrderStatus) =>
+    refuseField('orderId', `the order is ${status}`, `The order is ${status}, not PENDING.`),
+}
+
+type CancelRequest = { paymentKey: string; reason: string }
+
+const refuseCancel =
+  (message: string) =>
+  ({ paymentKey, reason }: CancelRequest) =>
+    refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } })
+
+export const cancelRefusals = {
+  paymentNotFound: () => refuse('NOT000'),
+  notCaptured: refuseCancel('The payment is not captured: there is nothing to cancel.'),
+  alreadyCancelled: refuseCancel('The payment is already cancelled.'),
+  alreadyRefunded: refuseCancel('The payment is already refunded.'),
+  creditsSpentOrHeld: refuseCancel('The credits of this payment are spent or set aside.'),
+  refusedByGateway: refuseCancel('The gateway refused the cancellation.'),
+}
+
+/** `open`: another operation on the order has no outcome yet, and no refund was begun. */
+export type RefundRefusal = 'open' | 'not confirmed' | 'refused by the gateway'
+
+const refuseRefund = (refusal: RefundRefusal, why: string) =>
+  refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason: refusal } })
+
+export const refundRefusals = {
+  notConfirmed: (status: OrderStatus) => refuseRefund('not confirmed', `the order is ${status}, not CONFIRMED`),
+  refusedByGateway: () => refuseRefund('refused by the gateway', 'the gateway refused it'),
+  /** `open` is what the refund was waiting for; null: the claim was lost to another process. */
+  outcomeUnknown(why: string, open: { kind: string } | null): Refusal {
+    const message = (advice: string) => `Not known yet (${why}). ${advice}`
+    if (!open) return refuse('SVC001', { message: message('Look at the order before you try again.') })
+    if (open.kind === 'REFUND') {
+      return refuse('SVC001', { message: message('The credits are held, and the refund goes on in the background.') })
+    }
+    const refusal: RefundRefusal = 'open'
+    return refuse('SVC001', {
+      message: message('No refund was begun: something else on the order is open. Try again in a moment.'),
+      metadata: { reason: refusal },
+    })
+  },
+}
+
+export type RefundBlock = { refusal: Extract<RefundRefusal, 'open' | 'not confirmed'>; message: string }
+
+/** Whether an order can be refunded now: undefined when it can, else what is in the way. `open` is its open operation. */
+export function refundBlockOf(status: OrderStatus, open: { kind: string } | null): RefundBlock | undefined {
+  if (open) return { refusal: 'open', message: `A ${open.kind} of the order is under way at the gateway.` }
+  if (status !== 'CONFIRMED') return { refusal: 'not confirmed', message: `The order is ${status}, not CONFIRMED.` }
+  return undefined
+}
