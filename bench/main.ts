@@ -1,8 +1,9 @@
 // `npm run bench`: measures the service beside its ceilings. Starts all it needs and ends it, Ctrl-C included; says on
 // stderr how it goes, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
 // measurement failed; 2: wrong arguments.
+import { WrongArguments } from '../harness/options.ts'
 import { runGrowth } from './growth/run.ts'
-import { type Options, readOptions, type Takes, WrongArguments } from './options.ts'
+import { type Options, readOptions, type Takes } from './options.ts'
 import { overloaded } from './overload/plan.ts'
 import { runOverload } from './overload/run.ts'
 import { runPages } from './pages/run.ts'
@@ -34,7 +35,7 @@ const takes: Record<string, Takes> = {
 
 async function main(args: string[]): Promise<boolean> {
   const options = readOptions(args, Object.keys(runs), takes)
-  const run = runs[options.word] as Run
+  const run = runs[options.measurement] as Run
   await using parts = new AsyncDisposableStack()
   const interrupted = Promise.withResolvers<never>()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

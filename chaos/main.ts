@@ -2,7 +2,8 @@
 // proved nothing; 2: wrong arguments. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { readOptions, WrongArguments } from './options.ts'
+import { WrongArguments } from '../harness/options.ts'
+import { readOptions } from './options.ts'
 
 const stoppedCode = 130
 

@@ -2,7 +2,7 @@
 // much memory and how many connections it has.
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { megabytesOf } from '../bench/stage/processes.ts'
+import { megabytesOf } from '../harness/process-usage.ts'
 import type { RunningService } from '../harness/processes.ts'
 import { type Breach, judgeLine, type Secrets } from './trial/oracles.ts'
 

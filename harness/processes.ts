@@ -2,12 +2,13 @@
 // DATA_DIR, ended by process id. What a test started is gone after it, the embedded PostgreSQL of a killed service
 // and what it keeps outside of DATA_DIR included.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPool } from '../src/db/database.ts'
@@ -15,11 +16,12 @@ import { findPostmaster, stopPostmaster } from '../src/db/embedded/postmaster.ts
 import { startEmbedded } from '../src/db/embedded/server.ts'
 import { type ServerConnection, silentLog, type TestDatabase, unguardedBy } from '../test/support/database/database.ts'
 import { assertSaidNoSecret } from '../test/support/leaks.ts'
+import { type ProcessEnd, startProcess, stopProcess } from './launch.ts'
 
 export type Environment = Record<string, string | undefined>
 /** A test, or the whole file: `{ after }` of node:test. */
 export type Cleaner = { after(cleanUp: () => unknown): void }
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type Ended = ProcessEnd
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
@@ -117,41 +119,16 @@ export function assertNothingRuns(dataDir: string): void {
 
 export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
 
-/** For a test process that ends before its tests are through: nothing it has launched outlives it. */
-const running = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
-/** Collects what a process says and how it ends. Whatever happens, it is gone after the test. */
+/** A process that is gone after the test, and has printed no secret. */
 export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-    })
-  }
-  const gone = { code: null as number | null, signal: null as NodeJS.Signals | null, yet: false }
-  const ended: Promise<Ended> = once(child, 'exit').then(([code, signal]) => {
-    Object.assign(gone, { code, signal, yet: true })
-    return { code, signal, ...said }
-  })
-  // Not "close": an orphan of the process may hold its output open. What it had said arrives with the next turns.
-  const settled = ended.then(async ({ code, signal }) => {
-    await Promise.race([once(child, 'close'), sleep(100)])
-    return { code, signal, ...said }
-  })
+  const launched = startProcess(command, args, options)
+  const { pid, output, isGone, ended } = launched
+  const child = launched.child as ChildProcessByStdio<null, Readable, Readable>
   defer(t, async () => {
-    if (!gone.yet) {
-      child.kill('SIGKILL')
-      await ended
-    }
-    assertSaidNoSecret(said, args, options.env)
+    await stopProcess(launched, 'SIGKILL')
+    assertSaidNoSecret(output, args, options.env)
   })
-  return { pid: child.pid as number, child, said, isGone: () => gone.yet, ended: settled }
+  return { pid, child, said: output, isGone, ended }
 }
 
 async function runToItsEnd(t: Cleaner, args: string[], env: NodeJS.ProcessEnv, cwd = repository): Promise<Ended> {

@@ -2,10 +2,11 @@
 // that size. Starts a PostgreSQL of its own with full durability, fills it, runs the commands as an operator would, and
 // prints a table. Exit code 0: measured, and the commands found what they had to; 1: not so; 2: wrong arguments.
 import pg from 'pg'
+import { WrongArguments } from '../../harness/options.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, rowsOf, runCommands, stepNames } from './commands.ts'
 import { type Counts, countRows, days, generate } from './generate.ts'
-import { type Options, readOptions, WrongArguments } from './options.ts'
+import { type Options, readOptions } from './options.ts'
 import { startServer } from './server.ts'
 
 const thousands = new Intl.NumberFormat('en-US')

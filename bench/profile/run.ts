@@ -2,6 +2,7 @@
 // table.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stopProcess } from '../../harness/launch.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { say } from '../report/progress.ts'
@@ -9,7 +10,6 @@ import { table } from '../report/table.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { describeMachine, machineOf } from '../stage/machine.ts'
 import { measure } from '../stage/measure.ts'
-import { stop } from '../stage/processes.ts'
 import { openStage, type Stage } from '../stage/stage.ts'
 import { type CpuProfile, type Frame, mergeFrames, sharesOf } from './cpu-profile.ts'
 import { drawFlame } from './flame.ts'
@@ -60,10 +60,10 @@ async function sample(
     say(`${workload}: ${seconds} s, and ${warmSeconds} s to warm up ...`)
     const { perSecond } = await measure(stage, 'service', { workload, connections, seconds, warmSeconds })
     // It is written when the process ends.
-    await stop(running.process)
+    await stopProcess(running)
     return { profile: JSON.parse(readFileSync(join(directory, name), 'utf8')), startMicros, perSecond }
   } finally {
-    await stop(running.process)
+    await stopProcess(running)
     if (!stage.parts.disposed) await removeOpenOrders(stage.books)
   }
 }

@@ -2,6 +2,7 @@
 // Every order of a mixed day is confirmed, so that none pile up.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { megabytesOf } from '../../harness/process-usage.ts'
 import type { Options } from '../options.ts'
 import { writeJson } from '../report/json.ts'
 import { drawLines } from '../report/lines.ts'
@@ -9,7 +10,6 @@ import { say } from '../report/progress.ts'
 import { short, table } from '../report/table.ts'
 import { describeMachine, type Machine, machineOf } from '../stage/machine.ts'
 import { beginLoad } from '../stage/measure.ts'
-import { megabytesOf } from '../stage/processes.ts'
 import { openStage, type Stage } from '../stage/stage.ts'
 import { leastMinutes, type Minute, mostGrowth, type Sample, type Summary, summarise } from './summary.ts'
 

@@ -1,19 +1,12 @@
 // One measurement: a load on one contender, and what it cost the contender and the database meanwhile. It leaves its
 // orders in the books: whoever measures says when they go.
-import { once } from 'node:events'
+import { type Launched, messageOf } from '../../harness/launch.ts'
+import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf } from '../../harness/process-usage.ts'
 import type { LoadInput, LoadMessage } from '../load/main.ts'
 import type { Metered } from '../load/meter.ts'
 import type { Order, PlayName } from '../load/workloads.ts'
 import { addOrders, awaitOperations, newOrders, removeOpenOrders } from './books.ts'
-import {
-  cpuSecondsOf,
-  cpuSecondsOfFamily,
-  isRunning,
-  megabytesOf,
-  messageOf,
-  type Running,
-  start,
-} from './processes.ts'
+import { startPart } from './processes.ts'
 import type { ContenderName, Stage } from './stage.ts'
 
 export type Figures = {
@@ -31,7 +24,7 @@ export type Wanted = Pick<LoadInput, 'workload' | 'connections' | 'seconds' | 'w
 
 /** A load that has begun: told when its measurement begins, then what each window of it has counted. */
 export type LoadUnderWay = {
-  contender: Running
+  contender: Launched
   measuring(): Promise<void>
   measured(): Promise<Metered>
   /** When nothing of it is left for the next measurement. */
@@ -44,9 +37,9 @@ export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wante
   if (!contender) throw new Error(`the ${name} was not started`)
   const { token, customers } = books
   const orders = await prepareOrders(stage, name, wanted)
-  const load = start(parts, 'bench/load/main.ts', {})
+  const load = startPart(parts, 'bench/load/main.ts')
   const input: LoadInput = { ...wanted, ...contender.listening, token, customers, orders }
-  load.process.send(input)
+  load.child.send(input)
   return {
     contender: contender.running,
     async measuring() {
@@ -55,7 +48,7 @@ export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wante
     measured: () => awaitMessage(load, 'measured'),
     async finished() {
       // It ends when the last request under way is answered.
-      if (isRunning(load.process)) await once(load.process, 'exit')
+      await load.ended
       if (!parts.disposed) await awaitOperations(books)
     },
   }
@@ -94,7 +87,7 @@ async function watch(load: LoadUnderWay, databasePid: number): Promise<Figures> 
 
 type Told<Kind extends LoadMessage['kind']> = Extract<LoadMessage, { kind: Kind }>
 
-async function awaitMessage<Kind extends LoadMessage['kind']>(load: Running, kind: Kind): Promise<Told<Kind>> {
+async function awaitMessage<Kind extends LoadMessage['kind']>(load: Launched, kind: Kind): Promise<Told<Kind>> {
   const message = await messageOf<LoadMessage>(load)
   if (message.kind === 'failed') throw new Error(message.failure)
   if (message.kind !== kind) throw new Error(`the load said ${message.kind} before ${kind}`)

@@ -2,15 +2,16 @@
 // its own. The service, the bare routes (no database) and the naive twin (one statement for each request) are told the
 // same settings.
 import { join } from 'node:path'
+import { type Launched, messageOf } from '../../harness/launch.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
 import type { Listening } from '../contenders/contender.ts'
 import { type Books, openBooks, pepper } from './books.ts'
-import { messageOf, type Running, start } from './processes.ts'
+import { startPart } from './processes.ts'
 
 export const contenderNames = ['service', 'bare', 'naive'] as const
 export type ContenderName = (typeof contenderNames)[number]
-export type Contender = { running: Running; listening: Listening }
+export type Contender = { running: Launched; listening: Listening }
 
 export type Stage = {
   parts: AsyncDisposableStack
@@ -38,7 +39,7 @@ export async function openStage(
   const contenders: Stage['contenders'] = {}
   async function enter(name: ContenderName, execArgv: string[] = []): Promise<Contender> {
     const env = { ...environment, ...settings, DATA_DIR: join(books.directory, name) }
-    const running = start(parts, `bench/contenders/${name}.ts`, { env, execArgv })
+    const running = startPart(parts, `bench/contenders/${name}.ts`, { env, execArgv })
     const contender = { running, listening: await messageOf<Listening>(running) }
     contenders[name] = contender
     return contender
@@ -49,7 +50,7 @@ export async function openStage(
 
 async function startSandbox(parts: AsyncDisposableStack, { directory }: Books): Promise<string> {
   const input = { dataDir: join(directory, 'sandbox'), ...keys }
-  const sandbox = start(parts, 'bench/contenders/sandbox.ts', { args: [JSON.stringify(input)] })
+  const sandbox = startPart(parts, 'bench/contenders/sandbox.ts', { args: [JSON.stringify(input)] })
   return (await messageOf<{ url: string }>(sandbox)).url
 }
 

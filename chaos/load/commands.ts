@@ -31,7 +31,7 @@ export async function runCommand(
   const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
   const program = startProgram({ args: [...shift, 'src/cli.ts', ...args], environment, logFile, outputFile })
   const late = sleep(killAfterMs, null, { ref: false })
-  if ((await Promise.race([program.ended, late])) === null) program.signal('SIGKILL')
+  if ((await Promise.race([program.ended, late])) === null) program.child.kill('SIGKILL')
   const { code } = await program.ended
   return { code, stdout: readFileSync(outputFile, 'utf8'), stderr: readFileSync(logFile, 'utf8') }
 }

@@ -2,8 +2,9 @@
 // endpoints. Its journal outlives it and is what the books are held against at the end.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Launched } from '../../harness/launch.ts'
 import { journalName } from '../../sandbox/journal.ts'
-import { type Program, startProgram } from './program.ts'
+import { startProgram } from './program.ts'
 
 export type GatewaySettings = {
   port: number
@@ -32,7 +33,7 @@ export function createGateway(settings: GatewaySettings) {
     TOSS_SECRET_KEY: settings.secretKey,
     DATA_DIR: settings.directory,
   }
-  let program: Program | undefined
+  let program: Launched | undefined
   let wanted = true
 
   /** Undefined when the gateway does not answer, which is what half of the campaign is about. */
@@ -51,7 +52,7 @@ export function createGateway(settings: GatewaySettings) {
   }
 
   async function kill(): Promise<void> {
-    program?.signal('SIGKILL')
+    program?.child.kill('SIGKILL')
     await program?.ended
   }
 
@@ -85,7 +86,7 @@ export function createGateway(settings: GatewaySettings) {
       wanted = false
       await kill()
     },
-    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
+    signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
     /** The buyer's part; undefined when the checkout could not be reached. */
     async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
       const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })

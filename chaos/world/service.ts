@@ -3,8 +3,9 @@
 // in one process, where the second would undo the first.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Launched, ProcessEnd } from '../../harness/launch.ts'
 import type { ServiceName } from '../history.ts'
-import { type Ended, type Program, startProgram } from './program.ts'
+import { startProgram } from './program.ts'
 import { shiftedClock } from './shifted-clock.ts'
 
 export type ServiceSettings = {
@@ -16,6 +17,8 @@ export type ServiceSettings = {
   environment: Record<string, string>
   logFile: string
 }
+
+type Exit = Pick<ProcessEnd, 'code' | 'signal'>
 
 const startLimitMs = 90_000
 const pauseBetweenStartsMs = 300
@@ -36,7 +39,7 @@ export function createService(settings: ServiceSettings) {
   /** Of SIGKILLs, on the clock that nobody sets. */
   const killsMs: number[] = []
   let now = { clockShiftMs: 0, readyMs: 0 }
-  let program: Program | undefined
+  let program: Launched | undefined
   let wanted = true
   let expectedEnd = false
 
@@ -55,7 +58,7 @@ export function createService(settings: ServiceSettings) {
         starting.ended.then((ended) => restartUnlessExpected(starting, ended))
         return
       }
-      starting.signal('SIGKILL')
+      starting.child.kill('SIGKILL')
       killsMs.push(performance.now())
       counts.refusedStarts += 1
       if (performance.now() > limit) throw new Error(`service ${name} does not start: ${lastLines(logFile)}`)
@@ -64,7 +67,7 @@ export function createService(settings: ServiceSettings) {
   }
 
   /** False when it has ended instead, or does not come up at all. */
-  async function isReady(starting: Program): Promise<boolean> {
+  async function isReady(starting: Launched): Promise<boolean> {
     const limit = performance.now() + startLimitMs / 2
     while (wanted && !starting.isGone() && performance.now() < limit) {
       const signal = AbortSignal.timeout(1_000)
@@ -76,7 +79,7 @@ export function createService(settings: ServiceSettings) {
     return false
   }
 
-  function restartUnlessExpected(ended: Program, { code, signal }: Ended): void {
+  function restartUnlessExpected(ended: Launched, { code, signal }: Exit): void {
     if (!wanted || expectedEnd || program !== ended) return
     endedByItself.push(`service ${name} (process ${ended.pid}) ended with ${signal ?? `code ${code}`}`)
     start().catch((error) => endedByItself.push(String(error)))
@@ -97,25 +100,25 @@ export function createService(settings: ServiceSettings) {
     busy: false,
     start,
     /** Ends it and says how; null when it did not end in time and was killed. */
-    async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Ended | null> {
+    async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Exit | null> {
       const ending = program
       if (!ending || ending.isGone()) return { code: null, signal: null }
       expectedEnd = true
       if (signal === 'SIGKILL') killsMs.push(performance.now())
-      ending.signal(signal)
+      ending.child.kill(signal)
       const late = sleep(limitMs, null, { ref: false })
       const ended = await Promise.race([ending.ended, late])
       if (ended !== null) return ended
       killsMs.push(performance.now())
-      ending.signal('SIGKILL')
+      ending.child.kill('SIGKILL')
       return null
     },
-    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
+    signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
     /** Nothing is started again from here on. */
     async close(): Promise<void> {
       wanted = false
       if (!program || program.isGone()) return
-      program.signal('SIGKILL')
+      program.child.kill('SIGKILL')
       await program.ended
     },
   }

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { killAll } from '../../harness/launch.ts'
 import { repository } from '../../harness/processes.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
 import { takeFreePorts } from './ports.ts'
 import { type Books, openBooks, type Postgres, startPostgres } from './postgres.ts'
-import { endAll } from './program.ts'
 import { createService, type Service } from './service.ts'
 
 /** Short, so that leases end and orders expire many times within a run. */
@@ -96,11 +96,11 @@ async function startPrograms(
   })
   const consumer = await startConsumer(consumerPort, seed * 53 + 11)
   parts.defer(() => consumer.close())
-  process.on('exit', endAll)
   parts.defer(async () => {
     await Promise.all(services.map((service) => service.close()))
     await gateway.close()
-    endAll()
+    // Commands that are still running.
+    killAll()
   })
   await gateway.start()
   await Promise.all(services.map((service) => service.start()))
