@@ -8,7 +8,7 @@ export type ProgramSettings = {
   args: string[]
   environment: Record<string, string>
   logFile: string
-  /** For stdout, where it has to be told apart from the log. */
+  /** For stdout, where it has to be separate from the log. */
   outputFile?: string
 }
 

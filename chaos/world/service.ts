@@ -1,6 +1,6 @@
-// One of the two services, looked after as a process manager would: a start that fails (the database may be away) is
-// tried again, an end that nobody asked for is noted and followed by a new start. `busy` keeps two faults from meeting
-// in one process, where the second would undo the first.
+// One of the two services under a process manager: a start that fails (the database may be down) is retried, an unexpected
+// end is recorded and followed by a new start. `busy` keeps two faults from striking one process, where the second would
+// undo the first.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launched, ProcessEnd } from '../../harness/launch.ts'
@@ -36,14 +36,14 @@ export function createService(settings: ServiceSettings) {
   }
   const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
   const endedByItself: string[] = []
-  /** Of SIGKILLs, on the clock that nobody sets. */
+  /** Times of SIGKILLs, monotonic clock. */
   const killsMs: number[] = []
   let now = { clockShiftMs: 0, readyMs: 0 }
   let program: Launched | undefined
   let wanted = true
   let expectedEnd = false
 
-  /** Until /readyz says 200. */
+  /** Until /readyz returns 200. */
   async function start(clockShiftMs = 0): Promise<void> {
     const limit = performance.now() + startLimitMs
     const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
@@ -66,7 +66,7 @@ export function createService(settings: ServiceSettings) {
     }
   }
 
-  /** False when it has ended instead, or does not come up at all. */
+  /** False when it has ended, or is not ready within the limit. */
   async function isReady(starting: Launched): Promise<boolean> {
     const limit = performance.now() + startLimitMs / 2
     while (wanted && !starting.isGone() && performance.now() < limit) {
@@ -90,7 +90,7 @@ export function createService(settings: ServiceSettings) {
     counts,
     endedByItself,
     killsMs,
-    /** How wrong the clock of the process is, and since when it serves. */
+    /** The shift of the process's clock, and since when it serves. */
     now: () => now,
     logFile,
     publicUrl: `http://127.0.0.1:${port}`,
@@ -99,7 +99,7 @@ export function createService(settings: ServiceSettings) {
     webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
     busy: false,
     start,
-    /** Ends it and says how; null when it did not end in time and was killed. */
+    /** How it ended; null when it did not end in time and was killed. */
     async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Exit | null> {
       const ending = program
       if (!ending || ending.isGone()) return { code: null, signal: null }
@@ -114,7 +114,7 @@ export function createService(settings: ServiceSettings) {
       return null
     },
     signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
-    /** Nothing is started again from here on. */
+    /** It is not started again afterwards. */
     async close(): Promise<void> {
       wanted = false
       if (!program || program.isGone()) return

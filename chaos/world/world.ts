@@ -1,5 +1,5 @@
-// Everything the campaign starts: a directory, a PostgreSQL, the gateway, two services, the consumer of their events, in
-// the order in which they need each other. Whatever happens, `stopProcesses` leaves no process behind.
+// Everything the campaign starts, in the order of dependence: a directory, a PostgreSQL, the gateway, two services, the
+// consumer of their events. `stopProcesses` leaves no process behind, even if a start has failed.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,9 +36,9 @@ export type World = {
   services: [Service, Service]
   consumer: Consumer
   peppers: Peppers
-  /** The settings of the services, without what each has for itself. */
+  /** The settings that the services share. */
   environment: Record<string, string>
-  /** What no log line may hold. */
+  /** By name; none may appear in a log. */
   secrets: Record<string, string>
   historyFile: string
   stopProcesses(): Promise<void>
@@ -47,7 +47,7 @@ export type World = {
 
 export async function startWorld(seed: number): Promise<World> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
-  // As root the database server runs as another user, who has to get in.
+  // As root the database server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   const parts = new AsyncDisposableStack()
   try {
