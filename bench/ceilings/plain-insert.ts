@@ -1,5 +1,5 @@
-// The ceiling of the database: what it takes of plain inserts, one row and one commit each, prepared, from 16 clients.
-// Measured by pgbench; where there is none by a process of Node that does the same, which costs more processor time.
+// The ceiling of the database: plain inserts a second, one row and one commit each, prepared, from 16 clients. Measured by
+// pgbench, or where there is none by a process of Node that does the same and costs more processor time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const pgbenchThreads = 2
 
 export type PlainInsert = { by: 'pgbench' | 'node'; measure(seconds: number, warmSeconds: number): Promise<number> }
 
-/** `measure` gives inserts a second. */
+/** `measure` returns inserts a second. */
 export function createPlainInsert(stage: Stage, options: { pgbench: boolean }): PlainInsert {
   const pgbench = options.pgbench ? findPgbench() : undefined
   if (!pgbench) return { by: 'node', measure: (seconds, warmSeconds) => runNode(stage, { seconds, warmSeconds }) }

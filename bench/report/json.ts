@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** More would be noise. */
+/** More digits would be noise. */
 const digits = 5
 
 export function writeJson(directory: string, fileName: string, results: object): void {

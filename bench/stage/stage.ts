@@ -1,6 +1,5 @@
-// Everything a measurement plays on: the books, the gateway's sandbox, and the contenders side by side, each a process of
-// its own. The service, the bare routes (no database) and the naive twin (one statement for each request) are told the
-// same settings.
+// Everything a measurement needs: the books, the gateway's sandbox, and the contenders side by side, each a process of its own.
+// The service, the bare routes (no database) and the naive twin (one statement for each request) have the same settings.
 import { join } from 'node:path'
 import { type Launched, messageOf } from '../../harness/launch.ts'
 import { databaseUrl } from '../../harness/processes.ts'
@@ -18,14 +17,14 @@ export type Stage = {
   books: Books
   databasePid: number
   contenders: Partial<Record<ContenderName, Contender>>
-  /** One that is not there yet, or has ended. */
+  /** Starts one that is not running. */
   enter(name: ContenderName, execArgv?: string[]): Promise<Contender>
 }
 
 export const customersOfStage = 1_000
 const keys = { clientKey: 'test_ck_bench', secretKey: 'test_sk_bench' }
 
-/** What is started is ended with `parts`. The books are new ones, unless some are opened already. */
+/** Everything it starts ends with `parts`. By default the books are new. */
 export async function openStage(
   parts: AsyncDisposableStack,
   names: readonly ContenderName[] = contenderNames,
@@ -34,7 +33,7 @@ export async function openStage(
 ): Promise<Stage> {
   const books = opened ?? (await openBooks(parts, customersOfStage))
   const postmaster = findPostmaster(books.server.dataDirectory)
-  if (!postmaster) throw new Error('PostgreSQL is gone')
+  if (!postmaster) throw new Error('PostgreSQL has ended')
   const environment = environmentOf(books, await startSandbox(parts, books))
   const contenders: Stage['contenders'] = {}
   async function enter(name: ContenderName, execArgv: string[] = []): Promise<Contender> {
