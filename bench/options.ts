@@ -53,7 +53,9 @@ const options = {
 
 type OptionName = keyof typeof options
 
-/** The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can). */
+/**
+ * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can).
+ */
 export type Takes = {
   options: readonly OptionName[]
   can?: readonly WorkloadName[]

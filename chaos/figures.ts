@@ -1,5 +1,5 @@
-// The figures of a run: requests and answers, what happened to the money, how often the services were restarted. Counted
-// at the end from the history, the books, the journal and the logs.
+// The figures of a run: requests and answers, what happened to the money, how often the services were restarted.
+// Counted at the end from the history, the books, the journal and the logs.
 import { readFileSync } from 'node:fs'
 import type { EndpointName } from '../src/console/endpoints.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'

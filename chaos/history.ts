@@ -1,6 +1,6 @@
-// Every request of a client and its answer, with times of a monotonic clock: `invoke` when a request is sent, then `ok` (a
-// success), `fail` (a definite refusal) or `info` (no answer, or "unavailable": it may or may not have happened). Kept in
-// memory for the checks and written as JSON lines for the analysis of a failure.
+// Every request of a client and its answer, with times of a monotonic clock: `invoke` when a request is sent, then `ok`
+// (a success), `fail` (a definite refusal) or `info` (no answer, or "unavailable": it may or may not have happened).
+// Kept in memory for the checks and written as JSON lines for the analysis of a failure.
 import { createWriteStream } from 'node:fs'
 import { catalogue, type ErrorCode } from '../src/core/errors.ts'
 import type { PackageType } from '../src/payments/packages.ts'

@@ -1,5 +1,5 @@
-// The verdict and the report. PASSED: every check holds and every kind of fault and request occurred often enough. FAILED: a
-// check does not hold. INVALID: no violation, but too little happened for that to prove anything.
+// The verdict and the report. PASSED: every check holds and every kind of fault and request occurred often enough.
+// FAILED: a check does not hold. INVALID: no violation, but too little happened for that to prove anything.
 import type { Check } from './checks/evidence.ts'
 import { clockShifted, faults } from './faults/faults.ts'
 import { gatewayFaultNames } from './faults/gateway-faults.ts'

@@ -1,5 +1,5 @@
-// `npm run fuzz`: sends malformed and hostile requests to the service, logs its progress on stderr, prints the report. Exit
-// code 0: nothing found; 1: something was found; 2: it could not run. Ctrl-C ends everything that was started.
+// `npm run fuzz`: sends malformed and hostile requests to the service, logs its progress on stderr, prints the report.
+// Exit code 0: nothing found; 1: something was found; 2: it could not run. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { readOptions } from './options.ts'

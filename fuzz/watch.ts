@@ -1,5 +1,5 @@
-// Watches the process that is fuzzed: whether it is alive, what it logs, what it prints besides its log, its memory and its
-// connections.
+// Watches the process that is fuzzed: whether it is alive, what it logs, what it prints besides its log, its memory and
+// its connections.
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { megabytesOf } from '../harness/process-usage.ts'
@@ -11,8 +11,8 @@ export type Watch = ReturnType<typeof watchService>
 const intervalMs = 500
 
 /**
- * Options of Node for the process that is fuzzed: a signal makes it collect its garbage. When it would do so by itself depends
- * on the size of the machine, so memory before a collection proves nothing.
+ * Options of Node for the process that is fuzzed: a signal makes it collect its garbage. When it would do so by itself
+ * depends on the size of the machine, so memory before a collection proves nothing.
  */
 export const collectOnSignal =
   "--expose-gc --import=data:text/javascript,process.on('SIGUSR2',()=>gc({type:'major',flavor:'last-resort'}))"

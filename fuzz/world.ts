@@ -1,6 +1,6 @@
-// The system that is fuzzed: the service as a process, as in production, with its embedded PostgreSQL in a temporary directory
-// and the sandbox as a second process; some customers with keys, one of them suspended, and a service's token. Nothing is
-// left running, even if a start fails.
+// The system that is fuzzed: the service as a process, as in production, with its embedded PostgreSQL in a temporary
+// directory and the sandbox as a second process; some customers with keys, one of them suspended, and a service's
+// token. Nothing is left running, even if a start fails.
 import { randomBytes } from 'node:crypto'
 import * as processes from '../harness/processes.ts'
 import { until } from '../harness/until.ts'

@@ -1,6 +1,6 @@
-// Numbers of cards in a text: 13 to 19 digits that stand alone, or in groups, and pass the check of their last digit. Times
-// in milliseconds have 13 digits too, and one in ten would pass: those of the log are left out by the name of their field.
-// Digits within a word, an id or a hash do not stand alone.
+// Numbers of cards in a text: 13 to 19 digits that stand alone, or in groups, and pass the check of their last digit.
+// Times in milliseconds have 13 digits too, and one in ten would pass: those of the log are left out by the name of
+// their field. Digits within a word, an id or a hash do not stand alone.
 
 const logTime = /"time":\d{13}\b/g
 const standalone = /(?<![\w.\\+-])(?:\d{13,19}|\d{4}(?:[ -]\d{4}){2,3}(?:[ -]\d{1,7})?)(?![\w.-])/g

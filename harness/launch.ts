@@ -1,10 +1,10 @@
-// Starts child processes, collects what they print, and knows when they are gone. Every child is killed when this process
-// exits, so nothing outlives the test, campaign or measurement that started it.
+// Starts child processes, collects what they print, and knows when they are gone. Every child is killed when this
+// process exits, so nothing outlives the test, campaign or measurement that started it.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 
-export type ProcessEnd = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type Exit = { code: number | null; signal: NodeJS.Signals | null }
+export type ProcessEnd = Exit & { stdout: string; stderr: string }
 
 export type Launched = {
   pid: number
@@ -12,12 +12,11 @@ export type Launched = {
   /** What was printed so far; empty where `stdio` sends it elsewhere. */
   output: { stdout: string; stderr: string }
   isGone(): boolean
-  /** Rejects when the process could not be started, or was ended by `signal` of the options. */
+  /** Both reject when the process could not be started, or was ended by `signal` of the options. */
+  exited: Promise<Exit>
+  /** With all of its output: as long as an orphan of the process holds that open, this does not resolve. */
   ended: Promise<ProcessEnd>
 }
-
-/** An orphan of the process may hold its output open for longer. */
-const outputGraceMs = 100
 
 const running = new Set<ChildProcess>()
 process.once('exit', killAll)
@@ -37,18 +36,16 @@ export function startProcess(command: string, args: string[], options: SpawnOpti
     })
   }
   let gone = false
-  const closed = once(child, 'close')
-  const exited = once(child, 'exit').finally(() => {
-    gone = true
-    running.delete(child)
-  })
-  closed.catch(() => undefined)
-  const ended = exited.then(async ([code, signal]): Promise<ProcessEnd> => {
-    await Promise.race([closed, sleep(outputGraceMs)])
-    return { code, signal, ...output }
-  })
+  const exited = once(child, 'exit')
+    .then(([code, signal]): Exit => ({ code, signal }))
+    .finally(() => {
+      gone = true
+      running.delete(child)
+    })
+  const ended = once(child, 'close').then(([code, signal]): ProcessEnd => ({ code, signal, ...output }))
+  exited.catch(() => undefined)
   ended.catch(() => undefined)
-  return { pid: child.pid as number, child, output, isGone: () => gone, ended }
+  return { pid: child.pid as number, child, output, isGone: () => gone, exited, ended }
 }
 
 /** Waits until it is gone. */

@@ -1,5 +1,5 @@
-// The command lines of chaos, fuzz and bench: names are read by node:util, values by the functions below. Whatever is wrong
-// with the arguments is a WrongArguments, whose message is one line followed by the usage.
+// The command lines of chaos, fuzz and bench: names are read by node:util, values by the functions below. Whatever is
+// wrong with the arguments is a WrongArguments, whose message is one line followed by the usage.
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 
 export class WrongArguments extends Error {

@@ -27,6 +27,7 @@ export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
 const startLimitMs = 30_000
 const runLimitMs = 30_000
+const outputGraceMs = 100
 
 /** As a shell has them: nothing of the settings of whoever runs the tests, nothing of an npm around us. */
 export function bareEnvironment(settings: Environment = {}): NodeJS.ProcessEnv {
@@ -122,12 +123,19 @@ export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number;
 /** A process that is gone after the test, and has printed no secret. */
 export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
   const launched = startProcess(command, args, options)
-  const { pid, output, isGone, ended } = launched
+  const { pid, output, isGone } = launched
   const child = launched.child as ChildProcessByStdio<null, Readable, Readable>
   defer(t, async () => {
     await stopProcess(launched, 'SIGKILL')
     assertSaidNoSecret(output, args, options.env)
   })
+  // A PostgreSQL that was started by the process may outlive it and hold its output open.
+  const afterExit = launched.exited.then(async (exit) => {
+    await sleep(outputGraceMs)
+    return { ...exit, ...output }
+  })
+  afterExit.catch(() => undefined)
+  const ended: Promise<Ended> = Promise.race([launched.ended, afterExit])
   return { pid, child, said: output, isGone, ended }
 }
 

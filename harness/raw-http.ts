@@ -52,7 +52,9 @@ export async function answersUntilClosed(port: number, request: string | Buffer)
   return parseAnswers(await closed)
 }
 
-/** All that comes until the other side closes. A reset is a close too: whoever closes on a sender may not read its rest. */
+/**
+ * All that comes until the other side closes. A reset is a close too: whoever closes on a sender may not read its rest.
+ */
 export function readToEnd(socket: Socket, limitMs = 10_000): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []

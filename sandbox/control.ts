@@ -1,5 +1,5 @@
-// The control endpoints, which no real gateway has: finished checkouts, the clock, faults, undocumented behaviour, webhooks.
-// They need no authentication; a wrong body is answered with 400 and a message, and changes nothing.
+// The control endpoints, which no real gateway has: finished checkouts, the clock, faults, undocumented behaviour,
+// webhooks. They need no authentication; a wrong body is answered with 400 and a message, and changes nothing.
 
 import { Readable } from 'node:stream'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'

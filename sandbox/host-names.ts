@@ -2,7 +2,9 @@
 // src/http/host-names.ts, because the sandbox is a program of its own and imports nothing of src/.
 import { isIP } from 'node:net'
 
-/** Against DNS rebinding: a page of another site can point its name at this machine, but not an address or localhost. */
+/**
+ * Against DNS rebinding: a page of another site can point its name at this machine, but not an address or localhost.
+ */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return true
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? []

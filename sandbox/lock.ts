@@ -1,6 +1,6 @@
 // One sandbox per data directory: two on one journal would each miss what the other does. The lock is a file with the
-// process id of its holder and, on a system with /proc, the time at which that process started, so that a reused id is not
-// mistaken for the holder. The lock of a dead process is taken over.
+// process id of its holder and, on a system with /proc, the time at which that process started, so that a reused id is
+// not mistaken for the holder. The lock of a dead process is taken over.
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// `npm run sandbox`: the sandbox alone, as a process of its own, with the defaults the service has for it. The only file of
-// the sandbox that reads the environment. A mistake in the settings is one line on stderr and exit code 1.
+// `npm run sandbox`: the sandbox alone, as a process of its own, with the defaults the service has for it. The only
+// file of the sandbox that reads the environment. A mistake in the settings is one line on stderr and exit code 1.
 
 import { join, resolve } from 'node:path'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from './server.ts'

@@ -1,6 +1,6 @@
 // The sandbox gateway: a server of its own that speaks the Toss protocol over HTTP, so that the service talks to it
-// through the same adapter as to Toss. This file has the routes of the protocol and what every answer has in common; the
-// sandbox imports nothing of src/. The control endpoints (control.ts) need no authentication: bind it to loopback.
+// through the same adapter as to Toss. This file has the routes of the protocol and what every answer has in common;
+// the sandbox imports nothing of src/. The control endpoints (control.ts) need no authentication: bind it to loopback.
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'

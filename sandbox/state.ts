@@ -1,6 +1,6 @@
-// The state of a sandbox and the only way it changes: an entry is written to the journal first and applied to memory second,
-// by the same function that replays the journal at start. Notifications are part of the entry that causes them. Sessions
-// expire here as well, on a timer and before every read.
+// The state of a sandbox and the only way it changes: an entry is written to the journal first and applied to memory
+// second, by the same function that replays the journal at start. Notifications are part of the entry that causes them.
+// Sessions expire here as well, on a timer and before every read.
 
 import { createClock } from './clock.ts'
 import { createBehaviour } from './faults/behaviour.ts'

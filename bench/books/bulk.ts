@@ -1,5 +1,5 @@
-// Inserts big books quickly: keys and indexes are dropped and built again after the rows, and commits and checkpoints do not
-// wait meanwhile. Afterwards the keys and indexes are those that were there before.
+// Inserts big books quickly: keys and indexes are dropped and built again after the rows, and commits and checkpoints
+// do not wait meanwhile. Afterwards the keys and indexes are those that were there before.
 import { totalmem } from 'node:os'
 import type pg from 'pg'
 

@@ -1,7 +1,7 @@
 // Fills an empty, migrated database with books as years of traffic would leave them, by a handful of statements: orders
-// in every state with their operations and events, holds and how they ended, ledgers whose hashes are right, one customer
-// who has a tenth of everything. And, in a schema of its own, what the gateway did: the same movements, but for a few
-// dozen that differ.
+// in every state with their operations and events, holds and how they ended, ledgers whose hashes are right, one
+// customer who has a tenth of everything. And, in a schema of its own, what the gateway did: the same movements, but
+// for a few dozen that differ.
 import type pg from 'pg'
 import { packages } from '../../src/payments/packages.ts'
 import { inBulk, withoutIndexes } from './bulk.ts'
@@ -18,8 +18,8 @@ const catalogue = packages
   .join(', ')
 
 // A draw of 100 decides the state, another the package, both by the order's number, so that two runs are alike. What is
-// spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after that.
-// It comes to about four entries in the ledger for each order.
+// spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after
+// that. It comes to about four entries in the ledger for each order.
 const draftOrders = `
   create unlogged table draft as
   select d.number, d.customer_id, d.order_id, d.payment_key, d.status, d.expired, d.created_at, c.package_type, c.amount,
@@ -47,8 +47,8 @@ const draftOrders = `
 const held = 3
 const captured = 2
 
-// What happened to the credits of each order, in the order of time, as the service would have moved them: a row without a
-// kind moves nothing and is about an order only.
+// What happened to the credits of each order, in the order of time, as the service would have moved them: a row without
+// a kind moves nothing and is about an order only.
 const draftSteps = `
   create unlogged table draft_step as
   select *, sum((kind is not null)::int) over chain as entry_number, sum(delta) over chain as balance_after,

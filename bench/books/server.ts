@@ -1,4 +1,5 @@
-// The PostgreSQL for big books: a server of its own with full durability, which ends with the measurement unless it is kept.
+// The PostgreSQL for big books: a server of its own with full durability, which ends with the measurement unless it is
+// kept.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

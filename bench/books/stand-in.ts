@@ -1,6 +1,6 @@
-// Stands in for the gateway while the books are reconciled: its list of transactions, a page at a time straight from the
-// database, and one payment as the sum of its movements. Nothing is kept in memory, so that a million rows cost the measuring
-// process nothing. Times are in Korean time, as the gateway's.
+// Stands in for the gateway while the books are reconciled: its list of transactions, a page at a time straight from
+// the database, and one payment as the sum of its movements. Nothing is kept in memory, so that a million rows cost the
+// measuring process nothing. Times are in Korean time, as the gateway's.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'

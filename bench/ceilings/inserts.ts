@@ -1,5 +1,5 @@
-// Plain inserts from a process of its own, where there is no pgbench: some connections, each with one prepared statement under
-// way.
+// Plain inserts from a process of its own, where there is no pgbench: some connections, each with one prepared
+// statement under way.
 import pg from 'pg'
 import { newOrderId } from '../../src/core/ids.ts'
 import { insertOrderText } from './insert-statement.ts'

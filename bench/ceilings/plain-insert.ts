@@ -1,5 +1,5 @@
-// The ceiling of the database: plain inserts a second, one row and one commit each, prepared, from 16 clients. Measured by
-// pgbench, or where there is none by a process of Node that does the same and costs more processor time.
+// The ceiling of the database: plain inserts a second, one row and one commit each, prepared, from 16 clients. Measured
+// by pgbench, or where there is none by a process of Node that does the same and costs more processor time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

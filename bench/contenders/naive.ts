@@ -1,6 +1,6 @@
-// The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would write it.
-// Where a statement of the service is more complex because it is batched, the twin has a plain one; payments use the service's
-// own statements, each for one payment.
+// The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would
+// write it. Where a statement of the service is more complex because it is batched, the twin has a plain one; payments
+// use the service's own statements, each for one payment.
 
 import { pino } from 'pino'
 import { type Config, paymentSettings, readConfig } from '../../src/config.ts'

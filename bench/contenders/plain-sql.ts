@@ -1,5 +1,5 @@
-// The statements of the naive twin: plain SQL for one request. Same tables, same constraints, same chain of hashes, same
-// durability, prepared.
+// The statements of the naive twin: plain SQL for one request. Same tables, same constraints, same chain of hashes,
+// same durability, prepared.
 import type { SpendInput, SpendOutput } from '../../src/credits/spend.ts'
 import { type Database, statement } from '../../src/db/database.ts'
 import { type NewOrder, type Order, type OrderKey, orderColumns } from '../../src/payments/orders.sql.ts'

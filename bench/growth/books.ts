@@ -1,5 +1,5 @@
-// The big books; and beside them, in databases of their own, books that commands can read whole in minutes: large ones, and a
-// quarter of those. Generated, or kept by an earlier run.
+// The big books; and beside them, in databases of their own, books that commands can read whole in minutes: large ones,
+// and a quarter of those. Generated, or kept by an earlier run.
 import { rmSync } from 'node:fs'
 import pg from 'pg'
 import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
@@ -111,8 +111,8 @@ const spanText = `
   from standin.movements`
 
 /**
- * Only what was generated is reconciled: the list of movements does not have the payments of an earlier measurement. The first
- * reconciliation stores the movements, so it is measured apart from those after it.
+ * Only what was generated is reconciled: the list of movements does not have the payments of an earlier measurement.
+ * The first reconciliation stores the movements, so it is measured apart from those after it.
  */
 export async function runOn(books: BigBooks, { directory }: BooksServer, signal: AbortSignal): Promise<Line[]> {
   const { rows } = await books.client.query<{ from: string; to: string; reconciled: boolean }>(spanText)

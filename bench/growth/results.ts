@@ -1,5 +1,5 @@
-// Results and targets of the growth: big books beside new ones, and large books beside small ones. Tables and plot are made
-// from the results alone.
+// Results and targets of the growth: big books beside new ones, and large books beside small ones. Tables and plot are
+// made from the results alone.
 import { type Line, rowsOf } from '../books/commands.ts'
 import type { Counts } from '../books/generate.ts'
 import type { WorkloadName } from '../load/workloads.ts'
@@ -59,7 +59,9 @@ export function commandsOf(smallBooks: Line[], largeBooks: Line[]): Command[] {
   })
 }
 
-/** Down one statement, and between the books: the cost of a page may depend on its depth, or on the size of the books. */
+/**
+ * Down one statement, and between the books: the cost of a page may depend on its depth, or on the size of the books.
+ */
 export function statementsOf({ small: ofSmall, full }: Results['readings']): Statement[] {
   const entries = thousands.format(full[0]?.entries ?? 0)
   const depth = `statement, 1,000 entries: of the first tenth, of all ${entries}`

@@ -1,5 +1,5 @@
-// How the service performs on big books: the same load on new books and on big ones, side by side; and the commands that read
-// whole books, on large ones beside a quarter of them.
+// How the service performs on big books: the same load on new books and on big ones, side by side; and the commands
+// that read whole books, on large ones beside a quarter of them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Line } from '../books/commands.ts'

@@ -1,4 +1,5 @@
-// The statement of the customer with the most entries, page after page: does a page far down take longer than the first?
+// The statement of the customer with the most entries, page after page: does a page far down take longer than the
+// first?
 import type pg from 'pg'
 import type { Stage } from '../stage/stage.ts'
 

@@ -1,5 +1,6 @@
-// One keep-alive connection with one request under way. It parses only status, length and body of an answer: a load generator
-// that works as hard as the service would be measured in its place. So this is not the client of harness/raw-http.ts.
+// One keep-alive connection with one request under way. It parses only status, length and body of an answer: a load
+// generator that works as hard as the service would be measured in its place. So this is not the client of
+// harness/raw-http.ts.
 import net from 'node:net'
 
 export type Answer = { status: number; head: string; body: string }

@@ -1,6 +1,6 @@
-// The load, a process of its own: some connections, each with one request under way, first to warm everything up and then for
-// the measurement. An unexpected answer ends it: a refusal is fast, and would look like throughput. Only where refusals are
-// measured are they counted, and the same request is sent again.
+// The load, a process of its own: some connections, each with one request under way, first to warm everything up and
+// then for the measurement. An unexpected answer ends it: a refusal is fast, and would look like throughput. Only where
+// refusals are measured are they counted, and the same request is sent again.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Connection, connect } from './connection.ts'

@@ -1,5 +1,5 @@
-// The workloads by name. Each connection plays a workload on its own: `next` returns the next request, and may read the body
-// of the answer before it.
+// The workloads by name. Each connection plays a workload on its own: `next` returns the next request, and may read the
+// body of the answer before it.
 import { packageOf } from '../../src/payments/packages.ts'
 import { balance, type Customer, cancel, confirm, packages, purchase, type Request, spend, status } from './requests.ts'
 
@@ -83,8 +83,8 @@ function inTurn(play: (world: World) => Generator<Request, never, string>): (wor
 const day = { spends: 6, balances: 4, looks: 2, cancelEvery: 10 }
 
 /**
- * One customer after the other: the packages, a purchase, its status, the confirm, the balance, then spends with a read of the
- * balance in between; every tenth cancels.
+ * One customer after the other: the packages, a purchase, its status, the confirm, the balance, then spends with a read
+ * of the balance in between; every tenth cancels.
  */
 function* playCustomers(world: World): Generator<Request, never, string> {
   for (let round = 1; ; round += 1) {

@@ -1,6 +1,6 @@
-// The steps of an overload, in order: the peak with a few counts of connections, then three times as many, with clients that
-// obey Retry-After and with clients that retry at once; and payers beside few readers and beside too many. Every other round
-// runs in reverse order.
+// The steps of an overload, in order: the peak with a few counts of connections, then three times as many, with clients
+// that obey Retry-After and with clients that retry at once; and payers beside few readers and beside too many. Every
+// other round runs in reverse order.
 import type { Refusals } from '../load/main.ts'
 import type { PlayName, WorkloadName } from '../load/workloads.ts'
 

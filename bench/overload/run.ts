@@ -1,5 +1,5 @@
-// Three times the load that is admitted: whether throughput stays, the rest is refused as documented, and payers are served
-// while readers are refused.
+// Three times the load that is admitted: whether throughput stays, the rest is refused as documented, and payers are
+// served while readers are refused.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metered } from '../load/meter.ts'

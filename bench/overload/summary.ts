@@ -1,5 +1,5 @@
-// Summarises the measurements of an overload. Ratios are taken within a round: the work done to that round's own peak, the
-// payers' rate to their own beside few readers.
+// Summarises the measurements of an overload. Ratios are taken within a round: the work done to that round's own peak,
+// the payers' rate to their own beside few readers.
 import type { Metered } from '../load/meter.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import type { Phase, Step } from './plan.ts'

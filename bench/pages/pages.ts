@@ -1,5 +1,5 @@
-// The pages of the console as requests of its API. Ids are taken from the books: another order, customer or cursor for each
-// request.
+// The pages of the console as requests of its API. Ids are taken from the books: another order, customer or cursor for
+// each request.
 import type pg from 'pg'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { orderStatuses } from '../../src/payments/order-status.ts'

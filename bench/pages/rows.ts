@@ -1,5 +1,5 @@
-// Rows that the console shows and generated books do not have: two years of reconciliations and audits, open and resolved
-// discrepancies, the action log, names and keys of customers. Inserted once.
+// Rows that the console shows and generated books do not have: two years of reconciliations and audits, open and
+// resolved discrepancies, the action log, names and keys of customers. Inserted once.
 import type pg from 'pg'
 
 const runsText = `

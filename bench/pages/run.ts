@@ -1,5 +1,5 @@
-// How long the pages of the console take on big books: each is requested many times, one after the other and sixteen at once,
-// by a signed-in operator. The figures are added up at the same time, as the worker does.
+// How long the pages of the console take on big books: each is requested many times, one after the other and sixteen at
+// once, by a signed-in operator. The figures are added up at the same time, as the worker does.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Reads a .cpuprofile of V8 into a tree of frames merged from the root, each with its total time and its self time. Idle time
-// is left out.
+// Reads a .cpuprofile of V8 into a tree of frames merged from the root, each with its total time and its self time.
+// Idle time is left out.
 import { type Owner, ownerOf } from './owners.ts'
 
 export type CallFrame = { functionName: string; scriptId: string; url: string; lineNumber: number }

@@ -1,5 +1,5 @@
-// A flame graph as SVG: the root at the bottom, its callees above it, each as wide as its share of the time. Readable on light
-// and dark backgrounds; the full text of a box is in its title.
+// A flame graph as SVG: the root at the bottom, its callees above it, each as wide as its share of the time. Readable
+// on light and dark backgrounds; the full text of a box is in its title.
 import { colours, escaped, page } from '../report/svg.ts'
 import type { Frame } from './cpu-profile.ts'
 import { ownerColours } from './owners.ts'

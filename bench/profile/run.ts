@@ -1,5 +1,5 @@
-// Where the service's time goes under a workload: sampled by V8, in a new process for each workload, as a flame graph and a
-// table.
+// Where the service's time goes under a workload: sampled by V8, in a new process for each workload, as a flame graph
+// and a table.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stopProcess } from '../../harness/launch.ts'

@@ -1,5 +1,5 @@
-// Figures over time as SVG: one panel below the other, each with its own axis from zero, on one axis of minutes. The title of a
-// point has its figure.
+// Figures over time as SVG: one panel below the other, each with its own axis from zero, on one axis of minutes. The
+// title of a point has its figure.
 import { linearAxis } from './plot.ts'
 import { type Colour, escaped, page } from './svg.ts'
 

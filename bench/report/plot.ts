@@ -1,5 +1,5 @@
-// A horizontal bar chart as SVG, with a group of bars for each measurement. Readable on light and dark backgrounds. The title of
-// a bar has its value, spread and mark.
+// A horizontal bar chart as SVG, with a group of bars for each measurement. Readable on light and dark backgrounds. The
+// title of a bar has its value, spread and mark.
 import { type Colour, escaped, page } from './svg.ts'
 
 export type Bar = {

@@ -1,5 +1,5 @@
-// A mixed day for some minutes or hours: whether memory and throughput at the end are those of the beginning. Every order of a
-// mixed day is confirmed, so that none accumulate.
+// A mixed day for some minutes or hours: whether memory and throughput at the end are those of the beginning. Every
+// order of a mixed day is confirmed, so that none accumulate.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { megabytesOf } from '../../harness/process-usage.ts'

@@ -1,5 +1,5 @@
-// The result of a soak: the first full minute after the warm-up beside the last one. What grows between them would go on
-// growing.
+// The result of a soak: the first full minute after the warm-up beside the last one. What grows between them would go
+// on growing.
 
 export type Sample = {
   /** When the sample ended, since the start of the soak. */

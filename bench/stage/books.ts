@@ -1,5 +1,5 @@
-// The books a measurement starts with: a PostgreSQL of its own with full durability, rows of earlier traffic, customers with
-// more credits than a measurement can spend, a key for each, a token for the services.
+// The books a measurement starts with: a PostgreSQL of its own with full durability, rows of earlier traffic, customers
+// with more credits than a measurement can spend, a key for each, a token for the services.
 import { hash, randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// One measurement: a load on one contender, and what it costs the contender and the database. Its orders stay in the books
-// until the caller removes them.
+// One measurement: a load on one contender, and what it costs the contender and the database. Its orders stay in the
+// books until the caller removes them.
 import { type Launched, messageOf } from '../../harness/launch.ts'
 import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf } from '../../harness/process-usage.ts'
 import type { LoadInput, LoadMessage } from '../load/main.ts'
@@ -48,7 +48,7 @@ export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wante
     measured: () => awaitMessage(load, 'measured'),
     async finished() {
       // It ends when the last request under way is answered.
-      await load.ended
+      await load.exited
       if (!parts.disposed) await awaitOperations(books)
     },
   }
@@ -98,8 +98,8 @@ async function awaitMessage<Kind extends LoadMessage['kind']>(load: Launched, ki
 const warmConnections = 16
 
 /**
- * Before anything is measured: the first measurement would pay for compiled code and plans. All contenders at once, with a
- * workload that has every request.
+ * Before anything is measured: the first measurement would pay for compiled code and plans. All contenders at once,
+ * with a workload that has every request.
  */
 export async function warmUp(stage: Stage, seconds: number): Promise<void> {
   const wanted: Wanted = { workload: 'mixed day', connections: warmConnections, seconds, warmSeconds: 0 }

@@ -1,5 +1,6 @@
-// Everything a measurement needs: the books, the gateway's sandbox, and the contenders side by side, each a process of its own.
-// The service, the bare routes (no database) and the naive twin (one statement for each request) have the same settings.
+// Everything a measurement needs: the books, the gateway's sandbox, and the contenders side by side, each a process of
+// its own. The service, the bare routes (no database) and the naive twin (one statement for each request) have the same
+// settings.
 import { join } from 'node:path'
 import { type Launched, messageOf } from '../../harness/launch.ts'
 import { databaseUrl } from '../../harness/processes.ts'

@@ -1,5 +1,5 @@
-// The order of the measurements. All contenders of a workload are measured one after the other, in reverse order every other
-// round, so that disturbances affect all of them.
+// The order of the measurements. All contenders of a workload are measured one after the other, in reverse order every
+// other round, so that disturbances affect all of them.
 import type { WorkloadName } from '../load/workloads.ts'
 import { type ContenderName, contenderNames } from '../stage/stage.ts'
 import { busyConnections } from './targets.ts'

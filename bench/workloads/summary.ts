@@ -1,5 +1,5 @@
-// Summarises the measurements. A figure is the median over the rounds; a ratio is taken within a round, where both sides had the
-// same machine, and then its median.
+// Summarises the measurements. A figure is the median over the rounds; a ratio is taken within a round, where both
+// sides had the same machine, and then its median.
 import type { WorkloadName } from '../load/workloads.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import type { Figures } from '../stage/measure.ts'

@@ -1,6 +1,6 @@
-// The action log compared with the operators' requests. An action is logged before it happens, and its end before the answer:
-// so every answered action is there with its arguments and its outcome, and every entry was requested. An end may be missing
-// where the process was killed, or where the service has logged that it could not write it.
+// The action log compared with the operators' requests. An action is logged before it happens, and its end before the
+// answer: so every answered action is there with its arguments and its outcome, and every entry was requested. An end
+// may be missing where the process was killed, or where the service has logged that it could not write it.
 import { readFileSync } from 'node:fs'
 import { contract, type Endpoint } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
@@ -150,8 +150,8 @@ function readExcuses(service: Service): Excuses {
 }
 
 /**
- * Whether the process was killed while the action may have been under way. Every action ends within the shutdown timeout,
- * except a reconciliation.
+ * Whether the process was killed while the action may have been under way. Every action ends within the shutdown
+ * timeout, except a reconciliation.
  */
 function wasKilled(
   { killsMs }: Service,

@@ -1,5 +1,5 @@
-// Every answer by itself: the envelope with a listed code and its status, no unexpected error, no data of another customer,
-// and the right order or catalogue for reads.
+// Every answer by itself: the envelope with a listed code and its status, no unexpected error, no data of another
+// customer, and the right order or catalogue for reads.
 import { packages } from '../../src/payments/packages.ts'
 import type { Call } from '../history.ts'
 import { at, type Check, type Evidence } from './evidence.ts'

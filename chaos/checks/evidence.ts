@@ -1,5 +1,5 @@
-// The evidence for the checks: the recorded answers, and the books and the gateway's journal at the end. Gathered once, when
-// everything is settled.
+// The evidence for the checks: the recorded answers, and the books and the gateway's journal at the end. Gathered once,
+// when everything is settled.
 import { readMovements } from '../../sandbox/journal.ts'
 import type { Movement } from '../../sandbox/payments/movements.ts'
 import type { OrderStatus } from '../../src/payments/order-status.ts'

@@ -1,5 +1,6 @@
-// The console's first page and days at the end: the figures, which the worker adds up by the hour during the run, are the
-// sums over the tables to the won; the days are the totals of the gateway's journal, and those that our operations account for.
+// The console's first page and days at the end: the figures, which the worker adds up by the hour during the run, are
+// the sums over the tables to the won; the days are the totals of the gateway's journal, and those that our operations
+// account for.
 import { koreanDayOf } from '../../src/core/korean-days.ts'
 import type { FinalPages, Totals } from '../operators/final-pages.ts'
 import type { World } from '../world/world.ts'

@@ -1,5 +1,5 @@
-// Customers' keys that operators changed: from a second after its suspension was acknowledged both services refuse a key, and
-// no key is refused without a suspension. At the end the books have what was acknowledged.
+// Customers' keys that operators changed: from a second after its suspension was acknowledged both services refuse a
+// key, and no key is refused without a suspension. At the end the books have what was acknowledged.
 
 import type { Call } from '../history.ts'
 import { suspendedCause } from '../load/client.ts'

@@ -27,8 +27,9 @@ export function readReceived(journalFile: string): Received[] {
 }
 
 /**
- * Before reconciliation: orders that are CONFIRMED although a notification reported their payment as cancelled. Where the
- * lookup for the notification lied, there is a discrepancy, even if an operator has resolved it: reconciliation repairs that.
+ * Before reconciliation: orders that are CONFIRMED although a notification reported their payment as cancelled. Where
+ * the lookup for the notification lied, there is a discrepancy, even if an operator has resolved it: reconciliation
+ * repairs that.
  */
 export async function findIgnoredNotifications({ books, gateway }: World): Promise<string[]> {
   const cancelled = new Set<string>()

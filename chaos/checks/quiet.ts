@@ -1,6 +1,6 @@
 // Waits after the faults until everything is settled without intervention: no operation is open, every notification is
-// processed, orders and holds past their time have expired, every event is delivered, and no balance changes. What is not
-// settled within the limit is stranded.
+// processed, orders and holds past their time have expired, every event is delivered, and no balance changes. What is
+// not settled within the limit is stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type World } from '../world/world.ts'
 

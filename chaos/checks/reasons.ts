@@ -1,5 +1,5 @@
-// Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too early, a
-// discrepancy without a reason.
+// Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
+// early, a discrepancy without a reason.
 import type { World } from '../world/world.ts'
 import { limits } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
@@ -20,7 +20,8 @@ type Refusal = { orderId: string; paymentKey: string; code: string | null }
 
 /**
  * Good: the buyer paid for this order with a card that works, and the payment was not cancelled. A lookup that reports
- * another order for the payment costs the order, and its money is returned: as many may be refused as there were such lies.
+ * another order for the payment costs the order, and its money is returned: as many may be refused as there were such
+ * lies.
  */
 async function refusedGoodPayments({ books }: World, evidence: Evidence, lies: number): Promise<string[]> {
   const rows = await books.query<Refusal>(
@@ -46,8 +47,8 @@ async function earlyExpiries({ books }: World): Promise<string[]> {
 }
 
 /**
- * After a reconciliation with a gateway that lists correctly only these reasons are left. Other discrepancies of the same
- * order stay open: a person has to look at that order anyway.
+ * After a reconciliation with a gateway that lists correctly only these reasons are left. Other discrepancies of the
+ * same order stay open: a person has to look at that order anyway.
  */
 function groundless({ discrepancies, reversals, shop }: Evidence): string[] {
   const takenInPart = new Set(reversals.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))

@@ -1,5 +1,5 @@
-// No log, answer or table has an API key, a service token, a secret of the gateway or of a consumer, a pepper, a webhook
-// token, a session or a password.
+// No log, answer or table has an API key, a service token, a secret of the gateway or of a consumer, a pepper, a
+// webhook token, a session or a password.
 import { readFileSync } from 'node:fs'
 import type { World } from '../world/world.ts'
 import type { Check } from './evidence.ts'

@@ -1,5 +1,5 @@
-// The faults of processes, as a table: how often each strikes, and how. A fault is counted when it has really happened. One
-// whose victim is busy with another fault strikes another process, or waits.
+// The faults of processes, as a table: how often each strikes, and how. A fault is counted when it has really happened.
+// One whose victim is busy with another fault strikes another process, or waits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../harness/random.ts'
 import { behaviours } from '../../sandbox/faults/behaviour.ts'

@@ -1,5 +1,6 @@
-// Decides when each fault strikes. The plan follows from the seed alone: a list of times for each row of the table, at least
-// one each, and a seed of its own for each strike. In which state a strike finds the processes does not follow from it.
+// Decides when each fault strikes. The plan follows from the seed alone: a list of times for each row of the table, at
+// least one each, and a seed of its own for each strike. In which state a strike finds the processes does not follow
+// from it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import type { History } from '../history.ts'

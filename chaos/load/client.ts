@@ -1,6 +1,6 @@
 // A customer's program, or a sibling service. A request without a definite answer is retried with the same values, at
-// either service, with growing pauses. One program in ten never retries; what it has started must be finished without it.
-// A sibling service always retries.
+// either service, with growing pauses. One program in ten never retries; what it has started must be finished without
+// it. A sibling service always retries.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../harness/random.ts'
 import { type Call, type History, judgeAnswer, type Request } from '../history.ts'

@@ -31,8 +31,8 @@ export async function runCommand(
   const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
   const program = startProgram({ args: [...shift, 'src/cli.ts', ...args], environment, logFile, outputFile })
   const late = sleep(killAfterMs, null, { ref: false })
-  if ((await Promise.race([program.ended, late])) === null) program.child.kill('SIGKILL')
-  const { code } = await program.ended
+  if ((await Promise.race([program.exited, late])) === null) program.child.kill('SIGKILL')
+  const { code } = await program.exited
   return { code, stdout: readFileSync(outputFile, 'utf8'), stderr: readFileSync(logFile, 'utf8') }
 }
 
@@ -40,8 +40,8 @@ const dayMs = 86_400_000
 const aheadMs = 120_000
 
 /**
- * Reconciles the whole campaign and a day around it. The command leaves out the last minute, which a real gateway may not
- * list yet; the sandbox lists it at once, so the command's clock is set ahead.
+ * Reconciles the whole campaign and a day around it. The command leaves out the last minute, which a real gateway may
+ * not list yet; the sandbox lists it at once, so the command's clock is set ahead.
  */
 export function runReconciliation(world: World): Promise<CommandResult> {
   const time = (ms: number) => new Date(ms).toISOString()

@@ -1,5 +1,5 @@
-// The load: many clients, each doing one action after the other, chosen by weight from a table. The actions follow from the
-// seed; what happens to them does not.
+// The load: many clients, each doing one action after the other, chosen by weight from a table. The actions follow from
+// the seed; what happens to them does not.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { packageTypes } from '../../src/payments/packages.ts'

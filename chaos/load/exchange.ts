@@ -1,6 +1,6 @@
 // One HTTP exchange of a client that may misbehave: it times out, or drops its connection in the middle of its request,
-// before the answer, or in the middle of the answer. Never throws: an exchange ends with an answer, or with the cause why
-// there is none. Not harness/raw-http.ts: valid requests over a pool of kept connections.
+// before the answer, or in the middle of the answer. Never throws: an exchange ends with an answer, or with the cause
+// why there is none. Not harness/raw-http.ts: valid requests over a pool of kept connections.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 
 export const drops = ['mid-request', 'before-answer', 'mid-answer'] as const

@@ -1,5 +1,5 @@
-// Notifications that the gateway did not send. They can be sent by anyone with the address, so none may have an effect. Each
-// with the statuses that may answer it.
+// Notifications that the gateway did not send. They can be sent by anyone with the address, so none may have an effect.
+// Each with the statuses that may answer it.
 import type { Random } from '../../harness/random.ts'
 import type { KnownOrder } from '../world/shop.ts'
 

@@ -1,6 +1,6 @@
 // Actions on the same orders that do not come from customers: refunds by the platform, cancels in the gateway's own
-// dashboard, whole or partial, and forged notifications. Started one after the other while the faults are on, at times that
-// follow from the seed.
+// dashboard, whole or partial, and forged notifications. Started one after the other while the faults are on, at times
+// that follow from the seed.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'

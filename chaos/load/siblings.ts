@@ -1,6 +1,7 @@
 // The platform's sibling services: over the internal API of either service they spend credits, or hold them and then
-// capture, release or forget them. Each chooses its own references; some are sent several times at once, some again much
-// later with another amount, for another customer, or for the other operation. They retry until the outcome is known.
+// capture, release or forget them. Each chooses its own references; some are sent several times at once, some again
+// much later with another amount, for another customer, or for the other operation. They retry until the outcome is
+// known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Call, EndRequest, HoldRequest, Request, SpendRequest, UseRequest } from '../history.ts'

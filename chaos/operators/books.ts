@@ -1,5 +1,5 @@
-// What operators do with the books: read pages, reconcile, resolve a discrepancy with a note. The next reconciliation finds
-// again what still disagrees.
+// What operators do with the books: read pages, reconcile, resolve a discrepancy with a note. The next reconciliation
+// finds again what still disagrees.
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import type { ConsoleCall } from './console-client.ts'
 import { dataOf } from './console-client.ts'

@@ -1,6 +1,6 @@
-// The console as an operator's browser uses it: over HTTP on the internal listener of either service, with a session cookie
-// and the origin of the page. Every action has a unique reason, by which it is found in the action log. Requests and answers
-// are kept for the checks; the history on disk has them without the keys that an answer shows once.
+// The console as an operator's browser uses it: over HTTP on the internal listener of either service, with a session
+// cookie and the origin of the page. Every action has a unique reason, by which it is found in the action log. Requests
+// and answers are kept for the checks; the history on disk has them without the keys that an answer shows once.
 
 import type { Random } from '../../harness/random.ts'
 import { type Body, contract, type Data, type Endpoint, type Params, type Query } from '../../src/console/contract.ts'
@@ -50,7 +50,9 @@ export type ConsoleRequest<Name extends EndpointName> = {
   service?: Service
 }
 
-/** The command of each action in the action log: repeated here, so that an action that is not logged any more is missed. */
+/**
+ * The command of each action in the action log: repeated here, so that an action that is not logged any more is missed.
+ */
 export const actionNames: Partial<Record<EndpointName, string>> = {
   settleOrder: 'orders settle',
   refundOrder: 'orders refund',

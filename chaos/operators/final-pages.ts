@@ -1,6 +1,6 @@
-// The console at the end: an operator, with the same session, reconciles each day of the campaign and reads the days and the
-// first page. The sums over the tables are read before and after, so that the page is compared with the same moment: unpaid
-// orders still expire.
+// The console at the end: an operator, with the same session, reconciles each day of the campaign and reads the days
+// and the first page. The sums over the tables are read before and after, so that the page is compared with the same
+// moment: unpaid orders still expire.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import type { Data } from '../../src/console/contract.ts'

@@ -1,6 +1,6 @@
-// What operators do with the keys of customers: rotate one, issue a new one and suspend the old one, suspend one for a while.
-// Requests are retried until the outcome is known, because the customer needs a key that works; meanwhile no other operator
-// changes that customer's keys. A suspended key is tried at once and a second later.
+// What operators do with the keys of customers: rotate one, issue a new one and suspend the old one, suspend one for a
+// while. Requests are retried until the outcome is known, because the customer needs a key that works; meanwhile no
+// other operator changes that customer's keys. A suspended key is tried at once and a second later.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EndpointName } from '../../src/console/endpoints.ts'
 import type { Client } from '../load/client.ts'

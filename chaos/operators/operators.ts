@@ -1,5 +1,5 @@
-// The operators of the console. Each does one action after the other, chosen by weight from those that the role allows; some
-// requests are forbidden on purpose. The actions follow from the seed; what happens to them does not.
+// The operators of the console. Each does one action after the other, chosen by weight from those that the role allows;
+// some requests are forbidden on purpose. The actions follow from the seed; what happens to them does not.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import { may, type Permission } from '../../src/operators/permissions.ts'

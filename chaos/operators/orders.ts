@@ -1,5 +1,5 @@
-// What operators do with orders: search, read one's page, settle it with the gateway, refund it after a quote, resend its
-// events. A refund whose answer was lost is retried a few times, and then left to the worker.
+// What operators do with orders: search, read one's page, settle it with the gateway, refund it after a quote, resend
+// its events. A refund whose answer was lost is retried a few times, and then left to the worker.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { History } from '../history.ts'
 import type { Reversal } from '../load/outside-actions.ts'

@@ -1,5 +1,5 @@
-// The operators' accounts and sessions: one operator of each role, whose password needs no change. They sign in with it, at
-// its full cost; tests of their own cover the first password.
+// The operators' accounts and sessions: one operator of each role, whose password needs no change. They sign in with
+// it, at its full cost; tests of their own cover the first password.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'

@@ -1,6 +1,6 @@
 // The platform's consumer of events: an HTTP server in the campaign's own process. Every delivery is verified with the
-// Standard Webhooks library and recorded. It can be unavailable in every way: it fails, hangs, breaks off, answers too late,
-// does not listen. It never answers that it is gone for good (410).
+// Standard Webhooks library and recorded. It can be unavailable in every way: it fails, hangs, breaks off, answers too
+// late, does not listen. It never answers that it is gone for good (410).
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'

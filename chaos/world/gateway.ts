@@ -53,7 +53,7 @@ export function createGateway(settings: GatewaySettings) {
 
   async function kill(): Promise<void> {
     program?.child.kill('SIGKILL')
-    await program?.ended
+    await program?.exited
   }
 
   return {

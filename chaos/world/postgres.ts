@@ -1,5 +1,5 @@
-// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It can be
-// crashed (an immediate shutdown without a checkpoint) and started again at the same address.
+// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It
+// can be crashed (an immediate shutdown without a checkpoint) and started again at the same address.
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'

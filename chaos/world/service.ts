@@ -1,9 +1,9 @@
-// One of the two services under a process manager: a start that fails (the database may be down) is retried, an unexpected
-// end is recorded and followed by a new start. `busy` keeps two faults from striking one process, where the second would
-// undo the first.
+// One of the two services under a process manager: a start that fails (the database may be down) is retried, an
+// unexpected end is recorded and followed by a new start. `busy` keeps two faults from striking one process, where the
+// second would undo the first.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Launched, ProcessEnd } from '../../harness/launch.ts'
+import type { Exit, Launched } from '../../harness/launch.ts'
 import type { ServiceName } from '../history.ts'
 import { startProgram } from './program.ts'
 import { shiftedClock } from './shifted-clock.ts'
@@ -17,8 +17,6 @@ export type ServiceSettings = {
   environment: Record<string, string>
   logFile: string
 }
-
-type Exit = Pick<ProcessEnd, 'code' | 'signal'>
 
 const startLimitMs = 90_000
 const pauseBetweenStartsMs = 300
@@ -55,7 +53,7 @@ export function createService(settings: ServiceSettings) {
       program = starting
       if (await isReady(starting)) {
         now = { clockShiftMs, readyMs: performance.now() }
-        starting.ended.then((ended) => restartUnlessExpected(starting, ended))
+        starting.exited.then((exit) => restartUnlessExpected(starting, exit))
         return
       }
       starting.child.kill('SIGKILL')
@@ -107,7 +105,7 @@ export function createService(settings: ServiceSettings) {
       if (signal === 'SIGKILL') killsMs.push(performance.now())
       ending.child.kill(signal)
       const late = sleep(limitMs, null, { ref: false })
-      const ended = await Promise.race([ending.ended, late])
+      const ended = await Promise.race([ending.exited, late])
       if (ended !== null) return ended
       killsMs.push(performance.now())
       ending.child.kill('SIGKILL')
@@ -119,7 +117,7 @@ export function createService(settings: ServiceSettings) {
       wanted = false
       if (!program || program.isGone()) return
       program.child.kill('SIGKILL')
-      await program.ended
+      await program.exited
     },
   }
 }

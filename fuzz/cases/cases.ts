@@ -1,5 +1,5 @@
-// One case: the bytes of one connection, how they are cut and when the sender closes it. It follows from the seed, the number
-// of the connection and its own number alone, so each can be repeated by itself.
+// One case: the bytes of one connection, how they are cut and when the sender closes it. It follows from the seed, the
+// number of the connection and its own number alone, so each can be repeated by itself.
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Answer } from '../trial/answers.ts'
 import { generatedRequest } from './generated.ts'

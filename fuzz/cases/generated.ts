@@ -1,5 +1,5 @@
-// Requests made from the schemas of the routes: well-formed HTTP, so that each gets exactly one answer, whatever its body,
-// path, key and content type are.
+// Requests made from the schemas of the routes: well-formed HTTP, so that each gets exactly one answer, whatever its
+// body, path, key and content type are.
 import type { Random } from '../../harness/random.ts'
 import { naughtyTexts } from './naughty.ts'
 import { anyRoute, headersOf, type Message, pathOf } from './requests.ts'

@@ -1,5 +1,5 @@
-// Mutations of a request's bytes: what can happen in transit, and what an attacker does who looks for differences between two
-// HTTP parsers. A table by name; which ones are applied follows from the seed alone.
+// Mutations of a request's bytes: what can happen in transit, and what an attacker does who looks for differences
+// between two HTTP parsers. A table by name; which ones are applied follows from the seed alone.
 import type { Random } from '../../harness/random.ts'
 import { naughtyHeaders, naughtyNumbers, naughtyTexts } from './naughty.ts'
 
@@ -79,7 +79,9 @@ function withBody(lines: string[], body: Buffer): Buffer {
   return joined([...lines.filter((line) => !isLength(line)), `Content-Length: ${body.length}`], body)
 }
 
-/** Below and above each limit: of a parameter, a head, a body, a notification, a drained body. The last ones cost most. */
+/**
+ * Below and above each limit: of a parameter, a head, a body, a notification, a drained body. The last ones cost most.
+ */
 const sizes = [120, 300, 4_000, 9_000, 16_384, 16_385, 20_000, 66_000]
 const largeSizes = [140_000, 1_048_576, 1_200_000]
 const largeShare = 0.08

@@ -1,5 +1,5 @@
-// Texts that have broken programs before, by kind: ends of strings, statements and lines, texts that are longer, deeper or of
-// another alphabet than they look, and texts with a special meaning for some parser.
+// Texts that have broken programs before, by kind: ends of strings, statements and lines, texts that are longer, deeper
+// or of another alphabet than they look, and texts with a special meaning for some parser.
 
 export const naughtyTexts: readonly string[] = [
   // empty, and what looks empty

@@ -1,5 +1,5 @@
-// A valid request for each route, and how its answer differs from the answer to any other: by its code and by the fields of
-// its data. Sent unchanged, they show that answers come in the order of their requests.
+// A valid request for each route, and how its answer differs from the answer to any other: by its code and by the
+// fields of its data. Sent unchanged, they show that answers come in the order of their requests.
 import type { Random } from '../../harness/random.ts'
 import { type Answer, bodyOf } from '../trial/answers.ts'
 import { type ListenerName, type Route, routes } from './routes.ts'

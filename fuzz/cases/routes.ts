@@ -1,5 +1,5 @@
-// Every route of the three listeners with its schemas. Those of the two APIs are taken from the files that serve them, so that
-// a new one is never forgotten; the health checks and the gateway's notifications have no schema.
+// Every route of the three listeners with its schemas. Those of the two APIs are taken from the files that serve them,
+// so that a new one is never forgotten; the health checks and the gateway's notifications have no schema.
 import fastify from 'fastify'
 import { type SpendingParts, spendingRoutes } from '../../src/credits/routes.ts'
 import { webhookPath } from '../../src/listeners/webhook.ts'

@@ -1,6 +1,6 @@
-// Cases have stand-ins for everything that differs from run to run: keys, tokens, ids. So the same seed plans the same bytes,
-// and they can be printed without a secret. Just before sending, the real values are filled in, each as long as its stand-in.
-// A stand-in that a mutation has changed stays: a key that was never issued.
+// Cases have stand-ins for everything that differs from run to run: keys, tokens, ids. So the same seed plans the same
+// bytes, and they can be printed without a secret. Just before sending, the real values are filled in, each as long as
+// its stand-in. A stand-in that a mutation has changed stays: a key that was never issued.
 
 export const standIns = {
   apiKey: `cpk_${'K'.repeat(43)}`,

@@ -1,6 +1,6 @@
-// Parses the answers of a connection strictly: status line, headers, a Content-Length, a body of that length, and again.
-// Anything else is a fault with a name; only whether an uncertain request was a HEAD is guessed. Its own parser on purpose:
-// it is an oracle.
+// Parses the answers of a connection strictly: status line, headers, a Content-Length, a body of that length, and
+// again. Anything else is a fault with a name; only whether an uncertain request was a HEAD is guessed. Its own parser
+// on purpose: it is an oracle.
 
 export type Answer = {
   status: number

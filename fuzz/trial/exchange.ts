@@ -1,6 +1,6 @@
-// One connection from its first byte to its end: the bytes are sent in pieces, the answer is collected, and the server has to
-// close within a limit. A sender that has finished half-closes. Not harness/raw-http.ts, which sends everything at once,
-// expects an answer in the envelope and throws when there is none.
+// One connection from its first byte to its end: the bytes are sent in pieces, the answer is collected, and the server
+// has to close within a limit. A sender that has finished half-closes. Not harness/raw-http.ts, which sends everything
+// at once, expects an answer in the envelope and throws when there is none.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sending } from '../cases/cases.ts'

@@ -1,5 +1,5 @@
-// The findings, each with all that is needed to send it again, including the exact bytes. Of one kind only the first ones are
-// kept: a fault of every tenth request would hide all others.
+// The findings, each with all that is needed to send it again, including the exact bytes. Of one kind only the first
+// ones are kept: a fault of every tenth request would hide all others.
 import type { Case } from '../cases/cases.ts'
 import type { Breach } from './oracles.ts'
 

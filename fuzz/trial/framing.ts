@@ -1,5 +1,5 @@
-// How many requests some bytes contain, as far as that is certain: a second parser of HTTP/1.1, narrow on purpose. From the
-// first byte that parsers could read differently, everything is uncertain and only bounds are known.
+// How many requests some bytes contain, as far as that is certain: a second parser of HTTP/1.1, narrow on purpose. From
+// the first byte that parsers could read differently, everything is uncertain and only bounds are known.
 
 export type Framed = {
   /** Each is due one answer, in this order. */

@@ -1,5 +1,5 @@
-// What must be true of every answer, every exchange and every log line, as tables: a name and a function that returns what is
-// wrong. Of the bytes sent they know only what framing.ts is certain of.
+// What must be true of every answer, every exchange and every log line, as tables: a name and a function that returns
+// what is wrong. Of the bytes sent they know only what framing.ts is certain of.
 
 import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'

@@ -1,5 +1,5 @@
-// One of the parallel senders: case after case, each over a connection of its own; ids of new orders and holds in the answers
-// are used in later cases. Cases that keep their connection open are awaited beside the others.
+// One of the parallel senders: case after case, each over a connection of its own; ids of new orders and holds in the
+// answers are used in later cases. Cases that keep their connection open are awaited beside the others.
 
 import { type Case, caseOf } from '../cases/cases.ts'
 import { learn, type Values } from '../cases/stand-ins.ts'

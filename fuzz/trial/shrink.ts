@@ -1,5 +1,5 @@
-// Removes pieces from the bytes of a finding as long as the same oracle still finds it: halves first, then smaller ones. The
-// rest is mostly short enough to be understood.
+// Removes pieces from the bytes of a finding as long as the same oracle still finds it: halves first, then smaller
+// ones. The rest is mostly short enough to be understood.
 
 /** A finding that takes long to show would take hours to shrink. */
 const limitMs = 10_000

@@ -1,5 +1,5 @@
-// Runs a case: fills in the real values, sends the bytes, parses and judges the answers. A finding has the bytes with the
-// stand-ins, so that it has no secret and can be repeated in another run.
+// Runs a case: fills in the real values, sends the bytes, parses and judges the answers. A finding has the bytes with
+// the stand-ins, so that it has no secret and can be repeated in another run.
 
 import type { Case, Sending } from '../cases/cases.ts'
 import type { ListenerName } from '../cases/routes.ts'
@@ -46,8 +46,8 @@ export async function tryCase({ ports, secrets }: Target, tried: Tried, values: 
 }
 
 /**
- * The server closes an idle connection only while a request is incomplete: after a complete one it waits for the next, as it
- * should.
+ * The server closes an idle connection only while a request is incomplete: after a complete one it waits for the next,
+ * as it should.
  */
 function endingFor(sending: Sending, { requests, rest, headsInRest }: Framed): Sending {
   const isOpen = rest === 'incomplete' || (rest === 'uncertain' && headsInRest + requests.length === 0)

@@ -1,5 +1,5 @@
-// The request with which the browser script opens the window, and the SDK's error code for each mistake. The script checks
-// nothing of this itself: the rules are in one place, and no page can bypass them.
+// The request with which the browser script opens the window, and the SDK's error code for each mistake. The script
+// checks nothing of this itself: the rules are in one place, and no page can bypass them.
 
 export type CheckoutRequest = {
   product: 'payment' | 'widgets'

@@ -1,7 +1,7 @@
-// Checkout sessions: one payment window each, from the script's request to the redirect back to the shop. They are in memory,
-// beside the payment in the journal: after a restart the buyer starts again, and nothing is charged before confirm anyway. A
-// session ends once; a buyer who comes back sees how it ended, and paying again leads to the same redirect, never to a second
-// payment.
+// Checkout sessions: one payment window each, from the script's request to the redirect back to the shop. They are in
+// memory, beside the payment in the journal: after a restart the buyer starts again, and nothing is charged before
+// confirm anyway. A session ends once; a buyer who comes back sees how it ended, and paying again leads to the same
+// redirect, never to a second payment.
 
 import { randomBytes } from 'node:crypto'
 import type { JournalEntry } from '../journal.ts'

@@ -1,5 +1,5 @@
-// The texts of the checkout page in both languages, and how the language is chosen: the visible switch, then the browser's
-// preference, then Korean, the language of the gateway.
+// The texts of the checkout page in both languages, and how the language is chosen: the visible switch, then the
+// browser's preference, then Korean, the language of the gateway.
 
 import type { CardName } from './cards.ts'
 

@@ -1,7 +1,7 @@
-// Faults on demand that Toss's own test mode cannot produce: failures, resets and silence before or after the money moved,
-// refusals that decide nothing, garbled answers, webhooks that come twice, late, in the wrong order or never. A request or a
-// webhook takes the first fault of the list that applies to it and has times left, so `times: 2` affects two requests, replays
-// included. List and counts are in memory: a restart clears them.
+// Faults on demand that Toss's own test mode cannot produce: failures, resets and silence before or after the money
+// moved, refusals that decide nothing, garbled answers, webhooks that come twice, late, in the wrong order or never. A
+// request or a webhook takes the first fault of the list that applies to it and has times left, so `times: 2` affects
+// two requests, replays included. List and counts are in memory: a restart clears them.
 
 import type { FastifyReply } from 'fastify'
 import { type ErrorAnswer, errorAnswer } from '../protocol/errors.ts'
@@ -15,8 +15,8 @@ export type Operation = (typeof operations)[number]
 type Effect = {
   on: readonly Operation[]
   /**
-   * Before the work, which then does not happen, or after it. `instead` is before it too, but not for replays: a key that
-   * has its answer gets that answer.
+   * Before the work, which then does not happen, or after it. `instead` is before it too, but not for replays: a key
+   * that has its answer gets that answer.
    */
   moment: 'before' | 'instead' | 'after' | 'none'
   /** What is answered instead. */

@@ -1,6 +1,6 @@
-// What can happen to an answer between the gateway and a client: a page of a proxy, a part of the answer, nothing, or an answer
-// about another payment. The work is done by then, and the true answer is bound to the idempotency key: a retry with the same
-// key gets it.
+// What can happen to an answer between the gateway and a client: a page of a proxy, a part of the answer, nothing, or
+// an answer about another payment. The work is done by then, and the true answer is bound to the idempotency key: a
+// retry with the same key gets it.
 
 import { bodyOf } from '../payments/payment-object.ts'
 import type { Answer, Payment } from '../payments/payments.ts'

@@ -1,6 +1,6 @@
-// POST /v1/payments/{paymentKey}/cancel: refunds the balance or a part of it. Follows two behaviours of Toss that were seen
-// live: a payment emptied by partial cancels stays PARTIAL_CANCELED, and cancelling an empty payment is refused with a code
-// that depends on how it became empty.
+// POST /v1/payments/{paymentKey}/cancel: refunds the balance or a part of it. Follows two behaviours of Toss that were
+// seen live: a payment emptied by partial cancels stays PARTIAL_CANCELED, and cancelling an empty payment is refused
+// with a code that depends on how it became empty.
 
 import type { ErrorCode } from '../protocol/errors.ts'
 import { findBreach, integer, optional, text } from '../protocol/fields.ts'

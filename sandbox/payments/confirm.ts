@@ -57,8 +57,8 @@ export function confirm({ payments, strict, behaviour }: ConfirmRules, body: unk
 }
 
 /**
- * A key the sandbox did not issue counts as a checkout that was finished for exactly this order and amount, so that the whole
- * flow works with curl alone. Some prefixes of the key choose another outcome.
+ * A key the sandbox did not issue counts as a checkout that was finished for exactly this order and amount, so that the
+ * whole flow works with curl alone. Some prefixes of the key choose another outcome.
  */
 function madeUpCheckout(request: { paymentKey: string; orderId: string; amount: number }): Checkout | null {
   if (request.paymentKey.startsWith('missing_')) return null

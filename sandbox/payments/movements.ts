@@ -1,5 +1,5 @@
-// The movements of money: one for each approval, one for each cancel, in the order of time. A payment is written once for each
-// movement, so a payment value represents its last movement.
+// The movements of money: one for each approval, one for each cancel, in the order of time. A payment is written once
+// for each movement, so a payment value represents its last movement.
 
 import type { Payment } from './payments.ts'
 

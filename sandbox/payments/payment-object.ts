@@ -1,6 +1,6 @@
-// The Payment object of the protocol (version 2022-11-16): every member present, null where unused, Korean literals where Toss
-// has them. A pure function of the payment: an idempotent replay renders the stored payment again and must be the same byte
-// for byte, so nothing here may read a clock or an address.
+// The Payment object of the protocol (version 2022-11-16): every member present, null where unused, Korean literals
+// where Toss has them. A pure function of the payment: an idempotent replay renders the stored payment again and must
+// be the same byte for byte, so nothing here may read a clock or an address.
 
 import { type Answer, balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
 

@@ -1,6 +1,6 @@
-// The payments in memory, and how one begins: a buyer opens the checkout and authenticates there, nothing is charged yet. A
-// payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing: its results take
-// effect when they are in the journal (state.ts), which calls `put` for replayed and new values alike.
+// The payments in memory, and how one begins: a buyer opens the checkout and authenticates there, nothing is charged
+// yet. A payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing: its
+// results take effect when they are in the journal (state.ts), which calls `put` for replayed and new values alike.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type ErrorAnswer, type ErrorCode, errorAnswer } from '../protocol/errors.ts'

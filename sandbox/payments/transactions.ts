@@ -1,5 +1,5 @@
-// GET /v1/transactions: the list a shop reconciles its books with. One row for each approval and each cancel, filtered and
-// ordered by the time of the movement; a page begins after the last transactionKey of the one before.
+// GET /v1/transactions: the list a shop reconciles its books with. One row for each approval and each cancel, filtered
+// and ordered by the time of the movement; a page begins after the last transactionKey of the one before.
 
 import type { Behaviour } from '../faults/behaviour.ts'
 import type { ErrorCode } from '../protocol/errors.ts'

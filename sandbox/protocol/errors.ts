@@ -1,6 +1,7 @@
-// The error codes of the Toss protocol the sandbox can answer with: everything it refuses by itself, plus the whole tables of
-// confirm, cancel and lookup and the general ones, so that any can be requested by name (test-code.ts). A code has one HTTP
-// status. The messages are ours, in English; Toss words them in Korean and changes them at will, so no client may match them.
+// The error codes of the Toss protocol the sandbox can answer with: everything it refuses by itself, plus the whole
+// tables of confirm, cancel and lookup and the general ones, so that any can be requested by name (test-code.ts). A
+// code has one HTTP status. The messages are ours, in English; Toss words them in Korean and changes them at will, so
+// no client may match them.
 
 export const errorCodes = {
   // Authentication, routing, idempotency

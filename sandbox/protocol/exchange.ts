@@ -1,6 +1,6 @@
 // One request of the Toss protocol from arrival to answer: idempotency key, fault, work, journal, answer. The work is
-// synchronous, so no request ever sees another one half done; its changes are in the journal before anything is sent. A fault
-// after the work therefore loses the answer only, never the money or the idempotency record.
+// synchronous, so no request ever sees another one half done; its changes are in the journal before anything is sent. A
+// fault after the work therefore loses the answer only, never the money or the idempotency record.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,6 +1,6 @@
 // Idempotency-Key as Toss keeps it: an answer, 4xx included, belongs to (secret key, method, path, key) for 15 days;
-// the body is not part of that. An answer is kept as its source value instead of as bytes (a payment is a fifth of its JSON);
-// payment-object.ts renders the same bytes every time.
+// the body is not part of that. An answer is kept as its source value instead of as bytes (a payment is a fifth of its
+// JSON); payment-object.ts renders the same bytes every time.
 
 import { hash } from 'node:crypto'
 import type { Behaviour } from '../faults/behaviour.ts'

@@ -1,5 +1,5 @@
-// The header TossPayments-Test-Code: with a test key any error can be requested by name, whatever the request is. It comes
-// before everything but authentication: nothing is read, done or stored. Live keys ignore it.
+// The header TossPayments-Test-Code: with a test key any error can be requested by name, whatever the request is. It
+// comes before everything but authentication: nothing is read, done or stored. Live keys ignore it.
 
 import { type ErrorAnswer, errorAnswer, isErrorCode } from './errors.ts'
 

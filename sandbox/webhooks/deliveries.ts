@@ -1,5 +1,5 @@
-// The webhooks in memory: which changes of a payment are notified, how far each notification is and what comes next. Like
-// payments.ts it writes nothing: announcements and progress take effect when they are in the journal.
+// The webhooks in memory: which changes of a payment are notified, how far each notification is and what comes next.
+// Like payments.ts it writes nothing: announcements and progress take effect when they are in the journal.
 
 import type { Behaviour } from '../faults/behaviour.ts'
 import type { Faults, WebhookFaultKind } from '../faults/faults.ts'

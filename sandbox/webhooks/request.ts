@@ -1,5 +1,5 @@
-// One attempt to deliver a webhook: the allowed addresses, the request, and the result. Redirects are not followed, and only
-// loopback addresses are accepted: the sandbox must never send requests to another machine.
+// One attempt to deliver a webhook: the allowed addresses, the request, and the result. Redirects are not followed, and
+// only loopback addresses are accepted: the sandbox must never send requests to another machine.
 
 import { type Dispatcher, request } from 'undici'
 import { paymentObject } from '../payments/payment-object.ts'

@@ -1,6 +1,6 @@
-// Delivers webhooks: when each attempt is due, and how many are under way. No request waits for a delivery. One that was under
-// way when the sandbox stopped is repeated after the next start: at least once, never lost. While no URL is registered, nothing
-// is announced, and earlier announcements wait.
+// Delivers webhooks: when each attempt is due, and how many are under way. No request waits for a delivery. One that
+// was under way when the sandbox stopped is repeated after the next start: at least once, never lost. While no URL is
+// registered, nothing is announced, and earlier announcements wait.
 
 import { Agent } from 'undici'
 import type { Clock } from '../clock.ts'

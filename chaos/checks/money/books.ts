@@ -1,5 +1,5 @@
-// The books by themselves: the snapshots of the watch, the audit at the end, and that no ledger entry has changed since it
-// was first read.
+// The books by themselves: the snapshots of the watch, the audit at the end, and that no ledger entry has changed since
+// it was first read.
 
 import { runCommand } from '../../load/commands.ts'
 import type { Books } from '../../world/postgres.ts'

@@ -1,5 +1,5 @@
-// Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the matching
-// ledger entry; and a request that came too late was answered with how the hold had ended.
+// Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the
+// matching ledger entry; and a request that came too late was answered with how the hold had ended.
 import type { HoldState } from '../../../src/credits/holds.sql.ts'
 import type { Call, Data, EndRequest } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'

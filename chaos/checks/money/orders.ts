@@ -56,7 +56,10 @@ const told: { text: RegExp; states: OrderStatus[] }[] = [
 
 type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
 
-/** A confirm that joined another in the same process may be answered from a moment before it: only the lower bound counts. */
+/**
+ * A confirm that joined another in the same process may be answered from a moment before it: only the lower bound
+ * counts.
+ */
 function statesIn({ request, outcome }: Call): OrderStatus[] {
   if (outcome.kind === 'ok' && request.op === 'status' && !Array.isArray(outcome.data)) {
     return [outcome.data.status as OrderStatus]

@@ -1,5 +1,5 @@
-// What the sibling services took from each customer and when, by the answers to them: the other half of a balance, beside the
-// orders. The books are used only for requests that succeeded and whose answer was lost.
+// What the sibling services took from each customer and when, by the answers to them: the other half of a balance,
+// beside the orders. The books are used only for requests that succeeded and whose answer was lost.
 import type { Call, Data, EndRequest, UseRequest } from '../../history.ts'
 import { type Evidence, useKey } from '../evidence.ts'
 import type { BookedUse } from './booked.ts'

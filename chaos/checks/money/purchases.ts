@@ -1,5 +1,5 @@
-// Section 4.1 over the whole history: acknowledged orders are in the books, refused ones are not, one order for a key, and
-// every order in the books was requested by its owner.
+// Section 4.1 over the whole history: acknowledged orders are in the books, refused ones are not, one order for a key,
+// and every order in the books was requested by its owner.
 import { packageOf } from '../../../src/payments/packages.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
 

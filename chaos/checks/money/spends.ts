@@ -1,5 +1,5 @@
-// The answers to sibling services compared with the ledger: a reference is used once, for a spend or a hold, and every answer
-// about it is the same. A refusal for lack of credits has to be right.
+// The answers to sibling services compared with the ledger: a reference is used once, for a spend or a hold, and every
+// answer about it is the same. A refusal for lack of credits has to be right.
 import type { Call, Data, HoldRequest, SpendRequest, UseRequest } from '../../history.ts'
 import { at, type Check, type Evidence, useKey } from '../evidence.ts'
 import type { BookedUse, Step } from './booked.ts'
@@ -82,8 +82,8 @@ const never = Number.POSITIVE_INFINITY
 const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFINITY }
 
 /**
- * The available credits in the refusal must have been the balance at some moment of the call, before anything was booked with
- * the reference: an earlier request without an answer may arrive later, and find the credits.
+ * The available credits in the refusal must have been the balance at some moment of the call, before anything was
+ * booked with the reference: an earlier request without an answer may arrive later, and find the credits.
  */
 function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, call: UseCall): string | null {
   const { request, outcome, invokedAtMs, endedAtMs } = call

@@ -1,5 +1,5 @@
-// Reads the books every two seconds during the run. Invariants have to hold in every snapshot: the rules of the audit, and
-// the sums below, which follow another way. A ledger entry that was read once never changes.
+// Reads the books every two seconds during the run. Invariants have to hold in every snapshot: the rules of the audit,
+// and the sums below, which follow another way. A ledger entry that was read once never changes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'

@@ -1,6 +1,6 @@
-// The browser script of the sandbox, in place of Toss's own v2 SDK: defines window.TossPayments with payment() and widgets(),
-// redirect mode. The sandbox checks requests; this script checks only what must be known before one is sent. Styles are set
-// through the DOM, so that a shop's content security policy needs no exception for them.
+// The browser script of the sandbox, in place of Toss's own v2 SDK: defines window.TossPayments with payment() and
+// widgets(), redirect mode. The sandbox checks requests; this script checks only what must be known before one is sent.
+// Styles are set through the DOM, so that a shop's content security policy needs no exception for them.
 ;(() => {
   const sandboxUrl = new URL(document.currentScript.src).origin
   const ANONYMOUS = '@@ANONYMOUS'
