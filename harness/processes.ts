@@ -1,6 +1,6 @@
-// The service and its command line as processes of their own: started as a person starts them, told apart by their
-// DATA_DIR, ended by process id. What a test started is gone after it, the embedded PostgreSQL of a killed service
-// and what it keeps outside of DATA_DIR included.
+// The service and its CLI as processes: started as a person starts them, each with its own DATA_DIR, ended by process
+// id. What a test started is gone after it, including the embedded PostgreSQL of a killed service and its files outside
+// of DATA_DIR.
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,15 +29,15 @@ const startLimitMs = 30_000
 const runLimitMs = 30_000
 const outputGraceMs = 100
 
-/** As a shell has them: nothing of the settings of whoever runs the tests, nothing of an npm around us. */
+/** As in a fresh shell: without the settings of the developer or of npm. */
 export function bareEnvironment(settings: Environment = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR, ...settings }
 }
 
-/** Free ports everywhere, so that test files do not meet. */
+/** Any free ports, so that test files do not collide. */
 const anyPorts = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0' }
-/** Takes a third off the half hundred starts of the process tests; undefined where the start itself is measured. */
+/** Saves a third of the fifty starts of the process tests; undefined where the start itself is measured. */
 const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile') }
 
 function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
@@ -46,7 +46,7 @@ function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv 
 
 const cleanUps = new WeakMap<Cleaner, AsyncDisposableStack>()
 
-/** What came last goes first: a process before its directory. node:test goes the other way round. */
+/** In reverse order: a process before its directory. node:test runs `after` in order. */
 export function defer(t: Cleaner, cleanUp: () => unknown): void {
   let stack = cleanUps.get(t)
   if (!stack) {
@@ -60,7 +60,7 @@ export function defer(t: Cleaner, cleanUp: () => unknown): void {
   })
 }
 
-/** Mode 755 lets the server's user in, as an ordinary directory does; 700 is what mktemp -d makes. */
+/** Mode 755 gives the database server's user access, as an ordinary directory does; mktemp -d makes 700. */
 export function newDirectory(t: Cleaner, mode = 0o755): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'prepaid-credits-process-'))
   fs.chmodSync(directory, mode)
@@ -73,7 +73,7 @@ export function newDataDir(t: Cleaner): string {
   return cleanedUp(t, join(newDirectory(t), 'data'))
 }
 
-/** The same as a stopped one, in a tenth of the time of a first start. */
+/** A copy of a stopped one, in a tenth of the time of a first start. */
 export function copyDataDir(t: Cleaner, stopped: string): string {
   const dataDir = newDataDir(t)
   assert.equal(spawnSync('cp', ['-a', stopped, dataDir]).status, 0)
@@ -93,7 +93,7 @@ export function clusterOf(dataDir: string): string {
   return join(fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8').trim() : dataDir, 'postgres')
 }
 
-/** All that lives in the cluster's directory: the server and every process it made. A zombie has no directory. */
+/** All processes in the cluster's directory: the server and its children. A zombie has no directory. */
 export function postgresProcesses(dataDir: string): number[] {
   const cluster = clusterOf(dataDir)
   if (process.platform !== 'linux') return [findPostmaster(cluster)?.pid ?? []].flat()
@@ -112,7 +112,7 @@ export function processIdFile(dataDir: string): string | null {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : null
 }
 
-/** Nothing of the service is left but its data. */
+/** Only the data of the service is left. */
 export function assertNothingRuns(dataDir: string): void {
   assert.deepEqual(postgresProcesses(dataDir), [])
   assert.equal(processIdFile(dataDir), null)
@@ -155,7 +155,7 @@ export function runCommand(t: Cleaner, dataDir: string, args: string[], settings
   return runToItsEnd(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
 }
 
-/** A service that is to end by itself. */
+/** A service that ends by itself. */
 export function runService(t: Cleaner, dataDir: string, settings: Environment = {}): Promise<Ended> {
   return runToItsEnd(t, [...flags, 'src/main.ts'], settingsFor(dataDir, settings))
 }
@@ -166,12 +166,12 @@ export function runScript(t: Cleaner, script: string, settings: Environment): Pr
 
 export type RunningService = Awaited<ReturnType<typeof startService>>
 
-/** What `npm start` runs, until /readyz says 200. */
+/** What `npm start` runs, until /readyz returns 200. */
 export function startService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   return waitUntilReady(() => launchService(t, dataDir, settings))
 }
 
-/** The same, not waited for. */
+/** The same, without waiting for it. */
 export function launchService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   const env = settingsFor(dataDir, settings)
   return launch(t, process.execPath, [...flags, 'src/main.ts'], { cwd: repository, env })
@@ -220,7 +220,7 @@ export function demoKeyIn(stdout: string): string | undefined {
   return /^ {2}KEY=(cpk_\w+)$/m.exec(stdout)?.[1]
 }
 
-/** The embedded database of a running service, as an operator would look into it. */
+/** A connection to the embedded database of a running service. */
 export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDatabase> {
   const { connection } = await startEmbedded({ dataDir })
   const pool = createPool({ connection, maxConnections: 2, log: silentLog })
@@ -244,7 +244,7 @@ export function databaseUrl({ host, port, user, password, database }: ServerConn
   return `postgres:///${database}?${new URLSearchParams({ host, port: `${port}`, user, password })}`
 }
 
-/** A port that somebody else listens on. */
+/** A port in use by another listener. */
 export async function takePort(t: Cleaner): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -256,7 +256,7 @@ export async function takePort(t: Cleaner): Promise<string> {
 
 export type Caller = ReturnType<typeof callerOf>
 
-/** A customer's program: the endpoints it needs, and nothing about how the service is built. */
+/** A customer's program: the endpoints it needs, independent of the service's code. */
 export function callerOf(publicUrl: string, apiKey: string) {
   async function call<Data>(path: string, body?: object, headers: Record<string, string> = {}) {
     const json = body && { 'content-type': 'application/json' }
@@ -274,7 +274,7 @@ export function callerOf(publicUrl: string, apiKey: string) {
         { packageType },
         { ...(idempotencyKey && { 'x-idempotency-key': idempotencyKey }) },
       ),
-    /** With a payment key of the caller's own making, which the sandbox takes for a finished checkout. */
+    /** With a made-up payment key, which the sandbox accepts as a finished checkout. */
     confirm: (orderId: string, amount: number) =>
       call<{ totalCredits: number }>('confirm', { orderId, paymentKey: `pay_${orderId}`, amount }),
     status: async (orderId: string) => (await call<{ status: string }>(orderId)).body.data.status,

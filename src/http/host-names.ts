@@ -1,6 +1,6 @@
 // Which Host a listener for the inside answers to. A page of another site can have its name lead to this machine (DNS rebinding)
 // and is then of one origin with what listens here; its requests carry that name. An address or localhost cannot be such a name,
-// every other name has to be configured.
+// every other name has to be configured. The sandbox and the example shop have copies of the check: they import nothing of src/.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { type Refusal, refuseFields } from '../core/errors.ts'
