@@ -1,17 +1,18 @@
-// `npm run bench`: measures the service beside its ceilings. Starts all it needs and ends it, Ctrl-C included; says on
-// stderr how it goes, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
+// `npm run bench`: measures the service beside its ceilings. Starts all it needs and ends it, also on Ctrl-C; logs its
+// progress on stderr, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
 // measurement failed; 2: wrong arguments.
+import { WrongArguments } from '../harness/options.ts'
 import { runGrowth } from './growth/run.ts'
-import { type Options, readOptions, type Takes, WrongArguments } from './options.ts'
+import { type Options, readOptions, type Takes } from './options.ts'
 import { overloaded } from './overload/plan.ts'
 import { runOverload } from './overload/run.ts'
 import { runPages } from './pages/run.ts'
 import { runProfile } from './profile/run.ts'
-import { say } from './report/progress.ts'
+import { logLine } from './report/progress.ts'
 import { runSoak } from './soak/run.ts'
 import { runWorkloads } from './workloads/run.ts'
 
-/** Says whether everything was measured. What it starts is ended with `parts`. */
+/** Returns whether everything was measured. What it starts ends with `parts`. */
 type Run = (options: Options, parts: AsyncDisposableStack) => Promise<boolean>
 
 const runs: Record<string, Run> = {
@@ -23,7 +24,6 @@ const runs: Record<string, Run> = {
   pages: runPages,
 }
 
-/** `workloads` takes all that there is but minutes. */
 const takes: Record<string, Takes> = {
   overload: { options: ['seconds', 'rounds', 'workloads', 'out'], can: overloaded },
   soak: { options: ['minutes', 'out'] },
@@ -34,7 +34,7 @@ const takes: Record<string, Takes> = {
 
 async function main(args: string[]): Promise<boolean> {
   const options = readOptions(args, Object.keys(runs), takes)
-  const run = runs[options.word] as Run
+  const run = runs[options.measurement] as Run
   await using parts = new AsyncDisposableStack()
   const interrupted = Promise.withResolvers<never>()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -46,6 +46,6 @@ async function main(args: string[]): Promise<boolean> {
 try {
   process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error))
+  logLine(error instanceof Error ? error.message : String(error))
   process.exitCode = error instanceof WrongArguments ? 2 : 1
 }

@@ -1,15 +1,13 @@
-// The command line of the measurements. Everything has a default, so that `npm run bench` alone is a whole run; whatever
-// is wrong with the arguments is one line for people, and the usage.
+// The command line of the measurements. Every option has a default, so `npm run bench` alone is a whole run.
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { mostMinutes, readArguments, readList, readOneOf, readWholeNumber } from '../harness/options.ts'
 import { type WorkloadName, workloadNames } from './load/workloads.ts'
 
 /** How many orders the big books have, or where they are already; those that commands read whole; whether they stay. */
 export type BigBooksOptions = { orders: number; linear: number; books: string | undefined; keep: boolean }
 
 export type Options = {
-  /** Which of the measurements. */
-  word: string
+  measurement: string
   seconds: number
   rounds: number
   /** Of the soak. */
@@ -24,17 +22,11 @@ export type Options = {
   pgbench: boolean
 }
 
-export class WrongArguments extends Error {
-  override name = 'WrongArguments'
-}
-
-const mostSeconds = 3_600
-const mostRounds = 100
-const mostMinutes = 24 * 60
-const leastOrders = 20_000
-const mostOrders = 100_000_000
-const mostConnections = 1_024
-const results = fileURLToPath(new URL('./results', import.meta.url))
+const secondsRange = { least: 1, most: 3_600 }
+const roundsRange = { least: 1, most: 100 }
+const minutesRange = { least: 1, most: mostMinutes }
+const ordersRange = { least: 20_000, most: 100_000_000 }
+const connectionsRange = { least: 1, most: 1_024 }
 
 const defaults = {
   seconds: '3',
@@ -43,7 +35,7 @@ const defaults = {
   orders: '5000000',
   linear: '200000',
   connections: '1,64,256',
-  out: results,
+  out: fileURLToPath(new URL('./results', import.meta.url)),
 }
 const options = {
   seconds: { type: 'string' },
@@ -61,43 +53,45 @@ const options = {
 
 type OptionName = keyof typeof options
 
-/** What a word takes, and the workloads it can measure: all of them unless told, by default those of `workloads`. */
+/**
+ * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can).
+ */
 export type Takes = {
   options: readonly OptionName[]
   can?: readonly WorkloadName[]
   workloads?: readonly WorkloadName[]
 }
 
-const takesUnlessTold: Takes = {
+const takesByDefault: Takes = {
   options: ['seconds', 'rounds', 'connections', 'workloads', 'out', 'no-pgbench'],
 }
 
-/** The first word is the default. */
-export function readOptions(args: string[], words: string[], takes: Record<string, Takes> = {}): Options {
-  try {
-    const { values, positionals } = parseArgs({ args, options, strict: true, allowPositionals: true })
-    const [first = words[0] ?? '', ...more] = positionals
+/** The first measurement is the default. */
+export function readOptions(args: string[], measurements: string[], takes: Record<string, Takes> = {}): Options {
+  const commandLine = { options, usage: `\n${usageOf(measurements)}`, allowPositionals: true }
+  return readArguments(args, commandLine, (values, positionals) => {
+    const [first = measurements[0] ?? '', ...more] = positionals
     if (more.length > 0) throw new Error(`one measurement at a time, got "${positionals.join(' ')}"`)
-    const word = readOneOf('what to measure', first, words)
-    const taken = takes[word] ?? takesUnlessTold
+    const measurement = readOneOf('what to measure', first, measurements)
+    const taken = takes[measurement] ?? takesByDefault
     const wrong = (Object.keys(values) as OptionName[]).find((name) => !taken.options.includes(name))
-    if (wrong) throw new Error(`--${wrong}: ${word} does not take it`)
+    if (wrong) throw new Error(`--${wrong}: ${measurement} does not take it`)
     const { seconds, rounds, minutes, orders, linear, connections, out } = { ...defaults, ...values }
     const { can = workloadNames, workloads: some = can } = taken
     return {
-      word,
-      seconds: readNumber('--seconds', seconds, mostSeconds),
-      rounds: readNumber('--rounds', rounds, mostRounds),
-      ...(taken.options.includes('minutes') && { minutes: readNumber('--minutes', minutes, mostMinutes) }),
+      measurement,
+      seconds: readWholeNumber('--seconds', seconds, secondsRange),
+      rounds: readWholeNumber('--rounds', rounds, roundsRange),
+      ...(taken.options.includes('minutes') && { minutes: readWholeNumber('--minutes', minutes, minutesRange) }),
       ...(taken.options.includes('orders') && {
         big: {
-          orders: readNumber('--orders', orders, mostOrders, leastOrders),
-          linear: readNumber('--linear', linear, mostOrders, leastOrders),
+          orders: readWholeNumber('--orders', orders, ordersRange),
+          linear: readWholeNumber('--linear', linear, ordersRange),
           books: values.books,
           keep: values.keep ?? false,
         },
       }),
-      connections: readList(connections).map((each) => readNumber('--connections', each, mostConnections)),
+      connections: readList(connections).map((each) => readWholeNumber('--connections', each, connectionsRange)),
       workloads:
         values.workloads === undefined
           ? [...some]
@@ -105,31 +99,12 @@ export function readOptions(args: string[], words: string[], takes: Record<strin
       out,
       pgbench: !values['no-pgbench'],
     }
-  } catch (error) {
-    throw new WrongArguments(`${String((error as Error).message).split('\n')[0]}\n${usageOf(words)}`)
-  }
+  })
 }
 
-/** Each once: the same measured twice in a round would be taken for two rounds. */
-function readList(text: string): string[] {
-  return [...new Set(text.split(',').map((each) => each.trim()))]
-}
-
-function readNumber(name: string, text: string, most: number, least = 1): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= least && number <= most) return number
-  throw new Error(`${name}: expected a whole number from ${least} to ${most}, got "${text}"`)
-}
-
-function readOneOf<Name extends string>(what: string, text: string, names: readonly Name[]): Name {
-  const found = names.find((name) => name === text)
-  if (found) return found
-  throw new Error(`${what}: expected one of ${names.join(', ')}, got "${text}"`)
-}
-
-function usageOf(words: string[]): string {
+function usageOf(measurements: string[]): string {
   return (
-    `npm run bench -- [${words.join('|')}] [--seconds 3] [--rounds 3] [--connections 1,64,256] ` +
+    `npm run bench -- [${measurements.join('|')}] [--seconds 3] [--rounds 3] [--connections 1,64,256] ` +
     '[--workloads "purchase,balance"] [--out bench/results] [--no-pgbench]; ' +
     'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
     'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +

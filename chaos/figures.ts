@@ -1,11 +1,11 @@
-// What a run amounts to, in numbers: what was asked and answered, what happened to the money, what the services went
-// through. Gathered at the end, from the history, the books, the journal and the logs.
+// The figures of a run: requests and answers, what happened to the money, how often the services were restarted.
+// Counted at the end from the history, the books, the journal and the logs.
 import { readFileSync } from 'node:fs'
 import type { EndpointName } from '../src/console/endpoints.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
-import type { DeskCall } from './desk/console.ts'
 import type { Call } from './history.ts'
 import { suspendedCause } from './load/client.ts'
+import type { ConsoleCall } from './operators/console-client.ts'
 import type { Service } from './world/service.ts'
 import type { World } from './world/world.ts'
 
@@ -42,7 +42,7 @@ export async function countFigures(world: World, evidence: Evidence, faultsFromM
     ),
     ...countSpending(evidence),
     ...(await countEvents(world)),
-    ...countDesk(evidence),
+    ...countOperatorCalls(evidence),
     ...operations,
     'recovered by the worker (log)': log.recovered,
     'commits in doubt (log)': log.ambiguous,
@@ -53,7 +53,7 @@ export async function countFigures(world: World, evidence: Evidence, faultsFromM
   }
 }
 
-/** What was asked for counts by its reference, however often it was asked. */
+/** Requests count by reference, however often each was sent. */
 function countSpending({ callsOf, uses, holds }: Evidence): Figures {
   const references = (calls: { request: { customer: number; reference: string } }[]) =>
     new Set(calls.map(({ request }) => `${request.customer}/${request.reference}`)).size
@@ -66,7 +66,7 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     holds: references(callsOf.hold),
     'holds that went through': holds.size,
     'spends and holds refused for lack of credits': refused('BUS002'),
-    'spends and holds refused as used otherwise': refused('VAL003'),
+    'spends and holds refused because the reference was used differently': refused('VAL003'),
     'holds captured': inState('CAPTURED'),
     'holds released': inState('RELEASED'),
     'holds expired': inState('EXPIRED'),
@@ -77,16 +77,16 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
   }
 }
 
-/** What operators were answered. A rotation makes a key and suspends one. */
-function countDesk({ desk, calls }: Evidence): Figures {
-  const told = desk.filter(({ outcome }) => outcome.kind === 'ok')
-  const of = (...endpoints: EndpointName[]) => told.filter(({ endpoint }) => endpoints.includes(endpoint)).length
-  const isOlder = ({ sessionFromMs, processFromMs }: DeskCall) =>
+/** Answers to operators. A rotation issues a key and suspends one. */
+function countOperatorCalls({ consoleCalls, calls }: Evidence): Figures {
+  const succeeded = consoleCalls.filter(({ outcome }) => outcome.kind === 'ok')
+  const of = (...endpoints: EndpointName[]) => succeeded.filter(({ endpoint }) => endpoints.includes(endpoint)).length
+  const isOlder = ({ sessionFromMs, processFromMs }: ConsoleCall) =>
     sessionFromMs !== null && sessionFromMs < processFromMs
   return {
-    'operator calls': desk.length,
-    'operator calls that were answered': desk.filter(({ outcome }) => outcome.kind !== 'info').length,
-    'operator calls with a session from before a restart': told.filter(isOlder).length,
+    'operator calls': consoleCalls.length,
+    'operator calls that were answered': consoleCalls.filter(({ outcome }) => outcome.kind !== 'info').length,
+    'operator calls with a session from before a restart': succeeded.filter(isOlder).length,
     'operator sign-ins': of('signIn'),
     'operator settlements': of('settleOrder'),
     'operator refunds': of('refundOrder'),
@@ -107,10 +107,10 @@ async function countEvents({ books, consumer: { deliveries } }: World): Promise<
     `select count(*)::int as "events", count(*) filter (where type = 'credits.low')::int as "events of low credits"
     from events`,
   )
-  const taken = new Set(deliveries.filter(({ taken: at }) => at !== null).map(({ eventId }) => eventId)).size
+  const accepted = new Set(deliveries.filter(({ accepted: at }) => at !== null).map(({ eventId }) => eventId)).size
   return {
     ...row,
-    'events delivered': taken,
+    'events delivered': accepted,
     'events delivered again': deliveries.length - new Set(deliveries.map(({ eventId }) => eventId)).size,
     'events signed with two secrets': deliveries.filter(({ signatures }) => signatures > 1).length,
   }
@@ -131,19 +131,19 @@ function starts(services: readonly Service[], of: 'starts' | 'refusedStarts'): n
   return services.reduce((sum, { counts }) => sum + counts[of], 0)
 }
 
-/** A statement whose connection died: whether its commit happened was not known. */
+/** `ambiguous`: statements whose connection was lost, so it is not known whether they were committed. */
 function readLog({ logFile }: Service): { ambiguous: number; recovered: number } {
   const lines = readFileSync(logFile, 'utf8').split('\n')
   const has = (text: string) => lines.filter((line) => line.includes(text))
-  const away = has('"msg":"statement failed"').filter((line) => line.includes('"kind":"away"'))
-  return { ambiguous: away.length, recovered: has('"msg":"recovered"').length }
+  const disconnected = has('"msg":"statement failed"').filter((line) => line.includes('"kind":"away"'))
+  return { ambiguous: disconnected.length, recovered: has('"msg":"recovered"').length }
 }
 
 function slowest(calls: Call[]): number {
   return calls.reduce((longest, { invokedAtMs, endedAtMs }) => Math.max(longest, endedAtMs - invokedAtMs), 0)
 }
 
-/** A suspended key is refused for good. */
+/** The refusal of a suspended key is a definite answer. */
 function wasServed({ outcome }: Call): boolean {
   return outcome.kind !== 'info' || outcome.cause === suspendedCause
 }

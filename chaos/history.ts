@@ -1,6 +1,6 @@
-// What every client asked and was told, with the times of a clock that nobody sets: `invoke` when a request leaves, then
-// `ok` (a success), `fail` (a definite refusal) or `info` (no answer, or "unavailable": it may or may not have
-// happened). Kept in memory for the checks and written down as JSON lines for whoever has to understand a failure.
+// Every request of a client and its answer, with times of a monotonic clock: `invoke` when a request is sent, then `ok`
+// (a success), `fail` (a definite refusal) or `info` (no answer, or "unavailable": it may or may not have happened).
+// Kept in memory for the checks and written as JSON lines for the analysis of a failure.
 import { createWriteStream } from 'node:fs'
 import { catalogue, type ErrorCode } from '../src/core/errors.ts'
 import type { PackageType } from '../src/payments/packages.ts'
@@ -8,7 +8,7 @@ import type { Answer } from './load/exchange.ts'
 
 export type ServiceName = 'a' | 'b'
 
-/** `customer` is the place of the customer in the campaign's list. */
+/** `customer` is the index of the customer in the campaign's list. */
 export type Request =
   | { op: 'purchase'; customer: number; packageType: PackageType; idempotencyKey: string | null }
   | { op: 'confirm'; customer: number; orderId: string; paymentKey: string; amount: number; as: ConfirmVariant }
@@ -16,11 +16,11 @@ export type Request =
   | { op: 'status'; customer: number; orderId: string; foreign: boolean }
   | { op: 'balance'; customer: number }
   | { op: 'packages'; customer: number }
-  | { op: 'garbage'; customer: number; what: string; codes: string[] }
+  | { op: 'invalid'; customer: number; what: string; codes: string[] }
   | UseRequest
   | EndRequest
 
-/** Of a sibling service; `sibling` is its place in the campaign's list. */
+/** Of a sibling service; `sibling` is its index in the campaign's list. */
 export type UseRequest = SpendRequest | HoldRequest
 type Use = { customer: number; sibling: number; credits: number; reference: string }
 export type SpendRequest = Use & { op: 'spend' }
@@ -44,14 +44,14 @@ export type Call<Of extends Request = Request> = {
   number: number
   service: ServiceName
   request: Of
-  /** The key of the customer that it was asked with; null: another secret, or none that was issued. */
+  /** The customer's key it was sent with; null: another secret, or none that was issued. */
   keyId: string | null
   invokedAtMs: number
   endedAtMs: number
   outcome: Outcome
   /** What is wrong with the shape of the answer, or null. */
   breach: string | null
-  /** The client itself cut the connection: the lack of an answer is not the service's. */
+  /** The client closed the connection itself: the service is not to blame for the missing answer. */
   dropped: boolean
 }
 
@@ -81,11 +81,11 @@ export function createHistory(file: string) {
       write({ type, at: whole.endedAtMs, number: call.number, ...rest, ...(breach && { breach }), dropped })
       return whole
     },
-    /** What is no call: faults, refunds, notifications, events. */
+    /** Everything besides calls: faults, refunds, notifications, events. */
     note(event: string, fields: object = {}): void {
       write({ type: 'event', at: this.nowMs(), event, ...fields })
     },
-    /** What comes later, from a campaign that was stopped half way, is not written any more. */
+    /** Nothing is written afterwards, even if a campaign was stopped half way. */
     close(): Promise<void> {
       closed = true
       return new Promise((resolve) => stream.end(resolve))
@@ -93,7 +93,7 @@ export function createHistory(file: string) {
   }
 }
 
-/** The five fields, for as long as nobody has looked at them. */
+/** The five fields, not yet checked. */
 type Body = { success: unknown; data: Data; message: string; code: string; metadata: Data | null }
 
 const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201, hold: 201 }
@@ -105,7 +105,7 @@ export function judgeAnswer(op: Request['op'], answer: Answer): Judged {
   return judgeEnvelope({ status: successStatus[op] ?? 200, hasMessage: op !== 'cancel', hasData: true }, answer)
 }
 
-/** What a success has. */
+/** What a success has to have. */
 type Success = { status: number; hasMessage: boolean; hasData: boolean }
 
 /** Section 1 and section 7: the five fields, a code of the catalogue, its status. */

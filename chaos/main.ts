@@ -1,24 +1,25 @@
-// `npm run chaos`: runs a campaign, says on stderr how it goes, prints the report. Exit code 0: passed; 1: failed or
-// proved nothing; 2: wrong arguments. Ctrl-C ends everything that was started.
+// `npm run chaos`: runs a campaign, logs its progress on stderr, prints the report. Exit code 0: passed; 1: failed or
+// invalid; 2: wrong arguments. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { readOptions, WrongArguments } from './options.ts'
+import { WrongArguments } from '../harness/options.ts'
+import { readOptions } from './options.ts'
 
 const stoppedCode = 130
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
-  // Only now: wrong arguments are told without loading a service.
+  // Imported late, so that wrong arguments are reported without loading the service.
   const { runCampaign } = await import('./campaign.ts')
   const { renderReport } = await import('./report.ts')
   const stopping = new AbortController()
-  // The first asks to stop; a second does not wait: what runs is killed on the way out.
+  // The first signal stops the campaign; a second exits at once and kills what runs.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => (stopping.signal.aborted ? process.exit(stoppedCode) : stopping.abort()))
   }
   try {
-    const say = (line: string) => process.stderr.write(`${line}\n`)
-    const report = await runCampaign({ ...options, say, stopped: stopping.signal })
+    const logLine = (line: string) => process.stderr.write(`${line}\n`)
+    const report = await runCampaign({ ...options, logLine, stopped: stopping.signal })
     if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
     process.stdout.write(renderReport(report))
     return report.verdict === 'PASSED' ? 0 : 1

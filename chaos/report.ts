@@ -1,11 +1,11 @@
-// The verdict and what it stands on. PASSED: every check holds and everything that was to happen has happened. FAILED: a
-// check does not hold. INVALID: nothing was found, but too little happened for that to mean anything.
+// The verdict and the report. PASSED: every check holds and every kind of fault and request occurred often enough.
+// FAILED: a check does not hold. INVALID: no violation, but too little happened for that to prove anything.
 import type { Check } from './checks/evidence.ts'
 import { clockShifted, faults } from './faults/faults.ts'
-import { gatewayFaultNames } from './faults/weather.ts'
+import { gatewayFaultNames } from './faults/gateway-faults.ts'
 import type { Figures } from './figures.ts'
 import { dropNames } from './load/exchange.ts'
-import { deedTable } from './load/operator.ts'
+import { outsideActions } from './load/outside-actions.ts'
 import type { Fired } from './world/gateway.ts'
 
 export type Verdict = 'PASSED' | 'FAILED' | 'INVALID'
@@ -23,7 +23,7 @@ export type Report = {
   directory: string | null
 }
 
-/** In a minute of load, on two cores that others use too; a run that is quicker loses nothing. */
+/** Per minute of load, on two shared cores. */
 const leastPerMinute: Record<string, number> = {
   'API calls': 1_000,
   orders: 100,
@@ -57,7 +57,7 @@ const leastPerMinute: Record<string, number> = {
   'connections dropped by clients': 15,
 }
 
-/** Of a run below a minute, which is to show that everything works together and not that nothing goes wrong. */
+/** For a run below a minute, which shows that the parts work together and not that nothing goes wrong. */
 const leastOfShortRun: Record<string, number> = {
   'API calls': 100,
   orders: 10,
@@ -71,7 +71,7 @@ const leastOfShortRun: Record<string, number> = {
   'database crashed': 1,
 }
 
-/** From a minute on nothing may be missing altogether. */
+/** From a minute on every kind has to occur at least once. */
 export function findMissing(minutes: number, fired: Record<string, number>, figures: Figures): string[] {
   if (minutes < 1) {
     const short = Object.entries(leastOfShortRun)
@@ -79,7 +79,7 @@ export function findMissing(minutes: number, fired: Record<string, number>, figu
   }
   const least = (perMinute: number) => Math.max(Math.floor(perMinute * minutes), 1)
   return tooFew([
-    ...[...faults, ...deedTable].map((row) => ({
+    ...[...faults, ...outsideActions].map((row) => ({
       name: row.name,
       times: least(row.leastPerMinute),
       got: fired[row.name],
@@ -111,19 +111,19 @@ export function renderReport(report: Report): string {
     `Fault campaign, seed ${seed}, ${minutes} minutes under load.`,
     'The plan of the faults and of each client follows from the seed; how they interleave does not.',
     '',
-    'What fired:',
+    'Faults and outside actions:',
     ...rows(fired),
     '',
-    'At the gateway, by call:',
+    'Faults of the gateway, by call:',
     ...byCall(gatewayFaults),
     '',
-    'What happened:',
+    'Figures:',
     ...rows(figures),
     '',
     'Checks:',
     ...checks.flatMap(checkLines),
     '',
-    ...(missing.length > 0 ? ['Too little of:', ...missing.map((each) => `  ${each}`), ''] : []),
+    ...(missing.length > 0 ? ['Too few of:', ...missing.map((each) => `  ${each}`), ''] : []),
     ...(directory === null ? [] : [`History, logs and journal: ${directory}`]),
     `${verdict} (seed ${seed})`,
     '',

@@ -1,5 +1,5 @@
-// `npm run fuzz`: sends the service what no program of ours would send, says on stderr how it goes, prints the report.
-// Exit code 0: nothing found; 1: something was; 2: it could not run. Ctrl-C ends everything that was started.
+// `npm run fuzz`: sends malformed and hostile requests to the service, logs its progress on stderr, prints the report.
+// Exit code 0: nothing found; 1: something was found; 2: it could not run. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { readOptions } from './options.ts'
@@ -8,16 +8,16 @@ const stoppedCode = 130
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
-  // Only now: wrong arguments are told without loading a service.
+  // Imported late, so that wrong arguments are reported without loading the service.
   const { runFuzz } = await import('./run.ts')
   const { renderReport } = await import('./report.ts')
   const stopping = new AbortController()
-  // The first asks to stop; a second does not wait: what runs is killed on the way out.
+  // The first signal stops the run; a second exits at once and kills what runs.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => (stopping.signal.aborted ? process.exit(stoppedCode) : stopping.abort()))
   }
-  const say = (line: string) => process.stderr.write(`${line}\n`)
-  const report = await runFuzz({ ...options, say, stopped: stopping.signal })
+  const logLine = (line: string) => process.stderr.write(`${line}\n`)
+  const report = await runFuzz({ ...options, logLine, stopped: stopping.signal })
   if (stopping.signal.aborted) {
     process.stderr.write(`stopped (seed ${options.seed})\n`)
     return stoppedCode

@@ -1,4 +1,4 @@
-// What a run prints at its end: what was sent, what came back, and everything that was found, the bytes included.
+// The report of a run: what was sent, what was answered, and every finding with its bytes.
 import type { Finding } from './trial/findings.ts'
 
 export type Report = {
@@ -9,7 +9,7 @@ export type Report = {
   connections: number
   requests: number
   answers: number
-  /** Connections that ended with an error on the wire. */
+  /** Connections that ended with a reset. */
   resets: number
   bytes: number
   megabytesBefore: number | null
@@ -19,7 +19,7 @@ export type Report = {
   log: { lines: number; messages: Record<string, number> }
   findings: Finding[]
   foundOfKind: Record<string, number>
-  /** Where the findings are whole. */
+  /** With the complete findings. */
   file: string | null
 }
 
@@ -33,26 +33,26 @@ export function renderReport(report: Report): string {
     'answers read': report.answers,
     'bytes sent': report.bytes,
     'connections that ended with a reset': report.resets,
-    'MB kept by the process after the warm-up': rounded(report.megabytesBefore),
-    'MB kept by the process at the end': rounded(report.megabytesAfter),
-    'lines of its log': log.lines,
+    'MB of memory after the warm-up': rounded(report.megabytesBefore),
+    'MB of memory at the end': rounded(report.megabytesAfter),
+    'lines of the log': log.lines,
   }
   return [
     `Fuzzed for ${seconds} seconds, seed ${seed}, ${report.connectionsAtATime} connections at a time.`,
-    ...table('What happened:', rows),
+    ...table('Figures:', rows),
     ...table('Answers by code:', codes),
-    ...table('Inputs by what was done to them:', kinds),
-    ...table('Lines of the log by level and text:', log.messages),
+    ...table('Inputs by mutation:', kinds),
+    ...table('Log lines by level and message:', log.messages),
     ...findings.flatMap((finding, place) => findingLines(finding, place + 1)),
     ...(findings.length > 0 ? table('Findings by kind:', foundOfKind) : []),
-    ...(file === null ? [] : [`The findings, whole: ${file}`]),
+    ...(file === null ? [] : [`Complete findings: ${file}`]),
     `${findings.length === 0 ? 'NOTHING FOUND' : 'FOUND SOMETHING'} (seed ${seed})`,
     '',
   ].join('\n')
 }
 
 function rounded(value: number | null): number | string {
-  return value === null ? 'not known' : Math.round(value)
+  return value === null ? 'unknown' : Math.round(value)
 }
 
 function table(title: string, values: Record<string, number | string>): string[] {
@@ -73,7 +73,7 @@ function findingLines(
       : `seed ${seed}, connection ${connection}, ordinal ${ordinal}, ${listener} listener (${kind})`
   const texts = { sent, least, received }
   return [
-    `Finding ${number}: broken: ${oracle}`,
+    `Finding ${number}: violated: ${oracle}`,
     `  ${where}`,
     `  ${detail.slice(0, shownBytes)}`,
     ...Object.entries(texts).flatMap(([name, text]) => (text === null ? [] : [`  ${name}: '${shortened(text)}'`])),

@@ -1,5 +1,5 @@
 // A run from start to verdict: start the service, warm it up, send from all connections until the time is over, let it
-// come to rest, and see whether it still does its work, its books are right and its memory is what it was.
+// become idle, and check that it still works, that its books are right and that its memory has not grown.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ import { createTally, send, type Tally } from './trial/sender.ts'
 import { type Watch, watchService } from './watch.ts'
 import { startWorld, type World } from './world.ts'
 
-export type RunOptions = Omit<Options, 'json'> & { say(line: string): void; stopped: AbortSignal }
+export type RunOptions = Omit<Options, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
 
-const sayEveryMs = 5_000
-/** Of the whole: until then what is compiled and remembered once comes together. */
+const logEveryMs = 5_000
+/** Of the run, until code is compiled and caches are filled. */
 const warmShare = 0.3
 const longestWarmMs = 60_000
 /** Connections to the database and the gateway come and go. */
@@ -35,14 +35,14 @@ type Run = {
 
 export async function runFuzz(options: RunOptions): Promise<Report> {
   await using parts = new AsyncDisposableStack()
-  options.say('Starting the service, its database and the gateway ...')
+  options.logLine('Starting the service, its database and the gateway ...')
   const world = await startWorld(parts)
   const findings = createFindings(options.seed)
   const underWay = new Map<number, Case>()
   const watch = watchService(world.service, world.secrets, (breach) => findings.addGeneral(withCases(breach, underWay)))
   parts.defer(async () => watch.stop())
   const run = { options, world, findings, tally: createTally(), watch, underWay }
-  options.say(`seed ${options.seed}: process ${world.service.pid}, ${options.connections} connections at a time`)
+  options.logLine(`seed ${options.seed}: process ${world.service.pid}, ${options.connections} connections at a time`)
   const socketsBefore = watch.sockets()
   const { before, after, tookMs } = await sendAll(run)
   const checked =
@@ -52,7 +52,7 @@ export async function runFuzz(options: RunOptions): Promise<Report> {
   return { ...reportOf(run, tookMs, before, after), file: writeFindings(options.seed, findings) }
 }
 
-/** Which one it was is not known: it is one of these. */
+/** It is not known which case caused it: one of those under way. */
 function withCases({ oracle, detail }: Breach, underWay: Map<number, Case>): Breach {
   const cases = [...underWay.values()].slice(0, shownUnderWay)
   const shown = cases.map(
@@ -63,7 +63,7 @@ function withCases({ oracle, detail }: Breach, underWay: Map<number, Case>): Bre
 
 async function sendAll(run: Run) {
   const { options, world, watch, tally, findings, underWay } = run
-  const { seed, connections, minutes, say, stopped } = options
+  const { seed, connections, minutes, logLine, stopped } = options
   const startedAt = performance.now()
   const endsAt = startedAt + minutes * 60_000
   const leftMs = () => (stopped.aborted || watch.isGone() ? 0 : endsAt - performance.now())
@@ -76,15 +76,15 @@ async function sendAll(run: Run) {
   const warm = Math.min(longestWarmMs, (endsAt - startedAt) * warmShare)
   let before: number | null = null
   let last = { at: startedAt, requests: 0 }
-  for (let told = startedAt; leftMs() > 0; ) {
+  for (let loggedAt = startedAt; leftMs() > 0; ) {
     await Promise.race([sent, sleep(250)])
     const now = performance.now()
     if (before === null && now - startedAt >= warm) before = await watch.megabytesKept()
-    if (now - told < sayEveryMs) continue
-    told = now
+    if (now - loggedAt < logEveryMs) continue
+    loggedAt = now
     const perSecond = Math.round((tally.requests - last.requests) / ((now - last.at) / 1_000))
     last = { at: now, requests: tally.requests }
-    say(progress(run, endsAt - now, perSecond))
+    logLine(progress(run, endsAt - now, perSecond))
   }
   await sent
   const tookMs = performance.now() - startedAt
@@ -96,7 +96,7 @@ function progress({ tally, findings, watch }: Run, leftMs: number, perSecond: nu
   const size = watch.megabytes()
   return [
     `${Math.ceil(leftMs / 1_000)} s left: ${tally.requests} requests (${perSecond}/s), ${tally.answers} answers`,
-    `${tally.connections} connections, ${size === null ? 'memory not known' : `${size.toFixed(0)} MB`}, ${found} findings`,
+    `${tally.connections} connections, ${size === null ? 'memory unknown' : `${size.toFixed(0)} MB`}, ${found} findings`,
   ].join(', ')
 }
 
@@ -123,7 +123,7 @@ async function checkAtEnd(
   })
 }
 
-/** What is wrong with it; undefined when nothing is. */
+/** Undefined when everything is right. */
 async function roundTrip({ caller }: World): Promise<string | undefined> {
   const credits = await caller.credits()
   const { body } = await caller.purchase('STANDARD')
@@ -164,7 +164,7 @@ function reportOf(
   }
 }
 
-/** Whole, for whoever is to repair it; null when there is nothing. */
+/** Null when there are none. */
 function writeFindings(seed: number, { kept }: Findings): string | null {
   if (kept.length === 0) return null
   const directory = join(tmpdir(), 'prepaid-credits-fuzz')

@@ -1,28 +1,28 @@
-// Looks after the process that is fuzzed while it is: whether it lives, what it logs, what it says beside its log, and how
-// much memory and how many connections it has.
+// Watches the process that is fuzzed: whether it is alive, what it logs, what it prints besides its log, its memory and
+// its connections.
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { megabytesOf } from '../bench/stage/processes.ts'
+import { megabytesOf } from '../harness/process-usage.ts'
 import type { RunningService } from '../harness/processes.ts'
 import { type Breach, judgeLine, type Secrets } from './trial/oracles.ts'
 
 export type Watch = ReturnType<typeof watchService>
 
-const rhythmMs = 500
+const intervalMs = 500
 
 /**
- * Of Node, for the process that is fuzzed: a signal makes it collect its garbage. How much it lets lie before it does so by
- * itself depends on the size of the machine, and says nothing of what it keeps.
+ * Options of Node for the process that is fuzzed: a signal makes it collect its garbage. When it would do so by itself
+ * depends on the size of the machine, so memory before a collection proves nothing.
  */
 export const collectOnSignal =
   "--expose-gc --import=data:text/javascript,process.on('SIGUSR2',()=>gc({type:'major',flavor:'last-resort'}))"
-const looksAfterCollection = 10
-const lookAgainMs = 30
+const readingsAfterCollection = 10
+const readAgainMs = 30
 
 export function watchService(service: RunningService, secrets: Secrets, onBreach: (breach: Breach) => void) {
   const lines = { total: 0, byMessage: new Map<string, number>() }
   let read = 0
-  let said = 0
+  let reported = 0
   let isGone = false
   let isOver = false
 
@@ -39,11 +39,11 @@ export function watchService(service: RunningService, secrets: Secrets, onBreach
     read = end
   }
 
-  function look(): void {
+  function check(): void {
     const { stderr } = service.output
-    if (stderr.length > said)
-      onBreach({ oracle: 'nothing is said beside the log', detail: stderr.slice(said, said + 2_000) })
-    said = stderr.length
+    if (stderr.length > reported)
+      onBreach({ oracle: 'nothing is printed besides the log', detail: stderr.slice(reported, reported + 2_000) })
+    reported = stderr.length
     readLog()
     if (!isGone && service.isGone()) {
       isGone = true
@@ -52,27 +52,27 @@ export function watchService(service: RunningService, secrets: Secrets, onBreach
     }
   }
 
-  const timer = setInterval(look, rhythmMs)
+  const timer = setInterval(check, intervalMs)
   return {
     lines,
     isGone: () => service.isGone(),
-    /** As it is, rubbish included; null where there is no /proc. */
+    /** Uncollected garbage included; null where there is no /proc. */
     megabytes: () => megabytesOf(service.pid),
-    /** What is left after a collection, at the least: requests go on meanwhile. */
+    /** The least of several readings after a collection, because requests go on. */
     async megabytesKept(): Promise<number | null> {
       if (service.isGone() || megabytesOf(service.pid) === null) return null
       process.kill(service.pid, 'SIGUSR2')
       const seen: number[] = []
-      for (let look = 0; look < looksAfterCollection; look += 1) {
-        await sleep(lookAgainMs)
+      for (let reading = 0; reading < readingsAfterCollection; reading += 1) {
+        await sleep(readAgainMs)
         seen.push(megabytesOf(service.pid) ?? Number.POSITIVE_INFINITY)
       }
       return Math.min(...seen)
     },
     sockets: () => socketsOf(service.pid),
-    /** After a last look. */
+    /** After a last check. */
     stop(): void {
-      if (!isOver) look()
+      if (!isOver) check()
       isOver = true
       clearInterval(timer)
     },
@@ -94,7 +94,7 @@ export function socketsOf(pid: number): number | null {
   }
 }
 
-/** One that was open a moment ago may be gone. */
+/** A descriptor may be closed by now. */
 function isSocket(link: string): boolean {
   try {
     return readlinkSync(link).startsWith('socket:')

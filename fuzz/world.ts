@@ -1,6 +1,6 @@
-// What is fuzzed: the service as a process of its own, as in production, with its embedded PostgreSQL in a temporary
-// directory and the sandbox as a second process; some customers with keys, one of them suspended, and a service's token.
-// Whatever happens, nothing of it is left running.
+// The system that is fuzzed: the service as a process, as in production, with its embedded PostgreSQL in a temporary
+// directory and the sandbox as a second process; some customers with keys, one of them suspended, and a service's
+// token. Nothing is left running, even if a start fails.
 import { randomBytes } from 'node:crypto'
 import * as processes from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -19,16 +19,16 @@ import { collectOnSignal } from './watch.ts'
 export type World = {
   service: processes.RunningService
   ports: Record<ListenerName, number>
-  /** Which the stand-ins stand for, at the start. */
+  /** The values for the stand-ins at the start. */
   values: Values
   secrets: Secrets
-  /** A customer's program that does everything right. */
+  /** A customer's program that sends valid requests. */
   caller: processes.Caller
-  /** Of the operator, beside the running service. */
+  /** A command of the CLI, beside the running service. */
   runCommand(args: string[]): Promise<processes.Ended>
 }
 
-/** What is started is ended with `parts`. */
+/** Everything it starts ends with `parts`. */
 export async function startWorld(parts: AsyncDisposableStack): Promise<World> {
   const cleaner = { after: (cleanUp: () => unknown) => parts.defer(async () => void (await cleanUp())) }
   const dataDir = processes.newDataDir(cleaner)
@@ -44,7 +44,7 @@ export async function startWorld(parts: AsyncDisposableStack): Promise<World> {
     WEBHOOK_TOKEN: secrets.webhookToken,
     SUCCESS_URL: 'https://shop.example/success',
     FAIL_URL: 'https://shop.example/fail',
-    // Orders are made by the thousand and never paid.
+    // Thousands of orders are created and never paid.
     PENDING_ORDERS_PER_CUSTOMER: '0',
   }
   const service = await processes.startService(cleaner, dataDir, { ...settings, NODE_OPTIONS: collectOnSignal })
@@ -85,16 +85,16 @@ function portOf(url: string): number {
   return Number(new URL(url).port)
 }
 
-/** From the line by which the service says that it is ready. */
+/** From the log line `ready`. */
 function webhookUrlIn(stdout: string): string {
   const [, url] = /"webhookUrl":"([^"]+)"/.exec(stdout) ?? []
-  if (!url) throw new Error(`The service does not say where it takes webhooks: ${stdout}`)
+  if (!url) throw new Error(`The service has not logged its webhook URL: ${stdout}`)
   return url
 }
 
 const gatewayLimitMs = 30_000
 
-/** Not within the service: what it remembers of payments would count as memory of the service. */
+/** Not within the service: the sandbox's memory of payments would count as memory of the service. */
 async function startGateway(cleaner: processes.Cleaner, keys: Record<string, string>): Promise<string> {
   const env = processes.bareEnvironment({ ...keys, SANDBOX_PORT: '0', DATA_DIR: processes.newDirectory(cleaner) })
   const options = { cwd: processes.repository, env }
@@ -124,21 +124,21 @@ async function issueAll(cleaner: processes.Cleaner, dataDir: string, peppers: Pe
     webhookToken: '',
     customerId: own.customerId,
     otherCustomerId: other.customerId,
-    // Until a purchase or a hold is answered there are none.
+    // None exist before the first purchase and hold.
     orderId: `ord_${'9'.repeat(36)}`,
     holdId: '00000000-0000-4000-8000-00000000dead',
   }
   return { values, password: books.connection.password }
 }
 
-/** So that credits can be spent from the first moment on. */
+/** So that credits can be spent from the start. */
 async function fillAccount(caller: processes.Caller): Promise<void> {
   const { body } = await caller.purchase('PRO')
   const { status } = await caller.confirm(body.data.orderId, body.data.amount)
   if (status !== 200) throw new Error(`The first payment was answered with ${status}`)
 }
 
-/** For a process that exits without waiting: what it has started ends too, by its id. */
+/** For a process that exits without disposing `parts`: kills what it has started, by its id. */
 function endOnExit(parts: AsyncDisposableStack, dataDir: string, pid: number): void {
   function endNow(): void {
     for (const [id, signal] of [
@@ -148,7 +148,7 @@ function endOnExit(parts: AsyncDisposableStack, dataDir: string, pid: number): v
       try {
         if (id !== undefined) process.kill(id, signal)
       } catch {
-        // It is gone.
+        // It has ended.
       }
     }
   }

@@ -1,13 +1,14 @@
-// Runs the service and its command line as separate processes, started as an operator starts them, each with its own
-// DATA_DIR, ended by process id. After a test all its processes and files are removed, including the embedded PostgreSQL of
-// a killed service and its files outside of DATA_DIR.
+// The service and its CLI as processes: started as a person starts them, each with its own DATA_DIR, ended by process
+// id. What a test started is gone after it, including the embedded PostgreSQL of a killed service and its files outside
+// of DATA_DIR.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPool } from '../src/db/database.ts'
@@ -15,26 +16,28 @@ import { findPostmaster, stopPostmaster } from '../src/db/embedded/postmaster.ts
 import { startEmbedded } from '../src/db/embedded/server.ts'
 import { type ServerConnection, silentLog, type TestDatabase, unguardedBy } from '../test/support/database/database.ts'
 import { assertSaidNoSecret } from '../test/support/leaks.ts'
+import { type ProcessEnd, startProcess, stopProcess } from './launch.ts'
 
 export type Environment = Record<string, string | undefined>
 /** A test, or the whole file: `{ after }` of node:test. */
 export type Cleaner = { after(cleanUp: () => unknown): void }
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type Ended = ProcessEnd
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
 const startLimitMs = 30_000
 const runLimitMs = 30_000
+const outputGraceMs = 100
 
-/** The environment of a plain shell: without settings of the test run, and without npm's variables. */
+/** As in a fresh shell: without the settings of the developer or of npm. */
 export function bareEnvironment(settings: Environment = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR, ...settings }
 }
 
-/** Free ports, so that test files do not collide. */
+/** Any free ports, so that test files do not collide. */
 const anyPorts = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0' }
-/** Makes the fifty starts of the process tests a third faster; undefined where the start itself is measured. */
+/** Saves a third of the fifty starts of the process tests; undefined where the start itself is measured. */
 const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile') }
 
 function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
@@ -43,7 +46,7 @@ function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv 
 
 const cleanUps = new WeakMap<Cleaner, AsyncDisposableStack>()
 
-/** Cleans up in reverse order, so a process before its directory; node:test would begin with the oldest. */
+/** In reverse order: a process before its directory. node:test runs `after` in order. */
 export function defer(t: Cleaner, cleanUp: () => unknown): void {
   let stack = cleanUps.get(t)
   if (!stack) {
@@ -57,7 +60,7 @@ export function defer(t: Cleaner, cleanUp: () => unknown): void {
   })
 }
 
-/** Mode 755 is that of an ordinary directory, which the server's user can enter; `mktemp -d` creates 700. */
+/** Mode 755 gives the database server's user access, as an ordinary directory does; mktemp -d makes 700. */
 export function newDirectory(t: Cleaner, mode = 0o755): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'prepaid-credits-process-'))
   fs.chmodSync(directory, mode)
@@ -70,7 +73,7 @@ export function newDataDir(t: Cleaner): string {
   return cleanedUp(t, join(newDirectory(t), 'data'))
 }
 
-/** A copy of a stopped service's directory: takes a tenth of the time of a first start. */
+/** A copy of a stopped one, in a tenth of the time of a first start. */
 export function copyDataDir(t: Cleaner, stopped: string): string {
   const dataDir = newDataDir(t)
   assert.equal(spawnSync('cp', ['-a', stopped, dataDir]).status, 0)
@@ -90,7 +93,7 @@ export function clusterOf(dataDir: string): string {
   return join(fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8').trim() : dataDir, 'postgres')
 }
 
-/** The server and its child processes: all processes whose directory is the cluster. A zombie has no directory. */
+/** All processes in the cluster's directory: the server and its children. A zombie has no directory. */
 export function postgresProcesses(dataDir: string): number[] {
   const cluster = clusterOf(dataDir)
   if (process.platform !== 'linux') return [findPostmaster(cluster)?.pid ?? []].flat()
@@ -117,41 +120,23 @@ export function assertNothingRuns(dataDir: string): void {
 
 export type LaunchOptions = { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
 
-/** If the test process ends before its tests, its child processes are killed. */
-const running = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
-/** Collects the output and the exit of a process, which is killed after the test if it still runs. */
+/** A process that is gone after the test, and has printed no secret. */
 export function launch(t: Cleaner, command: string, args: string[], options: LaunchOptions) {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  const gone = { code: null as number | null, signal: null as NodeJS.Signals | null, yet: false }
-  const ended: Promise<Ended> = once(child, 'exit').then(([code, signal]) => {
-    Object.assign(gone, { code, signal, yet: true })
-    return { code, signal, ...output }
-  })
-  // Not "close": an orphan of the process may hold its output open. The last output arrives shortly after the exit.
-  const settled = ended.then(async ({ code, signal }) => {
-    await Promise.race([once(child, 'close'), sleep(100)])
-    return { code, signal, ...output }
-  })
+  const launched = startProcess(command, args, options)
+  const { pid, output, isGone } = launched
+  const child = launched.child as ChildProcessByStdio<null, Readable, Readable>
   defer(t, async () => {
-    if (!gone.yet) {
-      child.kill('SIGKILL')
-      await ended
-    }
+    await stopProcess(launched, 'SIGKILL')
     assertSaidNoSecret(output, args, options.env)
   })
-  return { pid: child.pid as number, child, output, isGone: () => gone.yet, ended: settled }
+  // A PostgreSQL that was started by the process may outlive it and hold its output open.
+  const afterExit = launched.exited.then(async (exit) => {
+    await sleep(outputGraceMs)
+    return { ...exit, ...output }
+  })
+  afterExit.catch(() => undefined)
+  const ended: Promise<Ended> = Promise.race([launched.ended, afterExit])
+  return { pid, child, output, isGone, ended }
 }
 
 async function runToExit(t: Cleaner, args: string[], env: NodeJS.ProcessEnv, cwd = repository): Promise<Ended> {
@@ -170,7 +155,7 @@ export function runCommand(t: Cleaner, dataDir: string, args: string[], settings
   return runToExit(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
 }
 
-/** For a service that is expected to exit. */
+/** A service that ends by itself. */
 export function runService(t: Cleaner, dataDir: string, settings: Environment = {}): Promise<Ended> {
   return runToExit(t, [...flags, 'src/main.ts'], settingsFor(dataDir, settings))
 }
@@ -181,12 +166,12 @@ export function runScript(t: Cleaner, script: string, settings: Environment): Pr
 
 export type RunningService = Awaited<ReturnType<typeof startService>>
 
-/** What `npm start` runs; resolves when /readyz returns 200. */
+/** What `npm start` runs, until /readyz returns 200. */
 export function startService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   return waitUntilReady(() => launchService(t, dataDir, settings))
 }
 
-/** The same, without waiting. */
+/** The same, without waiting for it. */
 export function launchService(t: Cleaner, dataDir: string, settings: Environment = {}) {
   const env = settingsFor(dataDir, settings)
   return launch(t, process.execPath, [...flags, 'src/main.ts'], { cwd: repository, env })
@@ -235,7 +220,7 @@ export function demoKeyIn(stdout: string): string | undefined {
   return /^ {2}KEY=(cpk_\w+)$/m.exec(stdout)?.[1]
 }
 
-/** Opens the embedded database of a running service, as an operator would. */
+/** A connection to the embedded database of a running service. */
 export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDatabase> {
   const { connection } = await startEmbedded({ dataDir })
   const pool = createPool({ connection, maxConnections: 2, log: silentLog })
@@ -259,7 +244,7 @@ export function databaseUrl({ host, port, user, password, database }: ServerConn
   return `postgres:///${database}?${new URLSearchParams({ host, port: `${port}`, user, password })}`
 }
 
-/** A port that is in use. */
+/** A port in use by another listener. */
 export async function takePort(t: Cleaner): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -271,7 +256,7 @@ export async function takePort(t: Cleaner): Promise<string> {
 
 export type Caller = ReturnType<typeof callerOf>
 
-/** A customer's program, which knows only the public API. */
+/** A customer's program: the endpoints it needs, independent of the service's code. */
 export function callerOf(publicUrl: string, apiKey: string) {
   async function call<Data>(path: string, body?: object, headers: Record<string, string> = {}) {
     const json = body && { 'content-type': 'application/json' }
@@ -289,7 +274,7 @@ export function callerOf(publicUrl: string, apiKey: string) {
         { packageType },
         { ...(idempotencyKey && { 'x-idempotency-key': idempotencyKey }) },
       ),
-    /** With an invented payment key, which the sandbox accepts as a finished checkout. */
+    /** With a made-up payment key, which the sandbox accepts as a finished checkout. */
     confirm: (orderId: string, amount: number) =>
       call<{ totalCredits: number }>('confirm', { orderId, paymentKey: `pay_${orderId}`, amount }),
     status: async (orderId: string) => (await call<{ status: string }>(orderId)).body.data.status,

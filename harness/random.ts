@@ -1,5 +1,5 @@
-// Chance that can be repeated: a small generator (mulberry32) started from a seed, and the seed in the text of whatever
-// fails under it. The plan of a test follows from its seed; how the requests interleave does not.
+// Repeatable randomness: a small generator (mulberry32) with a seed, and the seed in the message of every failure. The
+// plan of a test follows from its seed; how the requests interleave does not.
 
 export type Random = {
   /** A whole number from `least` to `most`, both included. */

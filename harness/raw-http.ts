@@ -1,14 +1,14 @@
-// HTTP as bytes on a socket, for what no client library would send: broken heads, repeated headers, bodies that go on
-// after the answer. The answer is read by its Content-Length and checked for the envelope like every other.
+// HTTP as bytes on a socket, for requests that no client library sends: broken heads, repeated headers, bodies that
+// continue after the answer. The answer is read by its Content-Length and checked for the envelope like every other.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { type Answer, assertEnvelope } from '../test/support/service/service.ts'
 
 export type RawAnswer = Answer & {
-  /** The status line and the headers, as they came. */
+  /** The status line and the headers, unparsed. */
   head: string
-  /** What came after the first answer, until it was complete; normally nothing. */
+  /** The bytes received after the first answer; normally none. */
   rest: string
 }
 
@@ -18,7 +18,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
-/** Sends everything in one write and gives the first answer. */
+/** Sends everything in one write and returns the first answer. */
 export async function sendRaw(port: number, request: string | Buffer): Promise<RawAnswer> {
   const socket = await openSocket(port)
   const answer = readAnswer(socket)
@@ -27,8 +27,8 @@ export async function sendRaw(port: number, request: string | Buffer): Promise<R
 }
 
 /**
- * Like a client that does not look for an answer before it has sent the last byte: if the server closes on it, the
- * write fails or the answer is lost, and so does this.
+ * Like a client that does not read before it has sent the last byte: it fails if the server closes the connection, so
+ * that the write fails or the answer is lost.
  */
 export async function sendBeforeReading(port: number, head: string, pieces: Iterable<Buffer>): Promise<RawAnswer> {
   const socket = await openSocket(port)
@@ -44,7 +44,7 @@ export async function sendBeforeReading(port: number, head: string, pieces: Iter
   return readAnswer(socket)
 }
 
-/** Sends everything in one write and gives all answers that come until the other side closes, which it has to. */
+/** Sends everything in one write and returns all answers until the server closes the connection, which it has to. */
 export async function answersUntilClosed(port: number, request: string | Buffer): Promise<RawAnswer[]> {
   const socket = await openSocket(port)
   const closed = readToEnd(socket)
@@ -52,7 +52,7 @@ export async function answersUntilClosed(port: number, request: string | Buffer)
   return parseAnswers(await closed)
 }
 
-/** All that comes until the other side closes. A reset is a close too: whoever closes on a sender may not read its rest. */
+/** All bytes until the server closes the connection. A reset counts too: a server that closes may not read the rest. */
 export function readToEnd(socket: Socket, limitMs = 10_000): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
@@ -72,9 +72,9 @@ export function readToEnd(socket: Socket, limitMs = 10_000): Promise<Buffer> {
 function readAnswer(socket: Socket): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
-    socket.setTimeout(10_000, () => reject(new Error(`no whole answer within 10 s: ${received}`)))
+    socket.setTimeout(10_000, () => reject(new Error(`no complete answer within 10 s: ${received}`)))
     socket.on('error', reject)
-    socket.on('close', () => reject(new Error(`closed before the answer was whole: ${received}`)))
+    socket.on('close', () => reject(new Error(`closed before the answer was complete: ${received}`)))
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk])
       try {
@@ -90,13 +90,13 @@ function readAnswer(socket: Socket): Promise<RawAnswer> {
   })
 }
 
-/** The first answer in these bytes; undefined while something of it is missing. */
+/** The first answer in these bytes; undefined while it is incomplete. */
 export function parseAnswer(received: Buffer): RawAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const head = received.subarray(0, headEnd).toString('latin1')
   const [statusLine = '', ...lines] = head.split('\r\n')
-  // An interim answer: the true one follows.
+  // An interim answer: the final one follows.
   if (statusLine.startsWith('HTTP/1.1 1')) return parseAnswer(received.subarray(headEnd + 4))
   const headers = new Headers(
     lines.map((line): [string, string] => [line.split(':')[0] ?? '', line.slice(line.indexOf(':') + 1)]),
@@ -109,21 +109,21 @@ export function parseAnswer(received: Buffer): RawAnswer | undefined {
   return { ...answer, head, rest: received.subarray(bodyEnd).toString('utf8') }
 }
 
-/** Every answer in these bytes. A part of one at the end is an answer that was broken off. */
+/** All answers in these bytes. An incomplete one at the end is an error. */
 export function parseAnswers(received: Buffer): RawAnswer[] {
   if (received.length === 0) return []
   const answer = parseAnswer(received)
-  if (!answer) throw new Error(`an answer was broken off: ${received}`)
+  if (!answer) throw new Error(`an incomplete answer: ${received}`)
   return [answer, ...parseAnswers(Buffer.from(answer.rest))]
 }
 
-/** A request as bytes: the lines of its head as they are, whatever they are, and its body. */
+/** A request as bytes: the lines of its head as given, and its body. */
 export function message(startLine: string, lines: string[], body: string | Buffer = ''): Buffer {
   const text = [`${startLine} HTTP/1.1`, ...lines, '', ''].join('\r\n')
   return Buffer.concat([Buffer.from(text, 'latin1'), Buffer.from(body)])
 }
 
-/** The head of a request, closed by an empty line. */
+/** The head of a request, with the empty line at its end. */
 export function head(startLine: string, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`)
   return [`${startLine} HTTP/1.1`, ...lines, '', ''].join('\r\n')

@@ -1,7 +1,7 @@
 // The sandbox's clock: the machine's, plus what the control endpoint has advanced it by. Every time in the sandbox is
-// read here. It only goes forward, and the advance is kept in the journal: after a restart nothing lies in the future.
+// read here. It only goes forward, and the advance is kept in the journal: after a restart nothing is in the future.
 
-import { boundedInteger } from './payments/fields.ts'
+import { boundedInteger } from './protocol/fields.ts'
 
 export const advanceFields = { advanceMs: boundedInteger(0, 400 * 24 * 3600_000) }
 

@@ -1,14 +1,14 @@
-// The control endpoints, what no payment gateway has: the buyer's part, the clock, faults, open points of the protocol,
-// webhooks. They need no authentication; a wrong body is 400 with a sentence and changes nothing.
+// The control endpoints, which no real gateway has: finished checkouts, the clock, faults, undocumented behaviour,
+// webhooks. They need no authentication; a wrong body is answered with 400 and a message, and changes nothing.
 
 import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { advanceFields } from './clock.ts'
-import { type ErrorCode, errorAnswer } from './payments/errors.ts'
-import { findBreach, text } from './payments/fields.ts'
 import { paymentObject } from './payments/payment-object.ts'
 import { type Checkout, checkoutFields, finishCheckout, koreanLocalTime, koreanTime } from './payments/payments.ts'
+import { type ErrorCode, errorAnswer } from './protocol/errors.ts'
+import { findBreach, text } from './protocol/fields.ts'
 import type { Sandbox } from './state.ts'
 import { announcePayment, type Delivery } from './webhooks/deliveries.ts'
 import { webhookUrlProblem } from './webhooks/request.ts'
@@ -17,7 +17,7 @@ const itemsPerSlice = 200
 
 export function addControlRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   addPaymentRoutes(app, sandbox)
-  addWeatherRoutes(app, sandbox)
+  addConditionRoutes(app, sandbox)
   addWebhookRoutes(app, sandbox)
 }
 
@@ -26,12 +26,12 @@ function refuse(reply: FastifyReply, message?: string, code: ErrorCode = 'INVALI
   return reply.code(status).send(error)
 }
 
-/** A list may be long: it leaves slice by slice, so that payments go on meanwhile. */
+/** A list may be long: it is sent in slices, so that payments go on meanwhile. */
 function sendList<Item>(reply: FastifyReply, name: string, items: Item[], objectOf: (item: Item) => object) {
   async function* slices() {
     yield `{"${name}":[`
     for (let start = 0; start < items.length; start += itemsPerSlice) {
-      await turn()
+      await yieldToOthers()
       const objects = items.slice(start, start + itemsPerSlice).map((item) => JSON.stringify(objectOf(item)))
       yield `${start === 0 ? '' : ','}${objects.join(',')}`
     }
@@ -57,8 +57,8 @@ function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   })
 }
 
-/** Clock, faults and open points. */
-function addWeatherRoutes(app: FastifyInstance, sandbox: Sandbox): void {
+/** Clock, faults and behaviour. */
+function addConditionRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   const { clock, faults, behaviour } = sandbox
   const now = () => ({ now: clock.now().toISOString() })
 

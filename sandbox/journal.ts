@@ -1,5 +1,5 @@
 // The memory of the sandbox across restarts, and the oracle of tests: one JSON object a line, appended before the answer
-// leaves and replayed at start. Its members (all but the first are left out where there is nothing to say):
+// is sent and replayed at start. Its members (all but the first are optional):
 //   changed        the payments that changed, each as the whole value it became (payments.ts), oldest first
 //   answered       the answer bound to an idempotency key (idempotency.ts)
 //   webhooks       the notifications that are due because of it (deliveries.ts)
@@ -11,9 +11,9 @@
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Answered } from './payments/idempotency.ts'
 import { type Movement, movementOf } from './payments/movements.ts'
 import type { Payment } from './payments/payments.ts'
+import type { Answered } from './protocol/idempotency.ts'
 import type { Announcement, Progress } from './webhooks/deliveries.ts'
 
 export type JournalEntry = {
@@ -35,7 +35,7 @@ export function openJournal(dataDir: string, replay: (entry: JournalEntry) => vo
   let length = 0
   try {
     length = replayLines(readFileSync(path), path, replay)
-    // What follows the last newline was never answered for: the process died while writing it.
+    // The bytes after the last newline were never answered for: the process died while writing them.
     ftruncateSync(file, length)
   } catch (error) {
     closeSync(file)
@@ -48,7 +48,7 @@ export function openJournal(dataDir: string, replay: (entry: JournalEntry) => vo
       try {
         appendFileSync(file, line)
       } catch (error) {
-        ftruncateSync(file, length) // half a line in front of the next one would spoil both
+        ftruncateSync(file, length) // half a line before the next one would damage both
         throw error
       }
       length += line.length
@@ -57,7 +57,7 @@ export function openJournal(dataDir: string, replay: (entry: JournalEntry) => vo
   }
 }
 
-/** Every movement of money in the journal `file`, in its order; the sandbox may be running or dead. */
+/** Every movement of money in the journal `file`, in its order; the sandbox may be running or not. */
 export function readMovements(file: string): Movement[] {
   const movements: Movement[] = []
   replayLines(readFileSync(file), file, ({ changed }) => {

@@ -1,13 +1,13 @@
 // One sandbox per data directory: two on one journal would each miss what the other does. The lock is a file with the
-// process id of its holder and, where the system tells, the time at which that process started, so that an id given to
-// another process later is not mistaken for the holder. What a dead process left behind is taken over.
+// process id of its holder and, on a system with /proc, the time at which that process started, so that a reused id is
+// not mistaken for the holder. The lock of a dead process is taken over.
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const lockName = 'sandbox.lock'
 
-/** Nobody needs longer to write a line; what is still empty or in the way then was left by a dead process. */
+/** Longer than writing a line takes: a file that is still empty or in the way then was left by a dead process. */
 const momentMs = 10_000
 
 export type Lock = { release(): void }
@@ -26,7 +26,7 @@ export function lockDirectory(directory: string): Lock {
 
 function takeOver(directory: string, path: string, mine: string): void {
   refuseIfHeld(directory, path)
-  // Of two that find the same dead holder, one must not remove the lock the other has just made.
+  // Of two processes that find the same dead holder, one must not remove the lock that the other has just created.
   const guard = `${path}.takeover`
   if (isAbandoned(guard)) rmSync(guard, { force: true })
   if (!create(guard, mine)) throw new Error(`Another sandbox is just starting in ${directory}: try again.`)
@@ -59,10 +59,10 @@ function isAlive(pid: number, start: string): boolean {
   }
 }
 
-/** In ticks since the machine started; null for a process that is gone, a zombie, or on a system without /proc. */
+/** In ticks since the machine started; null for a process that has ended, a zombie, or on a system without /proc. */
 function startOf(pid: number): string | null {
   const status = read(`/proc/${pid}/stat`)
-  // The name of the program, in brackets, may hold anything; state is the first field behind it, start the 20th.
+  // The name of the program, in brackets, may contain anything; state is the first field after it, start the 20th.
   const fields = status?.slice(status.lastIndexOf(')') + 2).split(' ') ?? []
   return fields[0] === undefined || 'ZX'.includes(fields[0]) ? null : (fields[19] ?? null)
 }

@@ -1,10 +1,10 @@
 // `npm run sandbox`: the sandbox alone, as a process of its own, with the defaults the service has for it. The only
-// file of the sandbox that reads the environment. Whatever is wrong at the start is a line for people and exit code 1.
+// file of the sandbox that reads the environment. A mistake in the settings is one line on stderr and exit code 1.
 
 import { join, resolve } from 'node:path'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from './server.ts'
 
-/** No secret: whoever starts a sandbox without keys has this one. */
+/** Not a secret: every sandbox without keys has this one. */
 const publicSecretKey = 'test_sk_sandbox'
 
 type Environment = Record<string, string | undefined>
@@ -60,13 +60,13 @@ A buyer pays, a shop confirms:
   curl -s ${url}/sandbox/payments -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000}'
   curl -s ${url}/v1/payments/confirm -u ${secretKey}: -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000,"paymentKey":"..."}'
 
-What can be watched and turned, under ${url}/sandbox:
+Control endpoints, under ${url}/sandbox:
 
   GET    payments            all payments
-  PUT    faults              what goes wrong next: [{ "on": "confirm", "kind": "reset-after", "times": 1 }]
-  GET    faults/fired        how often each has struck since this process started
-  POST   clock               time passes: { "advanceMs": 600000 }
-  PUT    behaviour           open points of the protocol; GET shows them
+  PUT    faults              the next faults: [{ "on": "confirm", "kind": "reset-after", "times": 1 }]
+  GET    faults/fired        how often each has occurred since this process started
+  POST   clock               advances the clock: { "advanceMs": 600000 }
+  PUT    behaviour           undocumented behaviour of the gateway; GET shows it
   GET    webhooks            deliveries and their attempts; POST webhooks/resend { "paymentKey": "..." }
 
 `

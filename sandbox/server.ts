@@ -1,6 +1,6 @@
 // The sandbox gateway: a server of its own that speaks the Toss protocol over HTTP, so that the service talks to it
-// through the same adapter as to Toss. This file holds the addresses of the protocol and what every answer has in
-// common; it imports nothing of src/. The control endpoints (control.ts) need no authentication: bind it to loopback.
+// through the same adapter as to Toss. This file has the routes of the protocol and what every answer has in common;
+// the sandbox imports nothing of src/. The control endpoints (control.ts) need no authentication: bind it to loopback.
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -8,14 +8,14 @@ import { addCheckoutRoutes } from './checkout/routes.ts'
 import { addControlRoutes } from './control.ts'
 import type { Behaviour } from './faults/behaviour.ts'
 import { foreignHostText, isOwnHost } from './host-names.ts'
-import { refuseStranger } from './payments/authenticate.ts'
 import { cancel } from './payments/cancel.ts'
 import { confirm } from './payments/confirm.ts'
-import { errorAnswer } from './payments/errors.ts'
-import { exchange, traceHeader } from './payments/exchange.ts'
 import { type Outcome, type Payment, refused } from './payments/payments.ts'
-import { demandedError, testCodeHeader } from './payments/test-code.ts'
 import { listTransactions } from './payments/transactions.ts'
+import { refuseWrongKey } from './protocol/authenticate.ts'
+import { errorAnswer } from './protocol/errors.ts'
+import { exchange, traceHeader } from './protocol/exchange.ts'
+import { requestedError, testCodeHeader } from './protocol/test-code.ts'
 import { openState, type Sandbox, type StateOptions } from './state.ts'
 
 export type SandboxOptions = StateOptions & {
@@ -31,7 +31,7 @@ export type RunningSandbox = { url: string; port: number; close(): Promise<void>
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const sandbox = openState(options)
   const app = createApp(sandbox, options.hostnames ?? [])
-  // Runs when the connections are gone.
+  // Runs when the connections are closed.
   app.addHook('onClose', () => sandbox.close())
 
   try {
@@ -67,8 +67,8 @@ function createApp(sandbox: Sandbox, hostnames: readonly string[]): FastifyInsta
     // The route that matched, not the address as written: /%761/… is /v1/… to the router.
     if (!(request.routeOptions.url ?? request.url).startsWith('/v1/')) return
     const refusal =
-      refuseStranger(request.headers.authorization, sandbox.secretKey) ??
-      demandedError(request.headers[testCodeHeader], sandbox.secretKey)
+      refuseWrongKey(request.headers.authorization, sandbox.secretKey) ??
+      requestedError(request.headers[testCodeHeader], sandbox.secretKey)
     if (refusal !== null) return reply.code(refusal.status).send(refusal.error)
   })
   app.setErrorHandler(answerError)
@@ -123,7 +123,7 @@ function trace(reply: FastifyReply): void {
   reply.header(traceHeader, randomUUID().replaceAll('-', ''))
 }
 
-/** Whatever the framework refuses (JSON, size, media type, address) is the caller's; the rest is a bug of ours. */
+/** What the framework refuses (JSON, size, media type, address) is the caller's mistake; the rest is a bug of ours. */
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode = 500, name, message } = thrown as FastifyError
   const callersFault = statusCode >= 400 && statusCode < 500

@@ -1,15 +1,15 @@
-// All that a sandbox knows, and the one way it changes: an entry is written to the journal first and applied to the
-// memory second, by the same function that replays the journal at start. Notifications are part of the entry that
-// causes them. Sessions end here as well, on a timer and before anybody looks.
+// The state of a sandbox and the only way it changes: an entry is written to the journal first and applied to memory
+// second, by the same function that replays the journal at start. Notifications are part of the entry that causes them.
+// Sessions expire here as well, on a timer and before every read.
 
 import { createClock } from './clock.ts'
 import { createBehaviour } from './faults/behaviour.ts'
 import { createFaults } from './faults/faults.ts'
 import { type JournalEntry, openJournal } from './journal.ts'
 import { lockDirectory } from './lock.ts'
-import { createIdempotency } from './payments/idempotency.ts'
 import { createMovements } from './payments/movements.ts'
 import { createPayments, expired } from './payments/payments.ts'
+import { createIdempotency } from './protocol/idempotency.ts'
 import { announceChanges, createDeliveries } from './webhooks/deliveries.ts'
 import { webhookUrlProblem } from './webhooks/request.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -21,7 +21,7 @@ export type StateOptions = {
   dataDir: string
   /** Only payment keys the sandbox issued are accepted at confirm. */
   strict: boolean
-  /** Where webhooks go until the control endpoint says otherwise; without one nothing is notified. */
+  /** Where webhooks go until the control endpoint changes it; without one nothing is notified. */
   webhookUrl?: string | undefined
   /** How long a webhook may take to be answered; Toss waits 10 seconds. */
   webhookTimeoutMs?: number | undefined
@@ -95,7 +95,7 @@ export function openState(options: StateOptions) {
     }
   }
 
-  /** Whoever is about to look at a payment calls this first. */
+  /** Called before every read of a payment. */
   function expireSessions(): void {
     const ended = payments.listEndedSessions(clock.nowMs())
     if (ended.length > 0) record({ changed: ended.map(expired) })
@@ -123,15 +123,15 @@ export function openState(options: StateOptions) {
     webhooks,
     record,
     expireSessions,
-    /** Ends what has come to its end by then, at once. */
+    /** Expires sessions and wakes webhooks that are due then. */
     advanceClock(advanceMs: number): void {
       record({ changed: [], clockOffsetMs: clock.offsetMs() + advanceMs })
       expireSessions()
       webhooks.wake()
     },
-    /** Aborted when the server stops: nobody is made to wait for a delay then. */
+    /** Aborted when the server stops: delays end then. */
     stopping: stopping.signal,
-    /** In one breath: a delay that ended in between would find no journal. */
+    /** Synchronous up to the return: a delay that ended in between would find no journal. */
     close(): Promise<void> {
       stopping.abort()
       clearInterval(sweep)

@@ -1,5 +1,5 @@
-// How big books get into a database quickly: keys and indexes are built when the rows are in, and what makes a commit
-// wait or a checkpoint come is turned off meanwhile. What is built is what was there.
+// Inserts big books quickly: keys and indexes are dropped and built again after the rows, and commits and checkpoints
+// do not wait meanwhile. Afterwards the keys and indexes are those that were there before.
 import { totalmem } from 'node:os'
 import type pg from 'pg'
 
@@ -17,7 +17,7 @@ const indexesText = `
 
 type Key = { table: string; name: string; definition: string }
 
-/** Rows are to be inserted in the order of time, as they would have come; `build` gives a table its primary key early. */
+/** Rows have to be inserted in the order of time, as in real books; `build` builds a table's primary key early. */
 export async function withoutIndexes(
   client: pg.Client,
   fill: (build: (table: string) => Promise<void>) => Promise<void>,
@@ -45,10 +45,10 @@ export async function withoutIndexes(
   for (const key of foreignKeys) await add(key)
 }
 
-/** A sixteenth of the memory for each sort, within bounds: several run beside each other. */
+/** A sixteenth of the memory for each sort, within bounds: several run at once. */
 const sortMegabytes = Math.round(Math.min(1_024, Math.max(64, totalmem() / 2 ** 20 / 16)))
 
-/** Of this session, but for the size of the log: that is the server's, and what it was when the rows are in. */
+/** For this session, except the size of the WAL: that is the server's, and is reset afterwards. */
 export async function inBulk(client: pg.Client, fill: () => Promise<void>): Promise<void> {
   for (const setting of [`work_mem = '${sortMegabytes}MB'`, `maintenance_work_mem = '${sortMegabytes}MB'`]) {
     await client.query(`set ${setting}`)

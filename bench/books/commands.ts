@@ -1,5 +1,4 @@
-// The commands that read whole books, on books that were generated: each as an operator would run it, what it costs and
-// what came of it.
+// Runs the commands that read whole books on generated books, as an operator would: cost and outcome of each.
 import { join } from 'node:path'
 import { databaseUrl } from '../../harness/processes.ts'
 import type { Counts } from './generate.ts'
@@ -14,16 +13,16 @@ export type Line = { step: string; rows: number; seconds: number; peakMegabytes:
 
 export type Setting = Pick<BooksServer, 'connection' | 'directory'> & {
   steps: readonly StepName[]
-  /** What is reconciled, as the command takes it. */
+  /** The options of the reconciliation. */
   span: { from: string; to: string }
   signal: AbortSignal
-  say(text: string): void
+  logLine(text: string): void
 }
 
 const thousands = new Intl.NumberFormat('en-US')
 
 export async function runCommands(counts: Counts, setting: Setting): Promise<Line[]> {
-  const { connection, directory, steps, span, signal, say } = setting
+  const { connection, directory, steps, span, signal, logLine } = setting
   await using standIn = await openStandIn(connection)
   const environment = {
     DATABASE_URL: databaseUrl(connection),
@@ -40,13 +39,13 @@ export async function runCommands(counts: Counts, setting: Setting): Promise<Lin
   const lines: Line[] = []
   for (const step of steps) {
     const { args, rows } = commands[step]
-    say(`Running ${args.join(' ')} ...`)
+    logLine(`Running ${args.join(' ')} ...`)
     const measured = await measure(args, environment, signal)
     const { seconds, peakMegabytes } = measured
     lines.push({ step, rows, seconds, peakMegabytes, outcome: outcomeOf(measured) })
   }
   const { pages, payments } = standIn.requests
-  say(`The gateway was asked for ${thousands.format(pages)} pages and ${thousands.format(payments)} payments.`)
+  logLine(`The gateway served ${thousands.format(pages)} pages and ${thousands.format(payments)} payments.`)
   return lines
 }
 
@@ -55,7 +54,7 @@ async function openStandIn(connection: BooksServer['connection']) {
   return { ...standIn, [Symbol.asyncDispose]: standIn.close }
 }
 
-/** The result without its lists: the figures say enough in a table. */
+/** The result without its lists: a table has the figures only. */
 function outcomeOf({ code, stdout, stderr }: Measured): string {
   if (code === 2) return `FAILED: ${stderr.split('\n')[0]}`
   try {

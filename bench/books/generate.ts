@@ -1,16 +1,16 @@
 // Fills an empty, migrated database with books as years of traffic would leave them, by a handful of statements: orders
-// in every state with their operations and events, holds and how they ended, ledgers whose hashes are right, one customer
-// who has a tenth of everything. And, in a schema of its own, what the gateway did: the same movements, but for a few
-// dozen that differ.
+// in every state with their operations and events, holds and how they ended, ledgers whose hashes are right, one
+// customer who has a tenth of everything. And, in a schema of its own, what the gateway did: the same movements, but
+// for a few dozen that differ.
 import type pg from 'pg'
 import { packages } from '../../src/payments/packages.ts'
 import { inBulk, withoutIndexes } from './bulk.ts'
 
-/** The orders are spread over so many days, ending an hour ago: nothing in them is young enough to be under way. */
+/** The orders are spread over that many days, ending an hour ago: none is recent enough to be under way. */
 export const days = 30
 const ordersPerCustomer = 20
 
-/** How many of each thing reconciliation has to find. */
+/** How many differences of each kind reconciliation has to find. */
 export const planted = { missing: 12, unknownOrder: 6, capturedWhilePending: 6, cancelledAtGateway: 12 }
 
 const catalogue = packages
@@ -18,8 +18,8 @@ const catalogue = packages
   .join(', ')
 
 // A draw of 100 decides the state, another the package, both by the order's number, so that two runs are alike. What is
-// spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after that.
-// It comes to about four entries in the ledger for each order.
+// spent or held of an order is of its own credits, so that no balance can fall below zero; some refunds come after
+// that. It comes to about four entries in the ledger for each order.
 const draftOrders = `
   create unlogged table draft as
   select d.number, d.customer_id, d.order_id, d.payment_key, d.status, d.expired, d.created_at, c.package_type, c.amount,
@@ -47,23 +47,23 @@ const draftOrders = `
 const held = 3
 const captured = 2
 
-// What happened to the credits of each order, in the order of time, as the service would have moved them: a row without a
-// kind moves nothing and tells of an order only.
+// What happened to the credits of each order, in the order of time, as the service would have moved them: a row without
+// a kind moves nothing and is about an order only.
 const draftSteps = `
   create unlogged table draft_step as
   select *, sum((kind is not null)::int) over chain as entry_number, sum(delta) over chain as balance_after,
-         sum(held_delta) over chain as held_after, sum((told is not null)::int) over chain as event_number
+         sum(held_delta) over chain as held_after, sum((event_status is not null)::int) over chain as event_number
   from (
-    select customer_id, number, 0 as turn, case when status <> 'FAILED' then 'GRANT' end as kind,
+    select customer_id, number, 0 as position, case when status <> 'FAILED' then 'GRANT' end as kind,
            case when status <> 'FAILED' then credits else 0 end as delta, 0 as held_delta,
            case when status <> 'FAILED' then order_id end as order_id, null as reference, null::uuid as hold_id,
-           null as service_id, case when status = 'FAILED' then status else 'CONFIRMED' end as told,
+           null as service_id, case when status = 'FAILED' then status else 'CONFIRMED' end as event_status,
            created_at + interval '1 minute' as created_at
     from draft where status <> 'PENDING'
     union all
-    select customer_id, number, turn, 'SPEND', -1, 0, null, 'use_' || number || '_' || turn, null, 'svc_use', null,
-           created_at + interval '1 minute' + turn * interval '1 second'
-    from draft cross join generate_series(1, spends) as turn
+    select customer_id, number, position, 'SPEND', -1, 0, null, 'use_' || number || '_' || position, null, 'svc_use', null,
+           created_at + interval '1 minute' + position * interval '1 second'
+    from draft cross join generate_series(1, spends) as position
     union all
     select customer_id, number, 8, 'HOLD', 0, credits - spends, order_id, null, md5('cancel ' || number)::uuid, null, null,
            created_at + interval '110 seconds'
@@ -85,7 +85,7 @@ const draftSteps = `
            created_at + interval '5 minutes'
     from draft where hold_state <> 'ACTIVE'
   ) movement
-  window chain as (partition by customer_id order by created_at, number, turn)`
+  window chain as (partition by customer_id order by created_at, number, position)`
 
 // ledger_entry_hash has the shape of an aggregate's step: hash before, entry, hash after.
 const chainArguments = 'uuid, bigint, text, bigint, bigint, text, text, timestamptz, bigint, bigint, uuid, text'
@@ -103,13 +103,13 @@ const insertEntries = `
 
 const insertEvents = `
   insert into events (customer_id, event_number, type, data, created_at)
-  select s.customer_id, s.event_number, 'order.' || lower(s.told),
-         json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', s.told,
+  select s.customer_id, s.event_number, 'order.' || lower(s.event_status),
+         json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', s.event_status,
            'packageType', d.package_type, 'amount', d.amount, 'credits', d.credits,
            'balance', s.balance_after - s.held_after), s.created_at
   from draft_step s
   join draft d using (number)
-  where s.told is not null
+  where s.event_status is not null
   order by s.created_at`
 
 const insertHolds = `
@@ -119,8 +119,8 @@ const insertHolds = `
          case d.hold_state when 'ACTIVE' then now() + interval '1 day' else d.created_at + interval '4 minutes' end,
          o.entry_number, c.entry_number
   from draft d
-  join draft_step o on o.number = d.number and o.turn = 10
-  left join draft_step c on c.number = d.number and c.turn = 11
+  join draft_step o on o.number = d.number and o.position = 10
+  left join draft_step c on c.number = d.number and c.position = 11
   order by d.number`
 
 const insertAccounts = `
@@ -170,7 +170,7 @@ const insertOperations = `
   ) operation
   order by at`
 
-// A payment is what its movements say.
+// A payment is the sum of its movements.
 const insertMovements = `
   create table standin.movements as
   select transaction_key, payment_key, order_id, amount, closed_at as moved_at,
@@ -193,7 +193,7 @@ const insertMovements = `
   create index on standin.movements (payment_key);
   analyze standin.movements`
 
-/** With indexes and keys built behind it, foreign keys checked. `onStep` hears what was done. */
+/** With indexes and keys built afterwards, foreign keys checked. `onStep` is called after each step. */
 export async function generate(client: pg.Client, orders: number, onStep?: (step: string) => void): Promise<void> {
   await inBulk(client, () => generateRows(client, orders, onStep ?? (() => undefined)))
 }
@@ -206,7 +206,7 @@ async function generateRows(client: pg.Client, orders: number, onStep: (step: st
   await client.query(draftSteps)
   await client.query('analyze draft, draft_step')
   onStep('drafted')
-  // With the triggers that enter them in the journal of records: the audit looks for every customer there.
+  // With the triggers that write the journal of records: the audit expects every customer there.
   await client.query('set session_replication_role = origin')
   await client.query('insert into customers (customer_id) select distinct customer_id from draft')
   await client.query('set session_replication_role = replica')

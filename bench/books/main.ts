@@ -1,15 +1,16 @@
 // `npm run books -- --orders 1000000`: how long the audit and the reconciliation take, and how much memory, on books of
 // that size. Starts a PostgreSQL of its own with full durability, fills it, runs the commands as an operator would, and
-// prints a table. Exit code 0: measured, and the commands found what they had to; 1: not so; 2: wrong arguments.
+// prints a table. Exit code 0: measured, and the commands found what they had to find; 1: not; 2: wrong arguments.
 import pg from 'pg'
+import { WrongArguments } from '../../harness/options.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, rowsOf, runCommands, stepNames } from './commands.ts'
 import { type Counts, countRows, days, generate } from './generate.ts'
-import { type Options, readOptions, WrongArguments } from './options.ts'
+import { type Options, readOptions } from './options.ts'
 import { startServer } from './server.ts'
 
 const thousands = new Intl.NumberFormat('en-US')
-const say = (text: string) => process.stderr.write(`${text}\n`)
+const logLine = (text: string) => process.stderr.write(`${text}\n`)
 
 async function main(options: Options): Promise<boolean> {
   await using parts = new AsyncDisposableStack()
@@ -30,7 +31,7 @@ async function run(options: Options, parts: AsyncDisposableStack, signal: AbortS
   client.on('error', () => undefined)
   await client.connect()
   await migrate(client)
-  say(`Generating ${thousands.format(options.orders)} orders ...`)
+  logLine(`Generating ${thousands.format(options.orders)} orders ...`)
   const startedAt = performance.now()
   await generate(client, options.orders)
   const seconds = (performance.now() - startedAt) / 1_000
@@ -39,13 +40,13 @@ async function run(options: Options, parts: AsyncDisposableStack, signal: AbortS
 
   const lines: Line[] = [
     { step: 'generate', rows: rowsOf(counts), seconds, peakMegabytes: null, outcome: describe(counts) },
-    ...(await runCommands(counts, { connection, directory, signal, steps: stepNames, span: spanOf(), say })),
+    ...(await runCommands(counts, { connection, directory, signal, steps: stepNames, span: spanOf(), logLine })),
   ]
   process.stdout.write(table(lines))
   return lines.every(({ outcome }) => !outcome.startsWith('FAILED'))
 }
 
-/** All that was generated, in whole days. */
+/** The generated books, in whole days. */
 function spanOf(): { from: string; to: string } {
   const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
   return { from: day(days + 1), to: day(-1) }
@@ -86,6 +87,6 @@ function table(lines: Line[]): string {
 try {
   process.exitCode = (await main(readOptions(process.argv.slice(2)))) ? 0 : 1
 } catch (error) {
-  say((error as Error).message)
+  logLine((error as Error).message)
   process.exitCode = error instanceof WrongArguments ? 2 : 1
 }

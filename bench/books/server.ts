@@ -1,5 +1,5 @@
-// The PostgreSQL that big books are generated in: one of its own with full durability, which ends with the measurement
-// unless it is to be kept.
+// The PostgreSQL for big books: a server of its own with full durability, which ends with the measurement unless it is
+// kept.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,13 +7,13 @@ import { databaseUrl } from '../../harness/processes.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
 
 export type BooksServer = Pick<EmbeddedServer, 'connection' | 'dataDirectory'> & {
-  /** For what the commands leave behind. */
+  /** For files of the commands. */
   directory: string
 }
 
 export function newDirectory(): string {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-books-'))
-  // As root the server runs as another user, who has to get in.
+  // As root the server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   return directory
 }
@@ -23,13 +23,13 @@ export async function startServer({ keep }: { keep: boolean }, parts: AsyncDispo
   const { connection, dataDirectory, stop } = await startEmbedded({ dataDir: join(directory, 'data') })
   async function remove(): Promise<void> {
     await stop()
-    // As root the cluster may lie outside of our directory.
+    // As root the cluster may be outside of our directory.
     for (const place of [dirname(dataDirectory), directory]) {
       rmSync(place, { recursive: true, force: true, maxRetries: 3 })
     }
   }
   if (keep) process.stderr.write(`The books stay at ${databaseUrl(connection)}\n`)
-  // Ended while it started: nobody else would stop it.
+  // Interrupted while it started: it would not be stopped otherwise.
   else if (parts.disposed) await remove()
   else parts.defer(remove)
   return { connection, dataDirectory, directory }

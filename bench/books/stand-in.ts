@@ -1,6 +1,6 @@
-// Stands in for the gateway while the books are reconciled: its list of transactions, a page at a time straight from the
-// database, and one payment as its movements make it. Nothing is kept in memory, so that a million rows cost the
-// measuring process nothing. Times are told in Korean time, as the gateway does.
+// Stands in for the gateway while the books are reconciled: its list of transactions, a page at a time straight from
+// the database, and one payment as the sum of its movements. Nothing is kept in memory, so that a million rows cost the
+// measuring process nothing. Times are in Korean time, as the gateway's.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
@@ -9,7 +9,6 @@ const defaultLimit = 100
 const largestLimit = 5_000
 const datePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d)?$/
 
-/** Rows whose answer the gateway would have signed off as Korean time. */
 const koreanTime = `to_char(moved_at at time zone 'Asia/Seoul', 'YYYY-MM-DD"T"HH24:MI:SS"+09:00"')`
 
 const pageText = `

@@ -1,7 +1,7 @@
-// The plain insert of an order: the least that a purchase has to have written when it is answered, and no more than that.
+// The plain insert of an order: the least that a purchase has to write before its answer.
 import { packageOf } from '../../src/payments/packages.ts'
 
-/** The columns the service writes, for a customer and an order as SQL tells them. */
+/** The columns the service writes; customer and order are SQL expressions. */
 export function insertOrderText({ customerId, orderId }: { customerId: string; orderId: string }): string {
   const { price, credits } = packageOf('BASIC')
   return (

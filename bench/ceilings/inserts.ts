@@ -1,4 +1,4 @@
-// Plain inserts from a process of its own, where there is no pgbench: so many connections, each with one prepared
+// Plain inserts from a process of its own, where there is no pgbench: some connections, each with one prepared
 // statement under way.
 import pg from 'pg'
 import { newOrderId } from '../../src/core/ids.ts'

@@ -1,11 +1,11 @@
-// The ceiling of the database: what it takes of plain inserts, one row and one commit each, prepared, from 16 clients.
-// Measured by pgbench; where there is none by a process of Node that does the same, which costs more processor time.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+// The ceiling of the database: plain inserts a second, one row and one commit each, prepared, from 16 clients. Measured
+// by pgbench, or where there is none by a process of Node that does the same and costs more processor time.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf, startProcess, stopProcess } from '../../harness/launch.ts'
 import type { Books } from '../stage/books.ts'
-import { messageOf, start, stop } from '../stage/processes.ts'
+import { startPart } from '../stage/processes.ts'
 import type { Stage } from '../stage/stage.ts'
 import { insertOrderText } from './insert-statement.ts'
 import type { InsertsInput, InsertsOutput } from './inserts.ts'
@@ -15,7 +15,7 @@ const pgbenchThreads = 2
 
 export type PlainInsert = { by: 'pgbench' | 'node'; measure(seconds: number, warmSeconds: number): Promise<number> }
 
-/** `measure` gives inserts a second. */
+/** `measure` returns inserts a second. */
 export function createPlainInsert(stage: Stage, options: { pgbench: boolean }): PlainInsert {
   const pgbench = options.pgbench ? findPgbench() : undefined
   if (!pgbench) return { by: 'node', measure: (seconds, warmSeconds) => runNode(stage, { seconds, warmSeconds }) }
@@ -64,28 +64,20 @@ async function runPgbench({ parts, books }: Stage, [pgbench, script]: [string, s
   const { host, port, user, password, database } = books.server.connection
   const args = ['-n', '-M', 'prepared', '-c', `${clients}`, '-j', `${pgbenchThreads}`, '-T', `${seconds}`, '-f', script]
   const { PATH } = process.env
-  const child = spawn(pgbench, [...args, '-h', host, '-p', `${port}`, '-U', user, database], {
-    env: { PATH, PGPASSWORD: password },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  parts.defer(() => stop(child))
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-    })
-  }
-  const [code] = await once(child, 'close')
-  const [, perSecond] = /^tps = ([\d.]+)/m.exec(said.stdout) ?? []
-  if (code !== 0 || !perSecond) throw new Error(`pgbench ended with ${code}: ${said.stderr.trim().split('\n').at(-1)}`)
+  const server = ['-h', host, '-p', `${port}`, '-U', user, database]
+  const running = startProcess(pgbench, [...args, ...server], { env: { PATH, PGPASSWORD: password } })
+  parts.defer(() => stopProcess(running))
+  const { code, stdout, stderr } = await running.ended
+  const [, perSecond] = /^tps = ([\d.]+)/m.exec(stdout) ?? []
+  if (code !== 0 || !perSecond) throw new Error(`pgbench ended with ${code}: ${stderr.trim().split('\n').at(-1)}`)
   return Number(perSecond)
 }
 
 async function runNode({ parts, books }: Stage, times: { seconds: number; warmSeconds: number }): Promise<number> {
   const { server, customers } = books
-  const inserts = start(parts, 'bench/ceilings/inserts.ts', {})
+  const inserts = startPart(parts, 'bench/ceilings/inserts.ts')
   const customerIds = customers.map(({ customerId }) => customerId)
   const input: InsertsInput = { connection: server.connection, customerIds, clients, ...times }
-  inserts.process.send(input)
+  inserts.child.send(input)
   return (await messageOf<InsertsOutput>(inserts)).perSecond
 }

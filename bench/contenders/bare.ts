@@ -1,5 +1,5 @@
 // The ceiling: the same routes with the same schemas, on a Fastify that does nothing else. No keys, no database; every
-// answer is made up, of the same shape and size as the real one.
+// answer is constant, of the same shape and size as the real one.
 import fastify from 'fastify'
 import { newOrderId } from '../../src/core/ids.ts'
 import { spendingRoutes } from '../../src/credits/routes.ts'

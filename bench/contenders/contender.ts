@@ -1,5 +1,5 @@
-// What the contenders have in common: they are told what to stand on by their environment, say where they listen to
-// whoever started them, and end with it.
+// What the contenders share: they read their settings from the environment, send their ports to the process that
+// started them, and end with it.
 
 export type Listening = { publicPort: number; internalPort: number }
 

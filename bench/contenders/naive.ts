@@ -1,6 +1,6 @@
-// The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would write
-// it. Where sharing has made a statement more than it need be alone, the twin has a plain one; the acts of a payment are
-// the service's own statements, each for one payment.
+// The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would
+// write it. Where a statement of the service is more complex because it is batched, the twin has a plain one; payments
+// use the service's own statements, each for one payment.
 
 import { pino } from 'pino'
 import { type Config, gatewayOptions, paymentSettings, readConfig } from '../../src/config.ts'

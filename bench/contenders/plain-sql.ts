@@ -39,7 +39,7 @@ export async function readBalance(database: Database, customerId: string): Promi
   return row?.available ?? 0
 }
 
-/** The conditional update is the whole lock. */
+/** The conditional update is the only lock. */
 const spendStatement = statement(
   'bench.spend',
   `with moved as (

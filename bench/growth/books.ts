@@ -1,5 +1,5 @@
-// The big books; and beside them, in databases of their own, books that commands can read whole in minutes, large ones and
-// a quarter of those. Generated, or found as an earlier run has kept them.
+// The big books; and beside them, in databases of their own, books that commands can read whole in minutes: large ones,
+// and a quarter of those. Generated, or kept by an earlier run.
 import { rmSync } from 'node:fs'
 import pg from 'pg'
 import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
@@ -8,7 +8,7 @@ import { type Line, runCommands, type StepName } from '../books/commands.ts'
 import { type Counts, countRows, generate } from '../books/generate.ts'
 import { type BooksServer, newDirectory, startServer } from '../books/server.ts'
 import type { BigBooksOptions } from '../options.ts'
-import { say } from '../report/progress.ts'
+import { logLine } from '../report/progress.ts'
 
 type Connection = EmbeddedServer['connection']
 
@@ -17,7 +17,7 @@ export type Sizes = { server: BooksServer; full: BigBooks; large: BigBooks; smal
 
 const thousands = new Intl.NumberFormat('en-US')
 
-/** Books that were found say themselves how many orders they have. */
+/** The size of existing books is counted. */
 export async function openFull(
   parts: AsyncDisposableStack,
   { orders, keep, books }: BigBooksOptions,
@@ -37,7 +37,7 @@ export async function openSizes(parts: AsyncDisposableStack, options: BigBooksOp
   return { server, full, large: await beside(linear), small: await beside(Math.floor(linear / 4)) }
 }
 
-/** What `--keep` has said, as a connection: only a server of this machine, whose processes can be counted. */
+/** The URL that `--keep` printed, as a connection: only a server of this machine, whose processes can be measured. */
 function connectionOf(url: string): Connection {
   const { pathname, searchParams, hostname, port, username, password } = new URL(url)
   const of = (name: string, otherwise: string) => searchParams.get(name) ?? decodeURIComponent(otherwise)
@@ -50,7 +50,7 @@ function connectionOf(url: string): Connection {
   }
 }
 
-/** Books that are found stay. What processes leave behind beside them goes with us. */
+/** Existing books stay. The directory of the processes is removed. */
 async function findServer(parts: AsyncDisposableStack, url: string): Promise<BooksServer> {
   const connection = connectionOf(url)
   const directory = newDirectory()
@@ -65,7 +65,7 @@ async function findServer(parts: AsyncDisposableStack, url: string): Promise<Boo
 
 async function connectTo(parts: AsyncDisposableStack, connection: Connection): Promise<pg.Client> {
   const client = new pg.Client(connection)
-  // When the measurement is ended early, the server may go first.
+  // When the measurement is interrupted, the server may end first.
   client.on('error', () => undefined)
   await client.connect()
   parts.defer(() => client.end())
@@ -77,7 +77,7 @@ async function provideDatabase(client: pg.Client, name: string): Promise<void> {
   if (rowCount === 0) await client.query(`create database ${name}`)
 }
 
-/** Generated with so many orders, unless they are there; null: they are. */
+/** The seconds it took to generate that many orders; null where they exist already. */
 async function openBooks(
   parts: AsyncDisposableStack,
   connection: Connection,
@@ -87,7 +87,7 @@ async function openBooks(
   await migrate(client)
   const generatedSeconds = orders === null ? null : await generateOnce(client, orders)
   const counts = await countRows(client)
-  say(`Books of ${thousands.format(counts.orders)} orders and ${thousands.format(counts.entries)} ledger entries.`)
+  logLine(`Books of ${thousands.format(counts.orders)} orders and ${thousands.format(counts.entries)} ledger entries.`)
   return { client, connection, counts, generatedSeconds }
 }
 
@@ -95,12 +95,12 @@ async function generateOnce(client: pg.Client, orders: number): Promise<number |
   const { rows } = await client.query<{ generated: boolean; begun: boolean }>(
     `select to_regclass('standin.movements') is not null as generated, to_regclass('draft') is not null as begun`,
   )
-  if (rows[0]?.begun) throw new Error('these books were left in the middle of their generation: begin anew')
+  if (rows[0]?.begun) throw new Error('the generation of these books was interrupted: start over without --books')
   if (rows[0]?.generated) return null
-  say(`Generating ${thousands.format(orders)} orders ...`)
+  logLine(`Generating ${thousands.format(orders)} orders ...`)
   const startedAt = performance.now()
   const took = () => (performance.now() - startedAt) / 1_000
-  await generate(client, orders, (step) => say(`  ${took().toFixed(0)} s: ${step}`))
+  await generate(client, orders, (step) => logLine(`  ${took().toFixed(0)} s: ${step}`))
   return took()
 }
 
@@ -111,13 +111,13 @@ const spanText = `
   from standin.movements`
 
 /**
- * Only what was generated is reconciled: of what an earlier measurement has left, the list of movements knows nothing.
- * The first reconciliation takes the movements over and is another thing than those after it.
+ * Only what was generated is reconciled: the list of movements does not have the payments of an earlier measurement.
+ * The first reconciliation stores the movements, so it is measured apart from those after it.
  */
 export async function runOn(books: BigBooks, { directory }: BooksServer, signal: AbortSignal): Promise<Line[]> {
   const { rows } = await books.client.query<{ from: string; to: string; reconciled: boolean }>(spanText)
   const { from = '', to = '', reconciled = false } = rows[0] ?? {}
   const steps: StepName[] = reconciled ? ['audit', 'reconcile again'] : ['audit', 'reconcile', 'reconcile again']
   const { counts, connection } = books
-  return await runCommands(counts, { connection, directory, steps, span: { from, to }, signal, say })
+  return await runCommands(counts, { connection, directory, steps, span: { from, to }, signal, logLine })
 }

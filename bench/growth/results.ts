@@ -1,5 +1,5 @@
-// What came of the growth, and what is wanted of it: big books beside new ones, and large books beside small ones.
-// Tables and plot are made of the results alone.
+// Results and targets of the growth: big books beside new ones, and large books beside small ones. Tables and plot are
+// made from the results alone.
 import { type Line, rowsOf } from '../books/commands.ts'
 import type { Counts } from '../books/generate.ts'
 import type { WorkloadName } from '../load/workloads.ts'
@@ -15,9 +15,9 @@ export type Side = (typeof sides)[number]
 export type Size = 'small' | 'large' | 'full'
 export type Measurement = Figures & { round: number; workload: WorkloadName; side: Side }
 
-/** Of the throughput on big books to that on new ones. */
+/** Target for the throughput on big books to that on new ones. */
 const leastRatio = 0.9
-/** Of the time for a row: linear, but for what two measurements of the same differ by. */
+/** Target for the time per row: linear, within the spread of two equal measurements. */
 const mostGrowth = 1.1
 
 export type Workload = { workload: WorkloadName; empty: Spread; full: Spread; p99Ms: Spread; ratio: Spread }
@@ -59,7 +59,9 @@ export function commandsOf(smallBooks: Line[], largeBooks: Line[]): Command[] {
   })
 }
 
-/** Down one statement, and between the books: what a page costs may hang on how deep it lies, or on what is beside it. */
+/**
+ * Down one statement, and between the books: the cost of a page may depend on its depth, or on the size of the books.
+ */
 export function statementsOf({ small: ofSmall, full }: Results['readings']): Statement[] {
   const entries = thousands.format(full[0]?.entries ?? 0)
   const depth = `statement, 1,000 entries: of the first tenth, of all ${entries}`

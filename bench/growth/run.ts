@@ -1,12 +1,12 @@
-// What becomes of the service when its books are big: the same load on new books and on big ones, side by side; and what
-// reads whole books, on large ones beside a quarter of them.
+// How the service performs on big books: the same load on new books and on big ones, side by side; and the commands
+// that read whole books, on large ones beside a quarter of them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Line } from '../books/commands.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { writeJson } from '../report/json.ts'
-import { createProgress, say } from '../report/progress.ts'
+import { createProgress, logLine } from '../report/progress.ts'
 import { type Books, fill, removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { measure, warmUp } from '../stage/measure.ts'
@@ -20,14 +20,14 @@ const connections = 64
 const warmSeconds = 1
 
 export async function runGrowth(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  if (!options.big) throw new Error('the size of the books is not known')
+  if (!options.big) throw new Error('the size of the books is missing')
   const sizes = await openSizes(parts, options.big)
-  // Before the load: reconciliation knows nothing of the payments that the load makes.
+  // Before the load: the gateway's list does not have the payments of the load.
   const commands = await runAll(parts, sizes)
   const failures = Object.values(commands).flatMap((lines) =>
     lines.filter(({ outcome }) => outcome.startsWith('FAILED')).map(({ step, outcome }) => `${step}: ${outcome}`),
   )
-  say('Starting the gateway and the service, on new books and on the big ones ...')
+  logLine('Starting the gateway and the service, on new books and on the big ones ...')
   const stages: Record<Side, Stage> = {
     empty: await openStage(parts, ['service'], undefined, withoutWorker),
     full: await openStage(parts, ['service'], await playableOf(sizes, 'full'), withoutWorker),
@@ -61,7 +61,7 @@ export async function runGrowth(options: Options, parts: AsyncDisposableStack): 
   const plot = plotOf(results)
   if (plot) writeFileSync(join(options.out, 'growth-ratios.svg'), plot)
   process.stdout.write(tablesOf(results))
-  say(`Written to ${options.out}: growth.json${plot ? ', growth-ratios.svg' : ''}`)
+  logLine(`Written to ${options.out}: growth.json${plot ? ', growth-ratios.svg' : ''}`)
   return failures.length === 0
 }
 
@@ -72,16 +72,16 @@ async function runAll(parts: AsyncDisposableStack, sizes: Sizes): Promise<Record
   return { small: await run(sizes.small), large: await run(sizes.large) }
 }
 
-/** Orders that wait in generated books are older than a day: a worker would expire them beside the load. */
+/** Pending orders of generated books are older than a day: a worker would expire them during the load. */
 const withoutWorker = { WORKER: 'off' }
 
-/** With the customers of a load. */
+/** With customers for a load. */
 async function playableOf({ server, ...sizes }: Sizes, size: Size): Promise<Books> {
   const { client, connection } = sizes[size]
   const { dataDirectory } = server
   const directory = join(server.directory, size)
   mkdirSync(directory, { recursive: true })
-  // Whoever opened it ends it.
+  // Ended by the code that opened it.
   const stop = async () => undefined
   return {
     directory,
@@ -99,7 +99,7 @@ async function measureAll(
   const steps = planOf(rounds)
   const progress = createProgress(steps.length)
   const measurements: Measurement[] = []
-  say(`Measuring: ${steps.length} times ${seconds} s, and ${warmSeconds} s to warm up each ...`)
+  logLine(`Measuring: ${steps.length} times ${seconds} s, and ${warmSeconds} s to warm up each ...`)
   for (const step of steps) {
     const { round, workload, side } = step
     const stage = stages[side]
@@ -107,12 +107,12 @@ async function measureAll(
     try {
       const figures = await measure(stage, 'service', { workload, connections, seconds, warmSeconds })
       measurements.push({ ...step, ...figures })
-      say(progress(`${name}: ${figures.perSecond.toFixed(0)}/s, p99 ${figures.p99Ms.toFixed(2)} ms`))
+      logLine(progress(`${name}: ${figures.perSecond.toFixed(0)}/s, p99 ${figures.p99Ms.toFixed(2)} ms`))
     } catch (error) {
-      // One that fails does not cost the others.
+      // A failure does not stop the other measurements.
       if (stage.parts.disposed) throw error
       failures.push(`${name}: ${(error as Error).message}`)
-      say(progress(`${name}: FAILED: ${(error as Error).message}`))
+      logLine(progress(`${name}: FAILED: ${(error as Error).message}`))
     }
     await removeOpenOrders(stage.books)
   }
@@ -121,7 +121,7 @@ async function measureAll(
 
 type Step = { round: number; workload: WorkloadName; side: Side }
 
-/** One side after the other, every other round the other way round. */
+/** One side after the other, in reverse order every other round. */
 export function planOf(rounds: number): Step[] {
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
     workloads.flatMap((workload) => {
@@ -133,10 +133,10 @@ export function planOf(rounds: number): Step[] {
 
 async function readAll(stage: Stage, size: Size, rounds: number, failures: string[]): Promise<Reading[]> {
   const customerId = await busiestCustomer(stage.books.client)
-  say(`Reading the statement of the customer with the most entries, ${size} ...`)
+  logLine(`Reading the statement of the customer with the most entries, ${size} ...`)
   const readings: Reading[] = []
   try {
-    // Once for nothing: the first pages would pay for what is read the first time.
+    // Read once before: the first pages would pay for cold caches.
     for (let round = 0; round <= rounds; round += 1) readings.push(await readStatement(stage, customerId))
   } catch (error) {
     if (stage.parts.disposed) throw error

@@ -1,11 +1,11 @@
-// The statement of the customer who has the most entries, page after page: does a page far down take longer than the
+// The statement of the customer with the most entries, page after page: does a page far down take longer than the
 // first?
 import type pg from 'pg'
 import type { Stage } from '../stage/stage.ts'
 
 export const pageEntries = 1_000
 const mostEntries = 100_000
-/** Of the pages that are read, so many are the first ones: 10,000 entries of 100,000. */
+/** The share of the pages that counts as the first ones: 10,000 entries of 100,000. */
 const firstShare = 0.1
 
 /** Milliseconds for 1,000 entries: of the first pages, and of all. */
@@ -34,7 +34,7 @@ export async function readStatement({ books, contenders }: Stage, customerId: st
     const { data } = JSON.parse(text) as Page
     entries += data.entries.length
     cursor = data.nextCursor
-    // The last page may be a short one: it would look quick.
+    // The last page may be short, and would look fast.
     if (data.entries.length === pageEntries) pagesMs.push(performance.now() - startedAt)
   }
   return { entries, ...readingOf(pagesMs) }

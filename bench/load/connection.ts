@@ -1,5 +1,6 @@
-// One keep-alive connection with one request under way. It reads no more of an answer than its status, its length and its
-// body: a load generator that works as hard as the service would be measured in its place.
+// One keep-alive connection with one request under way. It parses only status, length and body of an answer: a load
+// generator that works as hard as the service would be measured in its place. So this is not the client of
+// harness/raw-http.ts.
 import net from 'node:net'
 
 export type Answer = { status: number; head: string; body: string }
@@ -24,7 +25,7 @@ export function connect(port: number, onLost: (error: Error) => void): Connectio
     onLost(error)
   }
 
-  // Bytes as characters: lengths are counted in bytes, and nothing outside of ASCII is looked at.
+  // Bytes as characters: lengths are counted in bytes, and only ASCII is parsed.
   socket.setEncoding('latin1')
   socket.on('error', lose)
   socket.on('close', () => lose(new Error('the connection was closed')))
@@ -50,7 +51,7 @@ export function connect(port: number, onLost: (error: Error) => void): Connectio
   }
 }
 
-/** Undefined until it is whole. Every answer of the service says how long it is. */
+/** Undefined until it is complete. Every answer of the service has a Content-Length. */
 function readAnswer(text: string): Answer | undefined {
   const end = text.indexOf(endOfHead)
   if (end < 0) return undefined

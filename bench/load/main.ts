@@ -1,6 +1,6 @@
-// The load, a process of its own: so many connections, each with one request under way, first to warm everything up and
-// then for the measurement. Anything that is not answered as the workload expects ends it: a refusal is quick, and would
-// look like speed. Only who measures refusals has them counted, and then the same is asked again.
+// The load, a process of its own: some connections, each with one request under way, first to warm everything up and
+// then for the measurement. An unexpected answer ends it: a refusal is fast, and would look like throughput. Only where
+// refusals are measured are they counted, and the same request is sent again.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Connection, connect } from './connection.ts'
@@ -8,7 +8,7 @@ import { createMeter, type Meter, type Metered } from './meter.ts'
 import type { Customer, Request } from './requests.ts'
 import { type PlayName, plays, type World } from './workloads.ts'
 
-/** Who is refused ends the load, comes again when told to, or comes again at once. */
+/** A refusal ends the load, or is retried after Retry-After, or at once. */
 export type Refusals = 'fail' | 'wait' | 'insist'
 
 export type LoadInput = Pick<World, 'token' | 'customers' | 'orders'> & {
@@ -17,17 +17,17 @@ export type LoadInput = Pick<World, 'token' | 'customers' | 'orders'> & {
   internalPort: number
   connections: number
   warmSeconds: number
-  /** Of a window. */
+  /** Of one window. */
   seconds: number
-  /** Measured one after the other, without a pause; one unless told. */
+  /** Measured one after the other, without a pause; one by default. */
   windows?: number
   refusals?: Refusals
 }
 
-/** When the measurement begins, and when a window of it has ended. The process ends with the last answer. */
+/** Sent when the measurement begins, and when a window has ended. The process ends with the last answer. */
 export type LoadMessage = { kind: 'measuring' } | ({ kind: 'measured' } & Metered) | { kind: 'failed'; failure: string }
 
-/** How long the last answers are waited for. */
+/** How long it waits for the last answers. */
 const drainMs = 10_000
 
 process.once('message', async (input: LoadInput) => {
@@ -36,22 +36,22 @@ process.once('message', async (input: LoadInput) => {
   try {
     await load.playFor(warmSeconds)
     load.meter.take()
-    await tell({ kind: 'measuring' })
+    await report({ kind: 'measuring' })
     for (let window = 1; window <= windows; window += 1) {
       await load.playFor(seconds)
       const measured = load.meter.take()
       if (window === windows) load.end()
-      await tell({ kind: 'measured', ...measured })
+      await report({ kind: 'measured', ...measured })
     }
   } catch (error) {
-    await tell({ kind: 'failed', failure: (error as Error).message })
+    await report({ kind: 'failed', failure: (error as Error).message })
   }
   await Promise.race([load.drained, sleep(drainMs)])
   process.exit(0)
 })
 
-/** Until it is on its way: an exit would cut it off. */
-function tell(message: LoadMessage): Promise<void> {
+/** Until it is sent: an exit would lose it. */
+function report(message: LoadMessage): Promise<void> {
   return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
 }
 
@@ -59,7 +59,7 @@ type Load = { meter: Meter; drained: Promise<void>; playFor(seconds: number): Pr
 
 function startLoad(input: LoadInput): Load {
   const { token, customers, orders, connections, refusals = 'fail' } = input
-  const world: World = { token, customers, orders, run: randomUUID(), turn: 0 }
+  const world: World = { token, customers, orders, run: randomUUID(), index: 0 }
   const meter = createMeter()
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
@@ -83,7 +83,7 @@ function startLoad(input: LoadInput): Load {
   }
 
   function play(number: number): void {
-    // Who may be refused is a client of its own, as each connection of a crowd is; otherwise customers take turns.
+    // Where refusals are measured, each connection is one customer; otherwise customers alternate.
     const alone = { customers: [customers[number % customers.length] as Customer], run: `${world.run}-${number}` }
     const next = plays[input.workload](refusals === 'fail' ? world : { ...world, ...alone })
     function lose(error: Error): void {
@@ -97,7 +97,7 @@ function startLoad(input: LoadInput): Load {
     }
     let request: Request
     let sentAt: number
-    function ask(body: string): void {
+    function sendNext(body: string): void {
       try {
         request = next(body)
       } catch (error) {
@@ -113,12 +113,12 @@ function startLoad(input: LoadInput): Load {
       connectionOf(request).send(request.text, onAnswer)
     }
     function onAnswer(answer: Answer): void {
-      // What is answered in time counts, whenever it was asked: slow answers would be left out the more.
+      // Every answer within the window counts, whenever its request was sent: else slow answers would be left out.
       const latencyMs = performance.now() - sentAt
       const { status, body } = answer
       if (status === request.expected) {
         meter.note('done', latencyMs, request.settles ?? false)
-        if (!hasEnded) ask(body)
+        if (!hasEnded) sendNext(body)
       } else {
         const waitMs = refusals === 'fail' ? undefined : refusalOf(answer)
         if (waitMs === undefined) fail(new Error(`${status} ${body} to ${request.text}`))
@@ -128,7 +128,7 @@ function startLoad(input: LoadInput): Load {
       }
       settleOne()
     }
-    ask('')
+    sendNext('')
   }
 
   for (let number = 0; number < connections; number += 1) play(number)
@@ -140,7 +140,7 @@ function startLoad(input: LoadInput): Load {
   }
 }
 
-/** When to come again; undefined when it is no refusal as we promise them. */
+/** The Retry-After in milliseconds; undefined where it is not a refusal as documented. */
 function refusalOf({ status, head, body }: Answer): number | undefined {
   const [, seconds] = /\r\nretry-after: (\d+)/i.exec(head) ?? []
   return status === 503 && seconds && body.includes('"SVC001"') ? Number(seconds) * 1_000 : undefined

@@ -1,4 +1,4 @@
-// What a load counts in a window of time: work done and refusals, each with its latencies, and what of both settled money.
+// Counts a load in a window of time: work done and refusals, each with latencies, and how many of both settle money.
 
 export type Tally = { count: number; p50Ms: number; p99Ms: number }
 
@@ -6,7 +6,7 @@ export type Metered = { seconds: number; done: Tally; refused: Tally; settled: n
 
 export type Meter = {
   note(kind: 'done' | 'refused', latencyMs: number, settles: boolean): void
-  /** What there was since the last time; the next window begins. */
+  /** The window since the last call; the next one begins. */
   take(): Metered
 }
 

@@ -1,4 +1,4 @@
-// Requests as the text that goes over the wire.
+// Requests as HTTP text.
 
 export type Customer = { customerId: string; apiKey: string }
 

@@ -1,6 +1,6 @@
-// What is measured of the service when more comes than it can carry, and in which order: the peak with a few counts of
-// connections, then three times as many, with clients that come again when they are told to and with clients that
-// come again at once; and who pays beside few readers and beside too many. Every other round goes the other way round.
+// The steps of an overload, in order: the peak with a few counts of connections, then three times as many, with clients
+// that obey Retry-After and with clients that retry at once; and payers beside few readers and beside too many. Every
+// other round runs in reverse order.
 import type { Refusals } from '../load/main.ts'
 import type { PlayName, WorkloadName } from '../load/workloads.ts'
 
@@ -9,13 +9,13 @@ export type Overloaded = (typeof overloaded)[number]
 
 export type Play = { workload: PlayName; connections: number; refusals: Refusals }
 
-/** `besides`: what plays meanwhile in a load of its own. */
+/** `besides`: a second load that runs at the same time. */
 export type Step = { round: number; subject: Overloaded | 'payers'; phase: Phase; play: Play; besides?: Play }
 export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
 
 const peakConnections = [64, 128, 256]
 
-/** Three times the load at which the most is done, more than a kind of work has places for. */
+/** Three times the load of the peak, more than the admission limit of any kind of work. */
 const tooMany = 3 * Math.max(...peakConnections)
 
 const payers: Play = { workload: 'pay', connections: 32, refusals: 'insist' }
@@ -34,7 +34,7 @@ export function planOf({ rounds, workloads }: { rounds: number; workloads: Overl
 
 function stepsOf(workload: Overloaded): Omit<Step, 'round'>[] {
   return [
-    // At the peak nobody needs to be refused; who is, does not count as work and comes again as told.
+    // A request that is refused at the peak does not count as work and is retried after Retry-After.
     ...peakConnections.map((count) => ({
       subject: workload,
       phase: 'peak' as const,

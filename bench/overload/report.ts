@@ -1,4 +1,4 @@
-// An overload as tables and as one plot, made of its results alone.
+// The tables and the plot of an overload, made from its results alone.
 import { draw } from '../report/plot.ts'
 import type { Spread } from '../report/spread.ts'
 import { counted, milliseconds, ratio, table, whole } from '../report/table.ts'
@@ -31,7 +31,7 @@ export function tablesOf({ machine, options, targets, lines, failures }: Results
   const { rounds, seconds } = options
   const described =
     `${describeMachine(machine)}; ${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken ` +
-    'within a round, and told with the least and the most. The payers’ work is their confirms and cancels.\n'
+    'within a round, and given with the least and the most. The payers’ work is their confirms and cancels.\n'
   const judged = targets.map(({ name, bound, limit, measured, met }) => [
     name,
     `${bound} ${limit}`,

@@ -1,11 +1,11 @@
-// Three times the load that is let in: whether the work done stays, the rest is refused as promised, and who pays is
+// Three times the load that is admitted: whether throughput stays, the rest is refused as documented, and payers are
 // served while readers are refused.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metered } from '../load/meter.ts'
 import type { Options } from '../options.ts'
 import { writeJson } from '../report/json.ts'
-import { createProgress, say } from '../report/progress.ts'
+import { createProgress, logLine } from '../report/progress.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { beginLoad, warmUp } from '../stage/measure.ts'
@@ -14,11 +14,11 @@ import { overloaded, type Play, planOf, type Step } from './plan.ts'
 import { plotOf, type Results, tablesOf } from './report.ts'
 import { judge, linesOf, type Taken, workOf } from './summary.ts'
 
-/** Until so many connections are open, and those who wait have been told to once. */
+/** Until all connections are open, and waiting clients have been refused once. */
 const warmSeconds = 2
 
 export async function runOverload(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  say('Starting PostgreSQL, the gateway and the service ...')
+  logLine('Starting PostgreSQL, the gateway and the service ...')
   const stage = await openStage(parts, ['service'])
   await warmUp(stage, options.seconds)
   const { seconds, rounds } = options
@@ -42,7 +42,7 @@ export async function runOverload(options: Options, parts: AsyncDisposableStack)
         return `FAILED: ${error.message}`
       },
     )
-    say(progress(`round ${round}, ${subject}, ${phase}, ${noted.connections} connections: ${outcome}`))
+    logLine(progress(`round ${round}, ${subject}, ${phase}, ${noted.connections} connections: ${outcome}`))
     await removeOpenOrders(stage.books)
   }
   const results: Results = {
@@ -56,7 +56,7 @@ export async function runOverload(options: Options, parts: AsyncDisposableStack)
   writeJson(options.out, 'overload', results, ['taken'])
   if (results.lines.length > 0) writeFileSync(join(options.out, 'overload.svg'), plotOf(results))
   process.stdout.write(tablesOf(results))
-  say(`Written to ${options.out}: overload.json, overload.svg`)
+  logLine(`Written to ${options.out}: overload.json, overload.svg`)
   return failures.length === 0
 }
 
@@ -66,7 +66,7 @@ async function take(
   seconds: number,
 ): Promise<Pick<Taken, 'measured' | 'besides'>> {
   const both = [play, ...(besides ? [besides] : [])].map((each) => measureOne(stage, each, seconds))
-  // Nothing of the one is left when the other fails.
+  // Both have ended, even if one fails.
   await Promise.allSettled(both)
   const [measured, aside] = await Promise.all(both)
   return { measured: measured as Metered, ...(aside && { besides: aside }) }

@@ -1,5 +1,5 @@
-// From single measurements to what is told of an overload. Ratios are taken within a round: the work done to that round's
-// own peak, the payers' rate to their own beside few readers.
+// Summarises the measurements of an overload. Ratios are taken within a round: the work done to that round's own peak,
+// the payers' rate to their own beside few readers.
 import type { Metered } from '../load/meter.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import type { Phase, Step } from './plan.ts'
@@ -7,7 +7,7 @@ import type { Phase, Step } from './plan.ts'
 export type Taken = Omit<Step, 'play' | 'besides'> & {
   connections: number
   measured: Metered
-  /** Of whoever played besides. */
+  /** Of the second load. */
   besides?: Metered
 }
 
@@ -20,19 +20,19 @@ export type Line = {
   refused: Spread
   workP50Ms: Spread
   workP99Ms: Spread
-  /** Null where nobody was refused. */
+  /** Null where no request was refused. */
   refusedP50Ms: Spread | null
   refusedP99Ms: Spread | null
 }
 
 export type Judged = { name: string; bound: 'at least' | 'at most'; limit: number; measured: Spread; met: boolean }
 
-/** The payers' work is what settles money; their purchases are only how they come by it. */
+/** The payers' work are confirms and cancels; purchases only prepare them. */
 export function workOf({ subject, measured }: Pick<Taken, 'subject' | 'measured'>): number {
   return (subject === 'payers' ? measured.settled : measured.done.count) / measured.seconds
 }
 
-/** In each round, of the peak only the best. */
+/** The best peak of each round. */
 export function bestOf(taken: Taken[]): Taken[] {
   const groups = Map.groupBy(taken, ({ round, subject, phase }) => `${round} ${subject} ${phase}`)
   return [...groups.values()].flatMap((group) =>
@@ -62,10 +62,10 @@ export function linesOf(taken: Taken[]): Line[] {
 
 export const keptShare = 0.9
 
-/** A phase beside the one it is held against. */
+/** The phase that each is compared with. */
 const against: Partial<Record<Phase, Phase>> = { polite: 'peak', rude: 'peak', crowded: 'calm' }
 
-/** By the median, of what was measured; refusals of those who pay by the most of any round. */
+/** By the median; refusals of payers by the most of any round. */
 export function judge(taken: Taken[]): Judged[] {
   const best = bestOf(taken)
   const pairs = best.flatMap((each) => {

@@ -1,15 +1,15 @@
-// The pages of the console as requests of its API, with what they ask about taken from the books: another order, customer or
-// place in a list with each turn.
+// The pages of the console as requests of its API. Ids are taken from the books: another order, customer or cursor for
+// each request.
 import type pg from 'pg'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { orderStatuses } from '../../src/payments/kinds.ts'
 import { busiestCustomer } from '../growth/statement.ts'
 
-export type Page = { name: string; path(turn: number): string }
+export type Page = { name: string; path(number: number): string }
 
 type Sample = { orderId: string; customerId: string; name: string; paymentKey: string | null; lastFour: string | null }
 
-// By the pages of the table: whoever counts rows reads them all.
+// A sample of the table's pages: counting rows would read all of them.
 const sampleText = `
   select o.order_id as "orderId", o.customer_id as "customerId", c.name, k.last_four as "lastFour",
     (select p.payment_key from payment_operations p
@@ -32,7 +32,7 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
   if (samples.length === 0) throw new Error('there are too few orders to choose from')
   const of = <Name extends keyof Sample>(name: Name) => {
     const values = samples.flatMap((sample) => sample[name] ?? [])
-    return (turn: number) => encodeURIComponent(values[turn % values.length] ?? '')
+    return (number: number) => encodeURIComponent(values[number % values.length] ?? '')
   }
   const [orderId, customerId, name] = [of('orderId'), of('customerId'), of('name')] as const
   const [paymentKey, lastFour] = [of('paymentKey'), of('lastFour')] as const
@@ -46,19 +46,19 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
     page('home, 30 days', () => '/home'),
     page('home, 365 days', () => '/home?days=365'),
     page('orders, first page', () => '/orders'),
-    page('orders, somewhere deep', (turn) => `/orders?cursor=${orderId(turn)}`),
+    page('orders, somewhere deep', (number) => `/orders?cursor=${orderId(number)}`),
     ...orderStatuses.map((status) => page(`orders, ${status}`, () => `/orders?status=${status}`)),
     ...orderStatuses.map((status) =>
-      page(`orders, ${status}, deep`, (turn) => `/orders?status=${status}&cursor=${orderId(turn)}`),
+      page(`orders, ${status}, deep`, (number) => `/orders?status=${status}&cursor=${orderId(number)}`),
     ),
-    page('orders of a customer', (turn) => `/orders?customerId=${customerId(turn)}`),
+    page('orders of a customer', (number) => `/orders?customerId=${customerId(number)}`),
     page('refunded orders of the busiest', () => `/orders?customerId=${busiest}&status=REFUNDED`),
-    page('order', (turn) => `/orders/${orderId(turn)}`),
+    page('order', (number) => `/orders/${orderId(number)}`),
     page('customers', () => '/customers'),
     page('customers by name', () => '/customers?q=company%201'),
-    page('customer', (turn) => `/customers/${customerId(turn)}`),
+    page('customer', (number) => `/customers/${customerId(number)}`),
     page('the busiest customer', () => `/customers/${busiest}`),
-    page('statement', (turn) => `/customers/${customerId(turn)}/statement`),
+    page('statement', (number) => `/customers/${customerId(number)}/statement`),
     page('statement of the busiest', () => `/customers/${busiest}/statement`),
     page('refunds in its statement', () => `/customers/${busiest}/statement?kind=REFUND`),
     page('holds', () => `/customers/${holder}/holds`),
@@ -72,12 +72,12 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
     page('audits, deep', () => `/books/audits?cursor=${places?.auditId}`),
     page('audit', () => `/books/audits/${places?.auditId}`),
     page('trail', () => '/trail'),
-    page('trail of an order', (turn) => `/trail?subject=ord_${turn % 1_000}`),
-    page('search: order id', (turn) => `/search?q=${orderId(turn)}`),
-    page('search: beginning of one', (turn) => `/search?q=${orderId(turn).slice(0, 14)}`),
-    page('search: payment key', (turn) => `/search?q=${paymentKey(turn)}`),
-    page('search: customer id', (turn) => `/search?q=${customerId(turn)}`),
-    page('search: name', (turn) => `/search?q=${name(turn).slice(0, 14)}`),
-    page('search: end of a key', (turn) => `/search?q=${lastFour(turn)}`),
+    page('trail of an order', (number) => `/trail?subject=ord_${number % 1_000}`),
+    page('search: order id', (number) => `/search?q=${orderId(number)}`),
+    page('search: beginning of one', (number) => `/search?q=${orderId(number).slice(0, 14)}`),
+    page('search: payment key', (number) => `/search?q=${paymentKey(number)}`),
+    page('search: customer id', (number) => `/search?q=${customerId(number)}`),
+    page('search: name', (number) => `/search?q=${name(number).slice(0, 14)}`),
+    page('search: end of a key', (number) => `/search?q=${lastFour(number)}`),
   ]
 }

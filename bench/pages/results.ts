@@ -1,9 +1,9 @@
-// What came of the pages, and what is wanted of them. The table is made of the results alone.
+// Results and target of the pages. The table is made from the results alone.
 import type { Counts } from '../books/generate.ts'
 import { short, table } from '../report/table.ts'
 import { describeMachine, type Machine } from '../stage/machine.ts'
 
-/** Within which a page answers. */
+/** The target. */
 export const mostMs = 200
 export const crowd = 16
 
@@ -14,7 +14,7 @@ export type Results = {
   machine: Machine
   counts: Counts
   options: { requests: number }
-  /** Of all books, when nothing has been added up yet; null where it had been. */
+  /** The first adding up of the figures; null where it had been done before. */
   addedUp: { seconds: number; slices: number } | null
   pages: PageFigures[]
   failures: string[]

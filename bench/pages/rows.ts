@@ -1,5 +1,5 @@
-// What the pages of the console show beside orders, customers and credits, and generated books do not have: two years of
-// runs and audits, discrepancies open and resolved, what operators did, names and keys of customers. Put in once.
+// Rows that the console shows and generated books do not have: two years of reconciliations and audits, open and
+// resolved discrepancies, the action log, names and keys of customers. Inserted once.
 import type pg from 'pg'
 
 const runsText = `
@@ -37,14 +37,14 @@ const discrepanciesText = `
 const actionsText = `
   insert into operator_actions (action_id, step, happened_at, actor, command, arguments, subject, reason, outcome, about)
   select md5('action ' || n)::uuid, step, now() - n * interval '1 minute' + (step = 'ENDED')::int * interval '1 second',
-         case step when 'BEGUN' then 'somebody' end, case step when 'BEGUN' then 'orders settle' end,
+         case step when 'BEGUN' then 'operator' end, case step when 'BEGUN' then 'orders settle' end,
          case step when 'BEGUN' then array['ord_' || n] end, case step when 'BEGUN' then 'ord_' || n % 1000 end,
          case step when 'BEGUN' then 'asked for by the customer' end, case step when 'ENDED' then 'ok' end,
          case step when 'ENDED' then '{}'::jsonb end
   from generate_series(1, 200000) as n cross join (values ('BEGUN'), ('ENDED')) as s (step)
   on conflict do nothing`
 
-// Each has come with the first order: whoever begins with the first customer begins with the first order.
+// A customer's date is that of its first order, so that the order of customers is the order of orders.
 const namesText = `
   update customers c
   set name = 'company ' || left(c.customer_id::text, 13), created_at = o.first_at - interval '1 minute'

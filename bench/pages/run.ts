@@ -1,5 +1,5 @@
-// How long the pages of the console take on big books: each asked for many times, one after the other and sixteen at once,
-// by an operator who is signed in. The figures are added up meanwhile, as the worker does it.
+// How long the pages of the console take on big books: each is requested many times, one after the other and sixteen at
+// once, by a signed-in operator. The figures are added up at the same time, as the worker does.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { createAddUp } from '../../src/payments/books/figures.ts'
 import { type BigBooks, openFull } from '../growth/books.ts'
 import type { Options } from '../options.ts'
 import { writeJson } from '../report/json.ts'
-import { createProgress, say } from '../report/progress.ts'
+import { createProgress, logLine } from '../report/progress.ts'
 import { short } from '../report/table.ts'
 import { fill } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
@@ -26,9 +26,9 @@ const addUpEveryMs = 10_000
 const warmRequests = 6
 
 export async function runPages(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  if (!options.big) throw new Error('the size of the books is not known')
+  if (!options.big) throw new Error('the size of the books is missing')
   const { server, full } = await openFull(parts, options.big)
-  say('Adding what the pages show besides ...')
+  logLine('Adding discrepancies, actions and names ...')
   await addRows(full.client)
   const addedUp = await addAllUp(full)
   const directory = join(server.directory, 'pages')
@@ -36,7 +36,7 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
   const books = {
     directory,
     client: full.client,
-    // Whoever opened it ends it.
+    // Ended by the code that opened it.
     server: {
       connection: full.connection,
       dataDirectory: server.dataDirectory,
@@ -45,14 +45,14 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
     },
     ...(await fill(full.client, playedCustomers)),
   }
-  // Orders that wait in generated books are older than a day: a worker would expire them meanwhile.
+  // Pending orders of generated books are older than a day: a worker would expire them.
   const stage = await openStage(parts, ['service'], books, { WORKER: 'off' })
   keepAddingUp(full, parts)
   const base = `http://127.0.0.1:${stage.contenders.service?.listening.internalPort}${apiPath}`
-  const ask = await signIn(base, full)
+  const readPage = await signIn(base, full)
   const requests = options.rounds * requestsPerRound
   const failures: string[] = []
-  const pages = await measureAll(await pagesOf(full.client), ask, requests, failures)
+  const pages = await measureAll(await pagesOf(full.client), readPage, requests, failures)
   const results: Results = {
     machine: await machineOf(stage),
     counts: full.counts,
@@ -63,7 +63,7 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
   }
   writeJson(options.out, 'pages', results)
   process.stdout.write(tablesOf(results))
-  say(`Written to ${options.out}: pages.json`)
+  logLine(`Written to ${options.out}: pages.json`)
   return failures.length === 0
 }
 
@@ -77,7 +77,7 @@ async function addAllUp({ client }: BigBooks): Promise<Results['addedUp']> {
   let slices = 0
   while ((await addUp()).more) slices += 1
   const seconds = (performance.now() - startedAt) / 1_000
-  say(`Added up in ${seconds.toFixed(0)} s, ${slices} slices.`)
+  logLine(`Added up in ${seconds.toFixed(0)} s, ${slices} slices.`)
   return rowCount === 0 ? { seconds, slices } : null
 }
 
@@ -97,10 +97,10 @@ function keepAddingUp({ client }: BigBooks, parts: AsyncDisposableStack): void {
   })
 }
 
-type Ask = (path: string) => Promise<number>
+type ReadPage = (path: string) => Promise<number>
 
-/** The answer is read whole, and has to be a success; how long it took. */
-async function signIn(base: string, { client }: BigBooks): Promise<Ask> {
+/** Returns how long it took; the answer is read to its end, and has to be a success. */
+async function signIn(base: string, { client }: BigBooks): Promise<ReadPage> {
   const [name, password] = [`bench-${crypto.randomUUID().slice(0, 8)}`, crypto.randomUUID()]
   const operator = {
     operatorId: `opr_${name}`,
@@ -127,33 +127,38 @@ async function signIn(base: string, { client }: BigBooks): Promise<Ask> {
   }
 }
 
-async function measureAll(pages: Page[], ask: Ask, requests: number, failures: string[]): Promise<PageFigures[]> {
+async function measureAll(
+  pages: Page[],
+  readPage: ReadPage,
+  requests: number,
+  failures: string[],
+): Promise<PageFigures[]> {
   const progress = createProgress(pages.length)
   const measured: PageFigures[] = []
   for (const page of pages) {
     try {
-      const figures = await measure(page, ask, requests)
+      const figures = await measure(page, readPage, requests)
       measured.push(figures)
-      say(progress(`${page.name}: ${short(figures.alone.p50Ms)} ms, 95 % within ${short(figures.alone.p95Ms)} ms`))
+      logLine(progress(`${page.name}: ${short(figures.alone.p50Ms)} ms, 95 % within ${short(figures.alone.p95Ms)} ms`))
     } catch (error) {
       failures.push(`${page.name}: ${(error as Error).message}`)
-      say(progress(`${page.name} failed`))
+      logLine(progress(`${page.name} failed`))
     }
   }
   return measured
 }
 
-async function measure({ name, path }: Page, ask: Ask, requests: number): Promise<PageFigures> {
-  // What planning and machine code cost is paid by the first few.
-  for (let turn = 0; turn < warmRequests; turn += 1) await ask(path(turn))
+async function measure({ name, path }: Page, readPage: ReadPage, requests: number): Promise<PageFigures> {
+  // The first few pay for planning and compiled code.
+  for (let number = 0; number < warmRequests; number += 1) await readPage(path(number))
   const alone: number[] = []
-  for (let turn = 0; turn < requests; turn += 1) alone.push(await ask(path(warmRequests + turn)))
+  for (let number = 0; number < requests; number += 1) alone.push(await readPage(path(warmRequests + number)))
   const crowded: number[] = []
   let next = 0
   async function work(): Promise<void> {
     while (next < requests) {
       next += 1
-      crowded.push(await ask(path(warmRequests + requests + next)))
+      crowded.push(await readPage(path(warmRequests + requests + next)))
     }
   }
   await Promise.all(Array.from({ length: crowd }, work))

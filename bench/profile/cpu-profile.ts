@@ -1,5 +1,5 @@
-// A .cpuprofile as V8 writes it, and what becomes of it: a tree of frames merged from the root, each with the time spent
-// in it and in itself. What was idle is no time.
+// Reads a .cpuprofile of V8 into a tree of frames merged from the root, each with its total time and its self time.
+// Idle time is left out.
 import { type Owner, ownerOf } from './owners.ts'
 
 export type CallFrame = { functionName: string; scriptId: string; url: string; lineNumber: number }
@@ -11,7 +11,7 @@ export type CpuProfile = { nodes: ProfileNode[]; samples: number[]; timeDeltas: 
 
 export type Frame = {
   name: string
-  /** Where it is, for people; empty for what is not in a file. */
+  /** File and line; empty for code that is not in a file. */
   place: string
   owner: Owner
   micros: number
@@ -21,7 +21,7 @@ export type Frame = {
 
 const idle = '(idle)'
 
-/** Without what was sampled in the first microseconds: the start. */
+/** Without the samples of the first microseconds: the start. */
 export function mergeFrames({ nodes, samples, timeDeltas }: CpuProfile, leftOutMicros: number): Frame {
   const selfMicros = selfMicrosOf(samples, timeDeltas, leftOutMicros)
   const byId = new Map(nodes.map((node) => [node.id, node]))
@@ -63,7 +63,7 @@ function describe(frame: CallFrame): Pick<Frame, 'name' | 'place' | 'owner'> {
   const file = url.replace(/^.*\/node_modules\//, '').replace(/^file:.*\/((?:src|bench|sandbox)\/)/, '$1')
   return {
     name: functionName || '(anonymous)',
-    // Counted from zero by V8.
+    // V8 counts from zero.
     place: file === '' ? '' : `${file}:${lineNumber + 1}`,
     owner: ownerOf(frame),
   }
@@ -71,7 +71,7 @@ function describe(frame: CallFrame): Pick<Frame, 'name' | 'place' | 'owner'> {
 
 export type Expensive = Pick<Frame, 'name' | 'place' | 'owner'> & { share: number }
 
-/** Shares of all time that was not idle, the greatest first. */
+/** Shares of the time that was not idle, the largest first. */
 export function sharesOf(root: Frame): { owners: { owner: Owner; share: number }[]; functions: Expensive[] } {
   const owners = new Map<Owner, number>()
   const functions = new Map<string, Expensive>()

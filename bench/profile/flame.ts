@@ -1,5 +1,5 @@
-// A flame graph as SVG, by hand: the root at the bottom, what it calls above it, as wide as the share of time spent there.
-// Readable on light and dark ground; what a box has no room for is in its title.
+// A flame graph as SVG: the root at the bottom, its callees above it, each as wide as its share of the time. Readable
+// on light and dark backgrounds; the full text of a box is in its title.
 import { colours, escaped, page } from '../report/svg.ts'
 import type { Frame } from './cpu-profile.ts'
 import { ownerColours } from './owners.ts'
@@ -36,7 +36,7 @@ export function drawFlame(texts: { title: string; subtitle: string }, root: Fram
   return page(texts, { width, height: foot + bottom }, [boxStyle(), ...drawLegend(), ...drawn])
 }
 
-/** Text on a box has the contrast its colour needs, not that of the ground. */
+/** Text on a box contrasts with its colour, not with the background. */
 function boxStyle(): string {
   const text = (theme: 'light' | 'dark') =>
     Object.entries(colours).map(([name, colour]) => `.on-${name} { fill: ${inkOn(colour[theme])}; font-size: 11px }`)
@@ -50,7 +50,7 @@ function inkOn(colour: string): string {
 
 function drawBox({ frame, from, share }: Box, y: number): string {
   const x = margin + from * (width - 2 * margin)
-  // A hair's breadth between boxes.
+  // A thin gap between boxes.
   const boxWidth = Math.max(0.5, share * (width - 2 * margin) - 0.6)
   const { name, place, owner } = frame
   const colour = ownerColours[owner]

@@ -13,7 +13,7 @@ export const ownerColours: Record<Owner, Colour> = {
   'native and gc': 'grey',
 }
 
-/** The first that fits. Fastify brings most of what else is in node_modules. */
+/** The first match. Most of the rest of node_modules belongs to Fastify. */
 const places: { pattern: RegExp; owner: Owner }[] = [
   { pattern: /\/node_modules\/(pg|pg-[a-z-]+|postgres-[a-z-]+|pgpass)\//, owner: 'driver' },
   { pattern: /\/node_modules\/undici\/|^wasm:/, owner: 'undici' },
@@ -22,12 +22,12 @@ const places: { pattern: RegExp; owner: Owner }[] = [
   { pattern: /^file:/, owner: 'ours' },
 ]
 
-/** Of what is built into the engine. */
+/** The script id of code that is built into the engine. */
 const noScript = '0'
 
 export function ownerOf({ url, scriptId }: Pick<CallFrame, 'url' | 'scriptId'>): Owner {
   const found = places.find(({ pattern }) => pattern.test(url))
   if (found) return found.owner
-  // A script without an address was made at run time: validators, serializers and routes of the framework.
+  // A script without a URL was generated at run time: validators, serializers and routes of the framework.
   return scriptId === noScript ? 'native and gc' : 'framework'
 }

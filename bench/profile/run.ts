@@ -1,27 +1,27 @@
-// Where the service's time goes under a workload: sampled by V8 in a process of its own for each, as a flame graph and a
-// table.
+// Where the service's time goes under a workload: sampled by V8, in a new process for each workload, as a flame graph
+// and a table.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stopProcess } from '../../harness/launch.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
-import { say } from '../report/progress.ts'
+import { logLine } from '../report/progress.ts'
 import { table } from '../report/table.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { describeMachine, machineOf } from '../stage/machine.ts'
 import { measure } from '../stage/measure.ts'
-import { stop } from '../stage/processes.ts'
 import { openStage, type Stage } from '../stage/stage.ts'
 import { type CpuProfile, type Frame, mergeFrames, sharesOf } from './cpu-profile.ts'
 import { drawFlame } from './flame.ts'
 
 const connections = 64
-/** How long the load plays before it counts; left out of the samples, like all before it. */
+/** How long the load runs before it counts; left out of the samples, like everything before it. */
 const warmSeconds = 2
-const functionsTold = 10
+const functionsShown = 10
 
 export async function runProfile(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
   const { seconds, workloads, out } = options
-  say('Starting PostgreSQL and the gateway ...')
+  logLine('Starting PostgreSQL and the gateway ...')
   const stage = await openStage(parts, [])
   mkdirSync(out, { recursive: true })
   process.stdout.write(`${describeMachine(await machineOf(stage))}; ${connections} connections for ${seconds} s.\n`)
@@ -35,7 +35,7 @@ export async function runProfile(options: Options, parts: AsyncDisposableStack):
       const subtitle = `${connections} connections, ${perSecond.toFixed(0)} requests a second while sampled; width: share of the time that was not idle`
       writeFileSync(join(out, fileName), drawFlame({ title, subtitle }, root))
       process.stdout.write(`\n${tablesOf(workload, root)}`)
-      say(`Written to ${out}: ${fileName}`)
+      logLine(`Written to ${out}: ${fileName}`)
     } catch (error) {
       if (parts.disposed) throw error
       failures += 1
@@ -57,13 +57,13 @@ async function sample(
   const { running } = await stage.enter('service', execArgv)
   const startMicros = (performance.now() - startedAt) * 1_000
   try {
-    say(`${workload}: ${seconds} s, and ${warmSeconds} s to warm up ...`)
+    logLine(`${workload}: ${seconds} s, and ${warmSeconds} s to warm up ...`)
     const { perSecond } = await measure(stage, 'service', { workload, connections, seconds, warmSeconds })
     // It is written when the process ends.
-    await stop(running.process)
+    await stopProcess(running)
     return { profile: JSON.parse(readFileSync(join(directory, name), 'utf8')), startMicros, perSecond }
   } finally {
-    await stop(running.process)
+    await stopProcess(running)
     if (!stage.parts.disposed) await removeOpenOrders(stage.books)
   }
 }
@@ -78,7 +78,7 @@ function tablesOf(workload: WorkloadName, root: Frame): string {
     ),
     table(
       ['function', 'place', 'owner', 'self time'],
-      functions.slice(0, functionsTold).map(({ name, place, owner, share }) => [name, place, owner, percent(share)]),
+      functions.slice(0, functionsShown).map(({ name, place, owner, share }) => [name, place, owner, percent(share)]),
     ),
   ].join('\n')
 }

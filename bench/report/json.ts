@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** More would be noise. */
+/** More digits would be noise. */
 const digits = 5
 
 export const summaryFile = 'summary.json'

@@ -1,5 +1,5 @@
-// Figures over time as SVG, by hand: a panel under the other, each with its own axis from zero, on one axis of minutes.
-// Points have their figure in a title, for who points at them.
+// Figures over time as SVG: one panel below the other, each with its own axis from zero, on one axis of minutes. The
+// title of a point has its figure.
 import { linearAxis } from './plot.ts'
 import { type Colour, escaped, page } from './svg.ts'
 

@@ -1,5 +1,5 @@
-// Bars side by side as SVG, by hand: a group of bars for each thing measured, lying, so that long names fit. Readable on
-// light and dark ground. Value, spread and mark of a bar are in its title too, for who points at it.
+// A horizontal bar chart as SVG, with a group of bars for each measurement. Readable on light and dark backgrounds. The
+// title of a bar has its value, spread and mark.
 import { type Colour, escaped, page } from './svg.ts'
 
 export type Bar = {
@@ -8,7 +8,7 @@ export type Bar = {
   value: number
   least: number
   most: number
-  /** What was wanted: a line across the bar. */
+  /** The target: a line across the bar. */
   mark?: number | undefined
 }
 
@@ -19,7 +19,7 @@ export type Plot = {
   /** Of the axis. */
   unit: string
   scale: 'linear' | 'logarithmic'
-  /** What the mark is called in the legend, where there is one. */
+  /** The name of the mark in the legend, where there is one. */
   markName?: string
   series: { name: string; colour: Colour }[]
   groups: { label: string; bars: Bar[] }[]
@@ -33,7 +33,7 @@ const right = 76
 const barHeight = 13
 const barGap = 3
 const groupGap = 14
-/** Of a letter of the labels, on the wide side. */
+/** Width of a character of the labels, rather too wide. */
 const letterWidth = 7.2
 
 export function draw(plot: Plot): string {
@@ -80,7 +80,7 @@ function drawBar(plot: Plot, bar: Bar, place: { x(value: number): number; y: num
   const { value, least, most, mark } = bar
   const [centre, end] = [y + barHeight / 2, y + barHeight]
   const at = (number: number) => x(number).toFixed(1)
-  // Behind all that is drawn of it, so that nothing runs through the figure.
+  // Right of everything drawn, so that nothing crosses the figure.
   const textAt = (Math.max(x(most), mark === undefined ? 0 : x(mark)) + 6).toFixed(1)
   const spread = `${plot.format(value)} (${plot.format(least)} to ${plot.format(most)})`
   const wanted = mark === undefined ? '' : `, ${plot.markName} ${plot.format(mark)}`
@@ -120,7 +120,7 @@ function axisOf({ groups, scale }: Plot): Axis {
 
 export function linearAxis(values: number[]): Axis {
   const most = Math.max(...values, Number.MIN_VALUE)
-  // About five steps, of a length that people count in.
+  // About five steps of a round length.
   const power = 10 ** Math.floor(Math.log10(most / 5))
   const step = power * ([1, 2, 5].find((each) => most / (each * power) <= 6) ?? 10)
   const steps = Math.ceil(most / step)
@@ -130,7 +130,7 @@ export function linearAxis(values: number[]): Axis {
   }
 }
 
-/** From a power of ten to a power of ten, with what lies between at 2 and 5 marked as well. */
+/** From a power of ten to a power of ten, with 2 and 5 between them marked as well. */
 function logarithmicAxis(values: number[]): Axis {
   const positive = values.filter((value) => value > 0)
   const from = Math.floor(Math.log10(Math.min(...positive)))

@@ -1,10 +1,10 @@
-// What a measurement says on stderr while it runs: a line for each thing done, and how long the rest will take.
+// Progress of a measurement on stderr: a line for each step done, and how long the rest will take.
 
-export function say(text: string): void {
+export function logLine(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** For each thing done: `3 of 81, about 7 min left: ...`. */
+/** For each step: `3 of 81, about 7 min left: ...`. */
 export function createProgress(total: number, now: () => number = Date.now): (what: string) => string {
   const startedAt = now()
   let done = 0

@@ -1,8 +1,8 @@
-// Several measurements of one thing: the median, and how far they lie apart.
+// Several measurements of the same: the median, the least and the most.
 
 export type Spread = { median: number; least: number; most: number }
 
-/** Null when there is nothing to tell of. */
+/** Null of an empty list. */
 export function spreadOf(values: number[]): Spread | null {
   const sorted = values.toSorted((left, right) => left - right)
   const [least, most] = [sorted[0], sorted.at(-1)]

@@ -1,6 +1,6 @@
-// What every picture has in common: its ground, its title, and colours that can be read on light and dark ground.
+// What all plots share: background, title, and colours that are readable on light and dark backgrounds.
 
-/** Told apart by lightness too, on either ground. */
+/** They differ in lightness too, on either background. */
 export const colours = {
   blue: { light: '#1f5fbf', dark: '#6ea8ff' },
   paleBlue: { light: '#93b9ee', dark: '#34588c' },
@@ -31,7 +31,7 @@ const style = [
   '}',
 ]
 
-/** A whole picture, with its title at the top. */
+/** A complete SVG with its title at the top. */
 export function page(
   { title, subtitle }: { title: string; subtitle: string },
   { width, height }: { width: number; height: number },

@@ -5,7 +5,7 @@ const thousands = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const nothing = '–'
 
 export function table(head: string[], rows: string[][]): string {
-  // The first column names the row; figures stand under each other.
+  // The first column names the row; figures are aligned to the right.
   const rule = head.map((_, column) => (column === 0 ? '---' : '---:'))
   return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
 }
@@ -18,7 +18,7 @@ export function milliseconds(spread: Spread | null): string {
   return spread ? `${short(spread.median)} ms` : nothing
 }
 
-/** Median, least and most: a ratio without its spread says nothing. */
+/** Median, least and most: a ratio without its spread proves nothing. */
 export function ratio(spread: Spread | null): string {
   return spread ? `${fixed(spread.median)} (${fixed(spread.least)} to ${fixed(spread.most)})` : nothing
 }
@@ -27,7 +27,7 @@ function fixed(value: number): string {
   return value.toFixed(2)
 }
 
-/** Three digits that count: 0.41, 7.03, 35.8, 174. */
+/** Three significant digits: 0.41, 7.03, 35.8, 174. */
 export function short(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }

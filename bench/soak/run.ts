@@ -1,15 +1,15 @@
-// A mixed day for as long as one likes: whether memory and throughput are at the end what they were at the beginning.
-// Every order of a mixed day is confirmed, so that none pile up.
+// A mixed day for some minutes or hours: whether memory and throughput at the end are those of the beginning. Every
+// order of a mixed day is confirmed, so that none accumulate.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { megabytesOf } from '../../harness/process-usage.ts'
 import type { Options } from '../options.ts'
 import { writeJson } from '../report/json.ts'
 import { drawLines } from '../report/lines.ts'
-import { say } from '../report/progress.ts'
+import { logLine } from '../report/progress.ts'
 import { short, table } from '../report/table.ts'
 import { describeMachine, type Machine, machineOf } from '../stage/machine.ts'
 import { beginLoad } from '../stage/measure.ts'
-import { megabytesOf } from '../stage/processes.ts'
 import { openStage, type Stage } from '../stage/stage.ts'
 import { leastMinutes, type Minute, mostGrowth, type Sample, type Summary, summarise } from './summary.ts'
 
@@ -18,9 +18,9 @@ const sampleSeconds = 10
 const samplesPerMinute = 60 / sampleSeconds
 
 export async function runSoak({ minutes = 1, out }: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  say('Starting PostgreSQL, the gateway and the service ...')
+  logLine('Starting PostgreSQL, the gateway and the service ...')
   const stage = await openStage(parts, ['service'])
-  say(`A mixed day at ${connections} connections for ${minutes} min ...`)
+  logLine(`A mixed day at ${connections} connections for ${minutes} min ...`)
   const { samples, failure } = await sample(stage, minutes)
   const machine = await machineOf(stage)
   const summary = failure ? null : summarise(samples, minutes)
@@ -28,7 +28,7 @@ export async function runSoak({ minutes = 1, out }: Options, parts: AsyncDisposa
   writeJson(out, 'soak', results, ['samples'])
   writeFileSync(join(out, 'soak.svg'), drawLines({ title: `${minutes} min under load`, subtitle }, panelsOf(samples)))
   process.stdout.write(tablesOf(results))
-  say(`Written to ${out}: soak.json, soak.svg`)
+  logLine(`Written to ${out}: soak.json, soak.svg`)
   return failure === null
 }
 
@@ -47,7 +47,7 @@ export function tablesOf({ machine, summary, failure }: Results): string {
   return `${describeMachine(machine)}; ${subtitle}.\n\n${tableOf(summary)}${failed}`
 }
 
-/** One that fails still tells what there was until then. */
+/** Samples taken before a failure are kept. */
 async function sample(stage: Stage, minutes: number): Promise<{ samples: Sample[]; failure: string | null }> {
   const windows = minutes * samplesPerMinute
   const wanted = { workload: 'mixed day', connections, seconds: sampleSeconds, warmSeconds: 0, windows } as const
@@ -60,7 +60,7 @@ async function sample(stage: Stage, minutes: number): Promise<{ samples: Sample[
       const megabytes = megabytesOf(load.contender.pid)
       const perSecond = done.count / seconds
       samples.push({ minute: number / samplesPerMinute, perSecond, p99Ms: done.p99Ms, megabytes })
-      say(
+      logLine(
         `${number} of ${windows}: ${perSecond.toFixed(0)}/s, p99 ${short(done.p99Ms)} ms, ${megabytes?.toFixed(0)} MB`,
       )
     }
@@ -92,7 +92,7 @@ function panelsOf(samples: Sample[]) {
 }
 
 function tableOf(summary: Summary | null): string {
-  if (!summary) return `Minute 2 and the last one are held against each other from ${leastMinutes} min on.\n`
+  if (!summary) return `Minute 2 and the last one are compared from ${leastMinutes} min on.\n`
   const { second, last, throughputRatio, memoryRatio, met } = summary
   const line = (name: string, of: (minute: Minute) => number | null, ratio: number | null, wanted: string) => [
     name,

@@ -1,8 +1,8 @@
-// What a soak tells: the first full minute after the warm-up beside the last one. What grows from one to the other would
-// go on growing.
+// The result of a soak: the first full minute after the warm-up beside the last one. What grows between them would go
+// on growing.
 
 export type Sample = {
-  /** Of the soak, when the sample ended. */
+  /** When the sample ended, since the start of the soak. */
   minute: number
   perSecond: number
   p99Ms: number
@@ -22,7 +22,7 @@ export type Summary = {
 }
 
 export const mostGrowth = 1.1
-/** Fewer, and the last minute is the one it is held against. */
+/** With fewer the last minute would be compared with itself. */
 export const leastMinutes = 3
 
 export function summarise(samples: Sample[], minutes: number): Summary | null {
@@ -39,7 +39,7 @@ export function summarise(samples: Sample[], minutes: number): Summary | null {
   }
 }
 
-/** Minutes are counted from one, as people do. */
+/** Counted from one. */
 function minuteOf(samples: Sample[], number: number): Minute | null {
   const within = samples.filter(({ minute }) => Math.ceil(minute) === number)
   if (within.length === 0) return null

@@ -1,5 +1,5 @@
-// The books a measurement begins with: a PostgreSQL of its own with full durability, what some time of traffic has left,
-// customers with more credits than anybody can spend meanwhile, a key for each, a token for the services.
+// The books a measurement starts with: a PostgreSQL of its own with full durability, rows of earlier traffic, customers
+// with more credits than a measurement can spend, a key for each, a token for the services.
 import { hash, randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import type { Order } from '../load/workloads.ts'
 export const pepper = 'a pepper for this measurement'
 const peppers: Peppers = [{ version: 1, secret: pepper }]
 
-/** PostgreSQL plans by what is in its tables: empty ones are read from end to end, and go on being so as they fill. */
+/** PostgreSQL plans by the size of its tables: empty ones get sequential scans, and keep them while they fill. */
 const ordersBefore = 5_000
 
 type Filled = { customers: Customer[]; customerSeed: string; token: string }
@@ -29,14 +29,14 @@ export type Books = Filled & { directory: string; server: EmbeddedServer; client
 
 export async function openBooks(parts: AsyncDisposableStack, customers: number): Promise<Books> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-bench-'))
-  // As root the server runs as another user, who has to get in.
+  // As root the server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   const server = await startEmbedded({ dataDir: join(directory, 'data') })
   async function remove(): Promise<void> {
     await server.stop()
     for (const place of [dirname(server.dataDirectory), directory]) rmSync(place, { recursive: true, force: true })
   }
-  // Ended while it started: nobody else would stop it.
+  // Interrupted while it started: it would not be stopped otherwise.
   if (parts.disposed) await remove()
   parts.defer(remove)
   const client = await connectTo(server)
@@ -51,7 +51,7 @@ export async function openBooks(parts: AsyncDisposableStack, customers: number):
 
 async function connectTo({ connection }: EmbeddedServer): Promise<pg.Client> {
   const client = new pg.Client(connection)
-  // When the measurement is ended early, the server may go first.
+  // When the measurement is interrupted, the server may end first.
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -77,7 +77,7 @@ function customerIdOf(customerSeed: string, number: number): string {
   return hash('md5', `${customerSeed} ${number}`).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Customers that this measurement plays, beside whatever is in the books already. */
+/** Customers of this measurement, besides those in the books already. */
 export async function fill(client: pg.Client, count: number): Promise<Filled> {
   const customerSeed = randomUUID()
   const customers = Array.from({ length: count }, (_, number) => ({
@@ -85,7 +85,7 @@ export async function fill(client: pg.Client, count: number): Promise<Filled> {
     apiKey: newSecretText('cpk_'),
   }))
   const ids = customers.map(({ customerId }) => customerId)
-  // More credits than an order sells, for an order that is not there: the schema would refuse them.
+  // More credits than an order sells, for an order that does not exist: the schema would refuse them.
   await client.query('set session_replication_role = replica')
   await client.query(fillText, [ids])
   await client.query('reset session_replication_role')
@@ -121,7 +121,7 @@ const fillText = `
                               held_after, entry_hash)
   select customer_id, 1, 'GRANT', credits, credits, 'filled', now(), 0, 0, entry_hash from filled`
 
-/** Orders spread over the customers, in no books yet. */
+/** Orders spread over the customers, not inserted yet. */
 export function newOrders({ customers }: Books, count: number): Order[] {
   const { price: amount } = packageOf('BASIC')
   return Array.from({ length: count }, (_, number) => ({
@@ -158,7 +158,7 @@ const lookEveryMs = 50
 const underWayText = `
   select exists (select from payment_operations where state = 'OPEN' and lease_until > now()) as "isUnderWay"`
 
-/** Who has sent a request may be gone before it is finished: an order removed meanwhile would be a deadlock. */
+/** A request may outlive its client: removing its order at the same time would be a deadlock. */
 export async function awaitOperations({ client }: Books): Promise<void> {
   const latest = performance.now() + mostWaitMs
   while (performance.now() < latest) {
@@ -168,10 +168,10 @@ export async function awaitOperations({ client }: Books): Promise<void> {
   }
 }
 
-/** What purchases have left open would make the next measurement another one: a customer's open orders are counted. */
+/** Open orders of a measurement would change the next one: a customer's open orders are counted. */
 export async function removeOpenOrders({ client, customers }: Books): Promise<void> {
   const ids = customers.map(({ customerId }) => customerId)
-  // A request that nobody waits for any more may begin to confirm one of them meanwhile: then once more, without that one.
+  // A request without a client may begin to confirm one of them at the same time: then again, without that one.
   for (let removed = false; !removed; ) {
     removed = await client.query(removeText, [ids]).then(
       () => true,

@@ -1,4 +1,4 @@
-// What was measured on: figures say nothing without it.
+// The machine of a measurement: figures mean nothing without it.
 import { availableParallelism } from 'node:os'
 import type { Stage } from './stage.ts'
 
@@ -15,7 +15,7 @@ export async function machineOf({ books }: Stage): Promise<Machine> {
   }
 }
 
-/** As the first words of what is told. */
+/** The beginning of a report. */
 export function describeMachine({ cores, architecture, node, postgres, date }: Machine): string {
   return `${date.slice(0, 10)}: ${cores} cores (${architecture}), Node ${node}, PostgreSQL ${postgres}`
 }

@@ -1,19 +1,12 @@
-// One measurement: a load on one contender, and what it cost the contender and the database meanwhile. It leaves its
-// orders in the books: whoever measures says when they go.
-import { once } from 'node:events'
+// One measurement: a load on one contender, and what it costs the contender and the database. Its orders stay in the
+// books until the caller removes them.
+import { type Launched, messageOf } from '../../harness/launch.ts'
+import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf } from '../../harness/process-usage.ts'
 import type { LoadInput, LoadMessage } from '../load/main.ts'
 import type { Metered } from '../load/meter.ts'
 import type { Order, PlayName } from '../load/workloads.ts'
 import { addOrders, awaitOperations, newOrders, removeOpenOrders } from './books.ts'
-import {
-  cpuSecondsOf,
-  cpuSecondsOfFamily,
-  isRunning,
-  megabytesOf,
-  messageOf,
-  type Running,
-  start,
-} from './processes.ts'
+import { startPart } from './processes.ts'
 import type { ContenderName, Stage } from './stage.ts'
 
 export type Figures = {
@@ -29,12 +22,12 @@ export type Figures = {
 
 export type Wanted = Pick<LoadInput, 'workload' | 'connections' | 'seconds' | 'warmSeconds' | 'windows' | 'refusals'>
 
-/** A load that has begun: told when its measurement begins, then what each window of it has counted. */
+/** A load that has begun: it reports the beginning of its measurement, then the counts of each window. */
 export type LoadUnderWay = {
-  contender: Running
+  contender: Launched
   measuring(): Promise<void>
   measured(): Promise<Metered>
-  /** When nothing of it is left for the next measurement. */
+  /** When nothing of it can affect the next measurement. */
   finished(): Promise<void>
 }
 
@@ -44,9 +37,9 @@ export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wante
   if (!contender) throw new Error(`the ${name} was not started`)
   const { token, customers } = books
   const orders = await prepareOrders(stage, name, wanted)
-  const load = start(parts, 'bench/load/main.ts', {})
+  const load = startPart(parts, 'bench/load/main.ts')
   const input: LoadInput = { ...wanted, ...contender.listening, token, customers, orders }
-  load.process.send(input)
+  load.child.send(input)
   return {
     contender: contender.running,
     async measuring() {
@@ -55,7 +48,7 @@ export async function beginLoad(stage: Stage, name: ContenderName, wanted: Wante
     measured: () => awaitMessage(load, 'measured'),
     async finished() {
       // It ends when the last request under way is answered.
-      if (isRunning(load.process)) await once(load.process, 'exit')
+      await load.exited
       if (!parts.disposed) await awaitOperations(books)
     },
   }
@@ -92,21 +85,21 @@ async function watch(load: LoadUnderWay, databasePid: number): Promise<Figures> 
   }
 }
 
-type Told<Kind extends LoadMessage['kind']> = Extract<LoadMessage, { kind: Kind }>
+type MessageOf<Kind extends LoadMessage['kind']> = Extract<LoadMessage, { kind: Kind }>
 
-async function awaitMessage<Kind extends LoadMessage['kind']>(load: Running, kind: Kind): Promise<Told<Kind>> {
+async function awaitMessage<Kind extends LoadMessage['kind']>(load: Launched, kind: Kind): Promise<MessageOf<Kind>> {
   const message = await messageOf<LoadMessage>(load)
   if (message.kind === 'failed') throw new Error(message.failure)
-  if (message.kind !== kind) throw new Error(`the load said ${message.kind} before ${kind}`)
+  if (message.kind !== kind) throw new Error(`the load sent ${message.kind} before ${kind}`)
   if (message.kind === 'measured' && message.done.count === 0) throw new Error('nothing was answered')
-  return message as Told<Kind>
+  return message as MessageOf<Kind>
 }
 
 const warmConnections = 16
 
 /**
- * Before anything is measured: whoever comes first would pay for what everybody's machine code and plans cost. All at
- * once, with a workload that has every request.
+ * Before anything is measured: the first measurement would pay for compiled code and plans. All contenders at once,
+ * with a workload that has every request.
  */
 export async function warmUp(stage: Stage, seconds: number): Promise<void> {
   const wanted: Wanted = { workload: 'mixed day', connections: warmConnections, seconds, warmSeconds: 0 }
@@ -115,7 +108,7 @@ export async function warmUp(stage: Stage, seconds: number): Promise<void> {
   await removeOpenOrders(stage.books)
 }
 
-/** An order is confirmed once: so many a second that none of the contenders uses them up. */
+/** An order is confirmed once: more per second than any contender uses. */
 const confirmsPerSecond: Record<ContenderName, number> = { service: 5_000, bare: 50_000, naive: 5_000 }
 const ordersToLookAt = 10_000
 
@@ -126,6 +119,6 @@ const ordersNeeded: Partial<Record<PlayName, (contender: ContenderName, wanted: 
 
 async function prepareOrders({ books }: Stage, contender: ContenderName, wanted: Wanted): Promise<Order[]> {
   const count = ordersNeeded[wanted.workload]?.(contender, wanted) ?? 0
-  // The bare routes take any order: they look nowhere.
+  // The bare routes take any order.
   return contender === 'bare' || count === 0 ? newOrders(books, count) : await addOrders(books, count)
 }

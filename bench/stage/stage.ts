@@ -1,30 +1,31 @@
-// Everything a measurement plays on: the books, the gateway's sandbox, and the contenders side by side, each a process of
-// its own. The service, the bare routes (no database) and the naive twin (one statement for each request) are told the
-// same settings.
+// Everything a measurement needs: the books, the gateway's sandbox, and the contenders side by side, each a process of
+// its own. The service, the bare routes (no database) and the naive twin (one statement for each request) have the same
+// settings.
 import { join } from 'node:path'
+import { type Launched, messageOf } from '../../harness/launch.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
 import type { Listening } from '../contenders/contender.ts'
 import { type Books, openBooks, pepper } from './books.ts'
-import { messageOf, type Running, start } from './processes.ts'
+import { startPart } from './processes.ts'
 
 export const contenderNames = ['service', 'bare', 'naive'] as const
 export type ContenderName = (typeof contenderNames)[number]
-export type Contender = { running: Running; listening: Listening }
+export type Contender = { running: Launched; listening: Listening }
 
 export type Stage = {
   parts: AsyncDisposableStack
   books: Books
   databasePid: number
   contenders: Partial<Record<ContenderName, Contender>>
-  /** One that is not there yet, or has ended. */
+  /** Starts one that is not running. */
   enter(name: ContenderName, execArgv?: string[]): Promise<Contender>
 }
 
 export const customersOfStage = 1_000
 const keys = { clientKey: 'test_ck_bench', secretKey: 'test_sk_bench' }
 
-/** What is started is ended with `parts`. The books are new ones, unless some are opened already. */
+/** Everything it starts ends with `parts`. By default the books are new. */
 export async function openStage(
   parts: AsyncDisposableStack,
   names: readonly ContenderName[] = contenderNames,
@@ -33,12 +34,12 @@ export async function openStage(
 ): Promise<Stage> {
   const books = opened ?? (await openBooks(parts, customersOfStage))
   const postmaster = findPostmaster(books.server.dataDirectory)
-  if (!postmaster) throw new Error('PostgreSQL is gone')
+  if (!postmaster) throw new Error('PostgreSQL has ended')
   const environment = environmentOf(books, await startSandbox(parts, books))
   const contenders: Stage['contenders'] = {}
   async function enter(name: ContenderName, execArgv: string[] = []): Promise<Contender> {
     const env = { ...environment, ...settings, DATA_DIR: join(books.directory, name) }
-    const running = start(parts, `bench/contenders/${name}.ts`, { env, execArgv })
+    const running = startPart(parts, `bench/contenders/${name}.ts`, { env, execArgv })
     const contender = { running, listening: await messageOf<Listening>(running) }
     contenders[name] = contender
     return contender
@@ -49,7 +50,7 @@ export async function openStage(
 
 async function startSandbox(parts: AsyncDisposableStack, { directory }: Books): Promise<string> {
   const input = { dataDir: join(directory, 'sandbox'), ...keys }
-  const sandbox = start(parts, 'bench/contenders/sandbox.ts', { args: [JSON.stringify(input)] })
+  const sandbox = startPart(parts, 'bench/contenders/sandbox.ts', { args: [JSON.stringify(input)] })
   return (await messageOf<{ url: string }>(sandbox)).url
 }
 

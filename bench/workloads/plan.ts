@@ -1,5 +1,5 @@
-// Which measurement comes when. All contenders of a workload come one after the other, every other round the other way
-// round: what one leaves behind, and what the machine does meanwhile, falls on all.
+// The order of the measurements. All contenders of a workload are measured one after the other, in reverse order every
+// other round, so that disturbances affect all of them.
 import type { WorkloadName } from '../load/workloads.ts'
 import { type ContenderName, contenderNames } from '../stage/stage.ts'
 import { busyConnections } from './targets.ts'

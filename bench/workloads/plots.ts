@@ -1,4 +1,4 @@
-// The plots of a run, made of its JSON alone: throughput, latency, and the ratios beside what is wanted of them.
+// The plots of a run, made from its JSON alone: throughput, latency, and the ratios beside their targets.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Bar, draw, type Plot } from '../report/plot.ts'
@@ -11,7 +11,7 @@ import { busyConnections, type Judged } from './targets.ts'
 
 const thousands = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
-/** `ratio`: which target is drawn beside it. */
+/** `ratio`: the target that is drawn beside it. */
 type Series = { name: string; colour: Colour; of(summary: Summary): Spread | null; ratio?: RatioName }
 
 const throughputs: Series[] = [
@@ -33,7 +33,7 @@ const ratios: Series[] = [
   { name: 'to the naive twin', ratio: 'naive', colour: 'amber', of: (each) => each.ratios.naive },
 ]
 
-/** Gives the names of the files. */
+/** Returns the names of the files. */
 export function writePlots(directory: string, results: Results): string[] {
   const { connections } = results.options
   const drawnConnections = connections.includes(busyConnections) ? busyConnections : Math.max(...connections)

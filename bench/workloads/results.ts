@@ -1,5 +1,5 @@
-// What a run leaves behind: one JSON file with every measurement and all that is told of them. Tables and plots are made
-// of the file alone, so that they can be made again.
+// The results of a run: one JSON file with every measurement and their summary. Tables and plots are made from the file
+// alone, so that they can be made again.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkloadName } from '../load/workloads.ts'

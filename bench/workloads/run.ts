@@ -1,7 +1,7 @@
 // The workloads: each on the service, on the bare routes and on the naive twin, side by side, round by round.
 import { createPlainInsert } from '../ceilings/plain-insert.ts'
 import type { Options } from '../options.ts'
-import { createProgress, say } from '../report/progress.ts'
+import { createProgress, logLine } from '../report/progress.ts'
 import { counted } from '../report/table.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
@@ -19,7 +19,7 @@ const warmSeconds = 1
 type Measured = Pick<Results, 'plainInsertBy' | 'measurements' | 'plainInserts' | 'failures'>
 
 export async function runWorkloads(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  say('Starting PostgreSQL, the gateway, the service, the bare routes and the naive twin ...')
+  logLine('Starting PostgreSQL, the gateway, the service, the bare routes and the naive twin ...')
   const stage = await openStage(parts)
   await warmUp(stage, options.seconds)
   const measured = await measureAll(stage, options)
@@ -35,7 +35,7 @@ export async function runWorkloads(options: Options, parts: AsyncDisposableStack
   const results = readResults(options.out)
   const files = writePlots(options.out, results)
   process.stdout.write(tablesOf(results))
-  say(`Written to ${options.out}: workloads.json, ${files.join(', ')}`)
+  logLine(`Written to ${options.out}: workloads.json, ${files.join(', ')}`)
   return measured.failures.length === 0
 }
 
@@ -44,7 +44,7 @@ async function measureAll(stage: Stage, options: Options): Promise<Measured> {
   const measured: Measured = { plainInsertBy: plainInsert.by, measurements: [], plainInserts: [], failures: [] }
   const steps = planOf(options)
   const progress = createProgress(steps.length)
-  say(`Measuring: ${steps.length} times ${options.seconds} s, and ${warmSeconds} s to warm up each ...`)
+  logLine(`Measuring: ${steps.length} times ${options.seconds} s, and ${warmSeconds} s to warm up each ...`)
 
   async function take({ contender, ...step }: Step): Promise<string> {
     const { round, connections, workload } = step
@@ -59,7 +59,7 @@ async function measureAll(stage: Stage, options: Options): Promise<Measured> {
     return `${figures.perSecond.toFixed(0)}/s, p50 ${figures.p50Ms.toFixed(2)} ms, p99 ${figures.p99Ms.toFixed(2)} ms`
   }
 
-  /** One that fails does not cost the others. */
+  /** A failure does not stop the other measurements. */
   async function takeOrNote(step: Step): Promise<string> {
     try {
       return await take(step)
@@ -75,7 +75,7 @@ async function measureAll(stage: Stage, options: Options): Promise<Measured> {
     const outcome = await takeOrNote(step)
     const { round, connections, workload, contender } = step
     const name = `round ${round}, ${counted(connections, 'connection')}, ${workload}, ${contender}`
-    say(progress(`${name}: ${outcome}`))
+    logLine(progress(`${name}: ${outcome}`))
     await removeOpenOrders(stage.books)
   }
   return measured

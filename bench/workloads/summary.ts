@@ -1,5 +1,5 @@
-// From single measurements to what is told of them. A figure is the median over the rounds; a ratio is taken within a
-// round, where both sides met the same machine, and its median after that.
+// Summarises the measurements. A figure is the median over the rounds; a ratio is taken within a round, where both
+// sides had the same machine, and then its median.
 import type { WorkloadName } from '../load/workloads.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import type { Figures } from '../stage/measure.ts'
@@ -12,7 +12,7 @@ export type Measurement = Figures & {
   contender: ContenderName
 }
 
-/** Measured beside a purchase with so many connections. */
+/** Measured beside a purchase with that many connections. */
 export type Inserts = { round: number; connections: number; perSecond: number }
 
 /** The service's throughput to that of a ceiling, or its p50 to that of the naive twin. */

@@ -1,4 +1,4 @@
-// The results of a run as Markdown, made of its JSON alone: `docs/performance.md` has these very lines.
+// The results of a run as Markdown, made from its JSON alone: `docs/performance.md` has exactly these lines.
 import { counted, milliseconds, ratio, table, whole } from '../report/table.ts'
 import { describeMachine } from '../stage/machine.ts'
 import type { Results } from './results.ts'
@@ -22,7 +22,7 @@ function describe({ machine, options, plainInsertBy, plainInserts }: Results): s
   const inserts = plainInserts.map(({ perSecond }) => Math.round(perSecond)).join(', ')
   return (
     `${describeMachine(machine)}; ` +
-    `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and told with the least and the ` +
+    `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and the ` +
     `most. p50, p99, CPU for each request and memory are those of the service.` +
     `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}\n`
   )

@@ -1,4 +1,4 @@
-// What the service is to reach, as ratios to what was measured beside it. A target that is missed is shown as missed.
+// The targets of the service, as ratios to what was measured beside it. A missed target is shown as missed.
 import { type WorkloadName, workloadNames } from '../load/workloads.ts'
 import type { Spread } from '../report/spread.ts'
 import type { RatioName, Summary } from './summary.ts'
@@ -11,7 +11,7 @@ export type Target = {
   limit: number
 }
 
-/** Throughput is judged, and the plain insert measured, with so many connections. */
+/** The connections at which throughput is judged and the plain insert is measured. */
 export const busyConnections = 64
 
 const throughputs: [WorkloadName, RatioName, number][] = [
@@ -35,7 +35,7 @@ export const targets: Target[] = [
       limit,
     }),
   ),
-  // Who is alone waits for nobody: sharing must not cost the quiet hours.
+  // A single request is not batched with others: batching must not cost latency without load.
   ...workloadNames.map(
     (workload): Target => ({ workload, connections: 1, ratio: 'p50 to naive', bound: 'at most', limit: 1.1 }),
   ),
@@ -43,7 +43,7 @@ export const targets: Target[] = [
 
 export type Judged = Target & { measured: Spread; met: boolean }
 
-/** Of the targets whose ratio was measured in this run. */
+/** Targets whose ratio was measured in this run. */
 export function judge(summaries: Summary[]): Judged[] {
   return targets.flatMap((target) => {
     const { workload, connections, ratio, bound, limit } = target

@@ -1,5 +1,5 @@
-// Every answer by itself: the envelope with a listed code and its status, no unexpected error, nothing of another
-// customer, and for reads the truth about whom was asked.
+// Every answer by itself: the envelope with a listed code and its status, no unexpected error, no data of another
+// customer, and the right order or catalogue for reads.
 import { packages } from '../../src/payments/packages.ts'
 import type { Call } from '../history.ts'
 import { at, type Check, type Evidence } from './evidence.ts'
@@ -19,8 +19,12 @@ export function checkAnswers(evidence: Evidence): Check[] {
       title: 'no unexpected error',
       violations: unexpected.map((call) => `${at(call)} ${call.request.op}: ${call.breach}`),
     },
-    { id: 'I-25', title: 'no answer shows anything of another customer', violations: isolation(evidence) },
-    { id: 'I-23', title: 'reads, packages and garbage are answered as they must be', violations: reads(callsOf) },
+    { id: 'I-25', title: 'no answer has data of another customer', violations: isolation(evidence) },
+    {
+      id: 'I-23',
+      title: 'reads, packages and invalid requests are answered as they must be',
+      violations: reads(callsOf),
+    },
   ]
 }
 
@@ -44,7 +48,7 @@ function reads(callsOf: Evidence['callsOf']): string[] {
     if (outcome.kind === 'info') return []
     if (request.foreign) return refusedWith(call, ['NOT000'])
     const same = outcome.kind === 'ok' && !Array.isArray(outcome.data) && outcome.data.orderId === request.orderId
-    return same ? [] : [`${at(call)}: the status of ${request.orderId} was answered ${JSON.stringify(outcome)}`]
+    return same ? [] : [`${at(call)}: the status of ${request.orderId} was answered with ${JSON.stringify(outcome)}`]
   })
   const balance = callsOf.balance.filter(({ outcome }) => outcome.kind === 'fail')
   const catalogue = callsOf.packages.filter(
@@ -55,7 +59,7 @@ function reads(callsOf: Evidence['callsOf']): string[] {
     ...status,
     ...balance.map((call) => `${at(call)}: a balance was refused`),
     ...catalogue.map((call) => `${at(call)}: not the catalogue`),
-    ...callsOf.garbage.flatMap((call) => refusedWith(call, call.request.codes)),
+    ...callsOf.invalid.flatMap((call) => refusedWith(call, call.request.codes)),
   ]
 }
 

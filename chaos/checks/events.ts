@@ -1,24 +1,24 @@
-// What the platform was told: each state that an order came to is an event in the books once, each time that few credits
-// were left too; and the consumer got every event of the books, signed, in the order of its customer, whatever either side
-// went through.
+// Events: each state that an order reached is an event in the books once, and so is each fall of credits below a
+// threshold; the consumer accepted every event of the books, signed, in the order of its customer, whatever faults
+// either side had.
 import type { OrderStatus } from '../../src/payments/kinds.ts'
-import { metNobody } from '../desk/console.ts'
+import { isConnectionRefused } from '../operators/console-client.ts'
 import type { Consumer, Delivery } from '../world/consumer.ts'
 import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
-import { type BookedEvent, readEvents, readToldOrders, type ToldOrder } from './money/booked.ts'
+import { type BookedEvent, type OrderWithEvents, readEvents, readOrdersWithEvents } from './money/booked.ts'
 
-/** `settledAt`: nothing that was written before that was still on its way. */
+/** `settledAt`: everything written before it has been delivered. */
 export async function checkEvents({ books, consumer }: World, evidence: Evidence, settledAt: number): Promise<Check[]> {
-  // Before the books are read: what has come is in them.
+  // Before the books are read, so that every delivery is in them.
   const deliveries = [...consumer.deliveries]
   const events = await readEvents(books)
-  const orders = await readToldOrders(books)
+  const orders = await readOrdersWithEvents(books)
   return [
     { id: 'I-17', title: 'every state of every order is an event, once', violations: ofOrders(orders) },
     {
       id: 'I-17',
-      title: 'an event tells each time that the credits fell below what a customer has set',
+      title: 'every fall of the credits below the threshold of a customer is an event',
       violations: ofLowCredits(evidence, events),
     },
     {
@@ -39,8 +39,8 @@ export async function checkEvents({ books, consumer }: World, evidence: Evidence
   ]
 }
 
-/** The states that an order has come to, by the one it is in. */
-const told: Record<OrderStatus, OrderStatus[]> = {
+/** The states that an order has reached, by the one it is in. */
+const reached: Record<OrderStatus, OrderStatus[]> = {
   PENDING: [],
   FAILED: ['FAILED'],
   CONFIRMED: ['CONFIRMED'],
@@ -48,12 +48,16 @@ const told: Record<OrderStatus, OrderStatus[]> = {
   REFUNDED: ['CONFIRMED', 'REFUNDED'],
 }
 
-function ofOrders(orders: ToldOrder[]): string[] {
+function ofOrders(orders: OrderWithEvents[]): string[] {
   return orders.flatMap(({ orderId, status, order, events }) => {
-    if (status === null) return [`an event tells of ${orderId}, which is no order`]
+    if (status === null) return [`an event is about ${orderId}, which is no order`]
     const written = events.map(({ type, data }) => textOfOrder(type, data))
-    const expected = told[status].map((each) => textOfOrder(`order.${each.toLowerCase()}`, { ...order, status: each }))
-    return written.join() === expected.join() ? [] : [`${orderId} is ${status}: told ${written}, expected ${expected}`]
+    const expected = reached[status].map((each) =>
+      textOfOrder(`order.${each.toLowerCase()}`, { ...order, status: each }),
+    )
+    return written.join() === expected.join()
+      ? []
+      : [`${orderId} is ${status}: events ${written}, expected ${expected}`]
   })
 }
 
@@ -62,7 +66,7 @@ function textOfOrder(type: string, data: Record<string, unknown>): string {
   return [type, customerId, orderId, status, packageType, amount, credits].join(' ')
 }
 
-/** Worked out from the ledger: a fall from the threshold or above to below it. */
+/** From the ledger: a fall from the threshold or above to below it. */
 function ofLowCredits({ shop, courses }: Evidence, events: BookedEvent[]): string[] {
   const written = Map.groupBy(
     events.filter(({ type }) => type === 'credits.low'),
@@ -74,7 +78,7 @@ function ofLowCredits({ shop, courses }: Evidence, events: BookedEvent[]): strin
       lowCredits !== null && after < lowCredits && (course[place - 1] ?? 0) >= lowCredits
     const expected = course.filter(isFall).map((credits) => `${credits} of ${lowCredits}`)
     const found = (written.get(customerId) ?? []).map(({ data }) => `${data.credits} of ${data.threshold}`)
-    return found.join() === expected.join() ? [] : [`customer ${index}: told ${found}, fell to ${expected}`]
+    return found.join() === expected.join() ? [] : [`customer ${index}: events ${found}, fell to ${expected}`]
   })
 }
 
@@ -84,8 +88,8 @@ function delivered(deliveries: Delivery[], events: BookedEvent[], settledAt: num
   const violations = events.flatMap(({ customerId, eventNumber, eventId, type, data, createdAt }) => {
     const ofEvent = byId.get(eventId) ?? []
     const name = `${type} ${eventNumber} of ${customerId}`
-    const isTaken = ofEvent.some(({ taken }) => taken !== null)
-    if (!isTaken && createdAt.getTime() < settledAt) return [`${name} was not delivered, ${ofEvent.length} tries`]
+    const isAccepted = ofEvent.some(({ accepted }) => accepted !== null)
+    if (!isAccepted && createdAt.getTime() < settledAt) return [`${name} was not delivered, ${ofEvent.length} tries`]
     const written = textOf({ type, timestamp: createdAt.toISOString(), sequence: eventNumber, data })
     const others = ofEvent.filter(({ payload }) => textOf(payload) !== written)
     return others.map(({ payload }) => `${name} came as ${JSON.stringify(payload)}, and is ${written}`)
@@ -99,16 +103,16 @@ function textOf({ type, timestamp, sequence, data }: Delivery['payload']): strin
   return JSON.stringify([type, timestamp, sequence, Object.entries(data).sort()])
 }
 
-/** When an operator first asked for the events of an order once more, by orderId: from then on they may come out of turn. */
-function firstResends({ desk }: Evidence): Map<string, number> {
-  const asked = desk.filter(
-    (call) => call.endpoint === 'resendEvents' && call.outcome.kind !== 'fail' && !metNobody(call),
+/** When an operator first resent the events of an order, by orderId: from then on they may come out of order. */
+function firstResends({ consoleCalls }: Evidence): Map<string, number> {
+  const resends = consoleCalls.filter(
+    (call) => call.endpoint === 'resendEvents' && call.outcome.kind !== 'fail' && !isConnectionRefused(call),
   )
-  const byOrder = Map.groupBy(asked, ({ params }) => params.orderId ?? '')
+  const byOrder = Map.groupBy(resends, ({ params }) => params.orderId ?? '')
   return new Map([...byOrder].map(([orderId, calls]) => [orderId, Math.min(...calls.map((call) => call.invokedAtMs))]))
 }
 
-/** Each comes for the first time when the one before it has been taken; what may have come out of turn, some time. */
+/** Each first comes when the one before it was accepted; of a resent one the last delivery counts. */
 function inOrder(deliveries: Delivery[], resends: Map<string, number>): string[] {
   return [...Map.groupBy(deliveries, ({ payload }) => String(payload.data.customerId))].flatMap(([customerId, all]) => {
     const bySequence = Map.groupBy(all, ({ payload }) => payload.sequence)
@@ -116,15 +120,15 @@ function inOrder(deliveries: Delivery[], resends: Map<string, number>): string[]
       const [first] = ofEvent
       if (sequence === 1 || !first) return []
       const resentAtMs = resends.get(String(first.payload.data.orderId)) ?? Number.POSITIVE_INFINITY
-      const inTurn = first.cameAtMs > resentAtMs ? (ofEvent.at(-1) ?? first) : first
+      const inSequence = first.cameAtMs > resentAtMs ? (ofEvent.at(-1) ?? first) : first
       const before = bySequence.get(sequence - 1) ?? []
-      const isAfter = before.some(({ taken }) => taken !== null && taken < inTurn.came)
-      return isAfter ? [] : [`${customerId}: ${sequence} came before ${sequence - 1} was taken`]
+      const isAfter = before.some(({ accepted }) => accepted !== null && accepted < inSequence.came)
+      return isAfter ? [] : [`${customerId}: ${sequence} came before ${sequence - 1} was accepted`]
     })
   })
 }
 
-/** Who read the secrets before the rotation may have been slow, or asleep. */
+/** A process that read the secrets before the rotation may have been paused. */
 const slowMs = 12_000
 
 function signedByOne({ deliveries, rotatedAt, secretCount }: Consumer): string[] {

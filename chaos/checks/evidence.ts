@@ -1,18 +1,17 @@
-// Everything a check may look at: what the clients were told, what the books and the gateway say at the end, what was
-// sampled on the way, what the logs hold. Gathered once, when nothing moves any more.
+// The evidence for the checks: the recorded answers, and the books and the gateway's journal at the end. Gathered once,
+// when everything is settled.
 import { readMovements } from '../../sandbox/journal.ts'
 import type { Movement } from '../../sandbox/payments/movements.ts'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
-import type { DeskCall } from '../desk/console.ts'
 import type { Call, Request } from '../history.ts'
-import type { Deed } from '../load/operator.ts'
+import type { Reversal } from '../load/outside-actions.ts'
+import type { ConsoleCall } from '../operators/console-client.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
 import { type BookedHold, type BookedUse, readCourses, readHolds, readUses, type Step } from './money/booked.ts'
 
-/** What a check is called, which invariant it keeps, and what breaks it. */
 export type Check = { id: string; title: string; violations: string[] }
 
 export type BookedOrder = {
@@ -36,9 +35,9 @@ export type Evidence = {
   shop: Shop
   calls: Call[]
   callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
-  deeds: Deed[]
-  /** What operators asked the console for. */
-  desk: DeskCall[]
+  reversals: Reversal[]
+  /** Of operators. */
+  consoleCalls: ConsoleCall[]
   orders: Map<string, BookedOrder>
   /** By customer and reference, see `useKey`. */
   uses: Map<string, BookedUse>
@@ -52,20 +51,20 @@ export type Evidence = {
   movements: Movement[]
 }
 
-export type Told = Pick<Evidence, 'calls' | 'deeds' | 'desk'>
+export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'consoleCalls'>
 
-export async function gatherEvidence(world: World, shop: Shop, told: Told): Promise<Evidence> {
+export async function gatherEvidence(world: World, shop: Shop, recorded: Recorded): Promise<Evidence> {
   const { books, gateway } = world
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
   const of = <Op extends Request['op']>(op: Op) =>
-    told.calls.filter(({ request }) => request.op === op) as Call<Extract<Request, { op: Op }>>[]
+    recorded.calls.filter(({ request }) => request.op === op) as Call<Extract<Request, { op: Op }>>[]
   const accounts = await books.query<{ customerId: string; available: number }>(
     `select customer_id as "customerId", (balance - held)::float8 as available from accounts`,
   )
   const available = new Map(accounts.map((account) => [account.customerId, account.available]))
   return {
     shop,
-    ...told,
+    ...recorded,
     callsOf: {
       purchase: of('purchase'),
       confirm: of('confirm'),
@@ -73,7 +72,7 @@ export async function gatherEvidence(world: World, shop: Shop, told: Told): Prom
       status: of('status'),
       balance: of('balance'),
       packages: of('packages'),
-      garbage: of('garbage'),
+      invalid: of('invalid'),
       spend: of('spend'),
       hold: of('hold'),
       capture: of('capture'),
@@ -105,7 +104,7 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
   return new Map(rows.map((row) => [row.orderId, { ...row, customer: places.get(row.customerId) ?? -1 }]))
 }
 
-/** Ever confirmed: granted, whatever came later. */
+/** Its credits were granted, whatever came later. */
 export function wasConfirmed({ status }: BookedOrder): boolean {
   return status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
 }
@@ -115,7 +114,7 @@ export function useKey({ customerId, reference }: { customerId: string; referenc
   return `${customerId}/${reference}`
 }
 
-/** Where it happened, for whoever looks it up in the history. */
+/** To find it in the history. */
 export function at({ number }: { number: number }): string {
   return `call ${number}`
 }

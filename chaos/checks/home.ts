@@ -1,12 +1,16 @@
-// What the first page and the books of the console say in the end: the figures, which the worker has added up by the hour
-// beside all that happened, are the sums over the tables to the won; the days are the gateway's own journal, and what our
-// operations account for.
+// The console's first page and days at the end: the figures, which the worker adds up by the hour during the run, are
+// the sums over the tables to the won; the days are the totals of the gateway's journal, and those that our operations
+// account for.
 import { koreanDayOf } from '../../src/core/korean-days.ts'
-import type { LastLook, Totals } from '../desk/last-look.ts'
+import type { FinalPages, Totals } from '../operators/final-pages.ts'
 import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
-export async function checkHome(world: World, evidence: Evidence, { home, days, missing }: LastLook): Promise<Check[]> {
+export async function checkHome(
+  world: World,
+  evidence: Evidence,
+  { home, days, missing }: FinalPages,
+): Promise<Check[]> {
   return [
     {
       id: 'O-10',
@@ -21,9 +25,9 @@ export async function checkHome(world: World, evidence: Evidence, { home, days, 
   ]
 }
 
-type Page = NonNullable<LastLook['home']>['page']
+type Page = NonNullable<FinalPages['home']>['page']
 
-/** All of it lies within the days that are shown. */
+/** The whole run is within the days shown. */
 const summed = [
   'ordersMade',
   'ordersConfirmed',
@@ -53,14 +57,18 @@ function otherFigures(page: Page, totals: Totals): string[] {
     ['orders REFUNDED', page.orders.REFUNDED, ordersRefunded],
     ['open discrepancies', page.discrepancies.count, totals.openDiscrepancies],
     ['open operations', page.operations.count, 0],
-    ['what the figures lack', page.figuresUpTo, null],
+    ['missing hours of the figures', page.figuresUpTo, null],
   ]
   return compared
     .filter(([, shown, expected]) => shown !== expected)
     .map(([what, shown, expected]) => `${what}: ${shown} on the page, ${expected} in the books`)
 }
 
-async function otherDays({ books }: World, { movements, orders }: Evidence, days: LastLook['days']): Promise<string[]> {
+async function otherDays(
+  { books }: World,
+  { movements, orders }: Evidence,
+  days: FinalPages['days'],
+): Promise<string[]> {
   const rows = await books.query<{ orderId: string; paymentKey: string; isConfirm: boolean }>(
     `select order_id as "orderId", payment_key as "paymentKey", kind = 'CONFIRM' as "isConfirm"
     from payment_operations where state = 'APPROVED'`,

@@ -1,5 +1,5 @@
-// What the gateway told us: a notification that was answered with 200 is in the books, and its fact has been acted upon
-// before anybody reconciled. Those that were dropped, or met a dead service, are reconciliation's.
+// Notifications of the gateway: one that was answered with 200 is in the books, and has been acted on before the
+// reconciliation. Those that were lost, or sent to a stopped service, are left to reconciliation.
 import { readFileSync } from 'node:fs'
 import type { JournalEntry } from '../../sandbox/journal.ts'
 import type { Books } from '../world/postgres.ts'
@@ -8,16 +8,16 @@ import type { Check } from './evidence.ts'
 
 export type Received = { transmissionId: string; orderId: string; status: string }
 
-/** What the journal has as received, with the state of the payment that was told. */
+/** Deliveries that were answered with 200, with the payment's state that they reported. */
 export function readReceived(journalFile: string): Received[] {
-  const told = new Map<string, { orderId: string; status: string }>()
+  const reported = new Map<string, { orderId: string; status: string }>()
   const payments = new Map<string, { orderId: string; status: string }>()
   const received: Received[] = []
   for (const line of readFileSync(journalFile, 'utf8').trim().split('\n')) {
     const { changed, webhooks = [], delivery } = JSON.parse(line) as JournalEntry
     for (const { paymentKey, orderId, status } of changed) payments.set(paymentKey, { orderId, status })
-    for (const { id, paymentKey } of webhooks) told.set(id, payments.get(paymentKey) ?? { orderId: '', status: '' })
-    const payment = delivery && told.get(delivery.id)
+    for (const { id, paymentKey } of webhooks) reported.set(id, payments.get(paymentKey) ?? { orderId: '', status: '' })
+    const payment = delivery && reported.get(delivery.id)
     if (!payment) continue
     for (const { status, transmissionId } of delivery.attempts) {
       if (status === 200) received.push({ transmissionId, ...payment })
@@ -27,11 +27,11 @@ export function readReceived(journalFile: string): Received[] {
 }
 
 /**
- * Before reconciliation: orders whose whole payment was told to be cancelled, and which are CONFIRMED all the same. A
- * lookup that lied when the notification was dealt with has left a discrepancy, and that is for reconciliation, even where
- * an operator has closed it.
+ * Before reconciliation: orders that are CONFIRMED although a notification reported their payment as cancelled. Where
+ * the lookup for the notification lied, there is a discrepancy, even if an operator has resolved it: reconciliation
+ * repairs that.
  */
-export async function findUnheeded({ books, gateway }: World): Promise<string[]> {
+export async function findIgnoredNotifications({ books, gateway }: World): Promise<string[]> {
   const cancelled = new Set<string>()
   for (const { orderId, status } of readReceived(gateway.journalFile)) if (status === 'CANCELED') cancelled.add(orderId)
   const rows = await books.query<{ orderId: string }>(
@@ -41,17 +41,17 @@ export async function findUnheeded({ books, gateway }: World): Promise<string[]>
         and (d.resolved_at is null or d.resolution like 'as call %'))`,
     [[...cancelled]],
   )
-  return rows.map(({ orderId }) => `${orderId}: its cancellation was told and taken, and it is CONFIRMED`)
+  return rows.map(({ orderId }) => `${orderId}: its cancellation was notified and accepted, and it is CONFIRMED`)
 }
 
-export async function checkNotifications({ books, gateway }: World, unheeded: string[]): Promise<Check[]> {
+export async function checkNotifications({ books, gateway }: World, ignoredNotifications: string[]): Promise<Check[]> {
   return [
     {
       id: 'W-6',
-      title: 'no notification was taken and forgotten',
+      title: 'every accepted notification is stored',
       violations: await forgotten(books, gateway.journalFile),
     },
-    { id: 'W-3', title: 'what was told is acted upon, before anybody reconciles', violations: unheeded },
+    { id: 'W-3', title: 'notifications are acted on before a reconciliation', violations: ignoredNotifications },
   ]
 }
 

@@ -1,5 +1,5 @@
-// Things that end right and may still be wrong: an order that failed although its payment was good, one that the clock
-// failed too early, something that a person is asked to look at for no reason.
+// Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
+// early, a discrepancy without a reason.
 import type { World } from '../world/world.ts'
 import { limits } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
@@ -12,28 +12,29 @@ export async function checkReasons(world: World, evidence: Evidence, liesAboutOr
       violations: await refusedGoodPayments(world, evidence, liesAboutOrders),
     },
     { id: 'E-7', title: 'no order failed before its time was over', violations: await earlyExpiries(world) },
-    { id: 'R-6', title: 'what a person is asked to look at is there for a reason', violations: groundless(evidence) },
+    { id: 'R-6', title: 'every open discrepancy has a reason', violations: groundless(evidence) },
   ]
 }
 
 type Refusal = { orderId: string; paymentKey: string; code: string | null }
 
 /**
- * Good: the buyer paid with a card that works, for this order, and nobody took the money back. A lookup that lies about
- * whose payment it is costs such an order, and its money is returned: as many may be refused as such lies were told.
+ * Good: the buyer paid for this order with a card that works, and the payment was not cancelled. A lookup that reports
+ * another order for the payment costs the order, and its money is returned: as many may be refused as there were such
+ * lies.
  */
 async function refusedGoodPayments({ books }: World, evidence: Evidence, lies: number): Promise<string[]> {
   const rows = await books.query<Refusal>(
     `select order_id as "orderId", payment_key as "paymentKey", gateway_code as "code"
     from payment_operations where kind = 'CONFIRM' and state = 'REJECTED'`,
   )
-  const takenBack = new Set(evidence.deeds.map(({ paymentKey }) => paymentKey))
+  const takenBack = new Set(evidence.reversals.map(({ paymentKey }) => paymentKey))
   const refused = rows.filter(({ orderId, paymentKey }) => {
     const checkout = evidence.shop.orders.get(orderId)?.checkouts.find((each) => each.paymentKey === paymentKey)
     return checkout !== undefined && ['approve', 'hang'].includes(checkout.result) && !takenBack.has(paymentKey)
   })
   if (refused.length <= lies) return []
-  return refused.map(({ orderId, code }) => `${orderId} was refused with ${code}; ${lies} lies were told`)
+  return refused.map(({ orderId, code }) => `${orderId} was refused with ${code}; ${lies} lookups lied`)
 }
 
 async function earlyExpiries({ books }: World): Promise<string[]> {
@@ -46,11 +47,11 @@ async function earlyExpiries({ books }: World): Promise<string[]> {
 }
 
 /**
- * After a reconciliation with a gateway that tells the truth only these are left. What else was once found about the
- * same order stays open beside them: a person has to look at that order anyway.
+ * After a reconciliation with a gateway that lists correctly only these reasons are left. Other discrepancies of the
+ * same order stay open: a person has to look at that order anyway.
  */
-function groundless({ discrepancies, deeds, shop }: Evidence): string[] {
-  const takenInPart = new Set(deeds.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))
+function groundless({ discrepancies, reversals, shop }: Evidence): string[] {
+  const takenInPart = new Set(reversals.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))
   const reasons: Record<string, (orderId: string) => boolean> = {
     PARTLY_CANCELLED_AT_GATEWAY: (orderId) => takenInPart.has(orderId),
     SECOND_PAYMENT: (orderId) => (shop.orders.get(orderId)?.checkouts.length ?? 0) > 1,

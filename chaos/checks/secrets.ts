@@ -1,5 +1,5 @@
-// Whatever was logged, answered or stored in whatever trouble: no API key, no token of a service, no secret of the gateway
-// or of a consumer, no pepper, no token, no password.
+// No log, answer or table has an API key, a service token, a secret of the gateway or of a consumer, a pepper, a
+// webhook token, a session or a password.
 import { readFileSync } from 'node:fs'
 import type { World } from '../world/world.ts'
 import type { Check } from './evidence.ts'
@@ -10,7 +10,7 @@ const issued = 'c(pk|st)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}|[0-9A-Za-z]{43}
 export async function checkSecrets(world: World): Promise<Check> {
   const { services, historyFile } = world
   const logs = services.flatMap(({ logFile, name }) => inFile(world, logFile, `the log of service ${name}`))
-  // The history holds what was answered, and nothing of what was sent in headers.
+  // The history has the answers, and no headers of requests.
   const answers = inFile(world, historyFile, 'an answer')
   const violations = [...logs, ...answers, ...(await inBooks(world))]
   return { id: 'I-28', title: 'no secret in any log, answer or table', violations }

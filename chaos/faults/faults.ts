@@ -1,29 +1,29 @@
-// What the nemesis can do to the processes, as a table: how often, and how. Each kind is counted when it has really
-// happened; what finds its victim busy with another fault takes the other one, or waits.
+// The faults of processes, as a table: how often each strikes, and how. A fault is counted when it has really happened.
+// One whose victim is busy with another fault strikes another process, or waits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../harness/random.ts'
 import { behaviours } from '../../sandbox/faults/behaviour.ts'
 import { outages } from '../world/consumer.ts'
 import type { Service } from '../world/service.ts'
 import { limits, type World } from '../world/world.ts'
-import type { Weather } from './weather.ts'
+import type { GatewayFaults } from './gateway-faults.ts'
 
-export type Struck = {
+export type StrikeContext = {
   world: World
-  weather: Weather
+  gatewayFaults: GatewayFaults
   random: Random
   count(name: string, times?: number): void
-  /** What a fault has shown to be wrong. */
+  /** Violations that a fault has shown. */
   wrong: string[]
 }
 
 export type Fault = {
   name: string
-  /** Between two of them, in seconds. */
+  /** Seconds between two of them, least and most. */
   every: [number, number]
-  /** What must have fired in a minute, or the run proves nothing. */
+  /** With fewer strikes in a minute the run proves nothing. */
   leastPerMinute: number
-  strike(struck: Struck): Promise<void>
+  strike(context: StrikeContext): Promise<void>
 }
 
 export const clockShifted = 'service started with a wrong clock'
@@ -37,9 +37,9 @@ export const faults: Fault[] = [
   { name: 'accounts locked', every: [14, 22], leastPerMinute: 1, strike: lockAccounts },
   { name: 'gateway killed', every: [24, 36], leastPerMinute: 1, strike: killGateway },
   { name: 'gateway frozen', every: [20, 34], leastPerMinute: 1, strike: freezeGateway },
-  { name: 'gateway behaves otherwise', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
-  { name: 'webhooks to the other service', every: [2, 5], leastPerMinute: 3, strike: turnWebhooks },
-  { name: 'consumer away', every: [7, 13], leastPerMinute: 2, strike: sendConsumerAway },
+  { name: 'gateway behaviour changed', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
+  { name: 'webhooks redirected to the other service', every: [2, 5], leastPerMinute: 3, strike: redirectWebhooks },
+  { name: 'consumer unavailable', every: [7, 13], leastPerMinute: 2, strike: disableConsumer },
 ]
 
 const busyPollMs = 50
@@ -50,7 +50,7 @@ const clockShiftMs = 30 * 60_000
 
 type Busy = { busy: boolean }
 
-/** Waits until no other fault is at work on the victim: the second would undo the first. */
+/** Waits until no other fault has the victim: the second would undo the first. */
 async function alone(victim: Busy, body: () => Promise<void>): Promise<void> {
   while (victim.busy) await sleep(busyPollMs)
   victim.busy = true
@@ -61,66 +61,66 @@ async function alone(victim: Busy, body: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A free one, or else any. */
-function anyService({ world, random }: Struck): Service {
+/** One without a fault, or else any. */
+function anyService({ world, random }: StrikeContext): Service {
   const shuffled = random.shuffled(world.services)
   return shuffled.find((service) => !service.busy) ?? world.services[0]
 }
 
-/** One in three comes back with a clock that is half an hour off. */
-async function startAgain({ random, count }: Struck, service: Service): Promise<void> {
+/** One start in three has a clock that is half an hour off. */
+async function startAgain({ random, count }: StrikeContext, service: Service): Promise<void> {
   const sign = random.pick([-1, 1])
   const shifted = service.counts.starts % shiftedStarts === 1
   await service.start(shifted ? sign * clockShiftMs : 0)
   if (shifted) count(clockShifted)
 }
 
-async function killServices(struck: Struck): Promise<void> {
-  const victims = struck.random.chance(bothShare) ? struck.world.services : [anyService(struck)]
-  // Kills come often: one that finds its victim busy is left out, or they would pile up on a slow machine.
+async function killServices(context: StrikeContext): Promise<void> {
+  const victims = context.random.chance(bothShare) ? context.world.services : [anyService(context)]
+  // Kills are frequent: one whose victim is busy is skipped, or they would pile up on a slow machine.
   const free = victims.filter(({ busy }) => !busy)
   const kill = (service: Service) =>
     alone(service, async () => {
       await service.end('SIGKILL', killLimitMs)
-      struck.count('service killed')
-      await startAgain(struck, service)
+      context.count('service killed')
+      await startAgain(context, service)
     })
   await Promise.all(free.map(kill))
 }
 
-async function pauseService(struck: Struck): Promise<void> {
-  const service = anyService(struck)
+async function pauseService(context: StrikeContext): Promise<void> {
+  const service = anyService(context)
   await alone(service, async () => {
     service.signal('SIGSTOP')
-    await sleep(limits.operationLeaseMs + struck.random.integer(500, 3_000))
+    await sleep(limits.operationLeaseMs + context.random.integer(500, 3_000))
     service.signal('SIGCONT')
-    struck.count('service paused past its lease')
+    context.count('service paused past its lease')
   })
 }
 
-/** It finishes what is under way and says 0, within its limit. */
-async function stopService(struck: Struck): Promise<void> {
-  const service = anyService(struck)
+/** It has to finish what is under way and exit with 0, within its limit. */
+async function stopService(context: StrikeContext): Promise<void> {
+  const service = anyService(context)
   await alone(service, async () => {
     const startedAt = performance.now()
     const ended = await service.end('SIGTERM', limits.shutdownTimeoutMs + 5_000)
-    struck.count('service stopped gracefully')
+    context.count('service stopped gracefully')
     const how = ended === null ? 'did not end' : `ended with ${ended.signal ?? `code ${ended.code}`}`
     const took = `${Math.round(performance.now() - startedAt)} ms after SIGTERM`
-    if (ended?.code !== 0) struck.wrong.push(`service ${service.name} ${how}, ${took}`)
-    await startAgain(struck, service)
+    if (ended?.code !== 0) context.wrong.push(`service ${service.name} ${how}, ${took}`)
+    await startAgain(context, service)
   })
 }
 
-async function crashDatabase({ world, count }: Struck): Promise<void> {
+async function crashDatabase({ world, count }: StrikeContext): Promise<void> {
   await alone(world.postgres, async () => {
     await world.postgres.crash()
     count('database crashed')
   })
 }
 
-/** Of the services only: the campaign needs its own. */
-async function endSession({ world, random, count }: Struck): Promise<void> {
+/** Sessions of the services only: the campaign needs its own. */
+async function endSession({ world, random, count }: StrikeContext): Promise<void> {
   try {
     const sessions = await world.books.query<{ pid: number }>(
       `select pid from pg_stat_activity where application_name = 'service' order by pid`,
@@ -130,11 +130,11 @@ async function endSession({ world, random, count }: Struck): Promise<void> {
     const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1) as ended', [victim.pid])
     if (row?.ended) count('database session ended')
   } catch {
-    // The database is away itself.
+    // The database is down.
   }
 }
 
-async function lockAccounts({ world, count }: Struck): Promise<void> {
+async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
   await alone(world.postgres, async () => {
     const client = await world.books.pool.connect()
     try {
@@ -145,15 +145,15 @@ async function lockAccounts({ world, count }: Struck): Promise<void> {
       await client.query('commit')
       count('accounts locked')
     } finally {
-      // Not into the pool: a transaction may be open.
+      // Not back into the pool: a transaction may be open.
       client.release(true)
     }
   })
 }
 
-async function killGateway({ world, weather, random, count }: Struck): Promise<void> {
+async function killGateway({ world, gatewayFaults, random, count }: StrikeContext): Promise<void> {
   await alone(world.gateway, async () => {
-    await weather.remember()
+    await gatewayFaults.remember()
     await world.gateway.kill()
     count('gateway killed')
     await sleep(random.integer(2_000, 8_000))
@@ -161,7 +161,7 @@ async function killGateway({ world, weather, random, count }: Struck): Promise<v
   })
 }
 
-async function freezeGateway({ world, random, count }: Struck): Promise<void> {
+async function freezeGateway({ world, random, count }: StrikeContext): Promise<void> {
   await alone(world.gateway, async () => {
     world.gateway.signal('SIGSTOP')
     await sleep(random.integer(1_000, 4_000))
@@ -170,26 +170,26 @@ async function freezeGateway({ world, random, count }: Struck): Promise<void> {
   })
 }
 
-/** What is not known of the real gateway, set either way; a restart sets it back. */
-async function changeBehaviour({ world, random, count }: Struck): Promise<void> {
+/** Behaviours that the real gateway does not document, set at random; a restart resets them. */
+async function changeBehaviour({ world, random, count }: StrikeContext): Promise<void> {
   const chosen = Object.entries(behaviours).map(([name, values]) => [
     name,
     values[random.integer(0, values.length - 1)],
   ])
   const changed = await world.gateway.control('PUT', '/sandbox/behaviour', Object.fromEntries(chosen))
-  if (changed) count('gateway behaves otherwise')
+  if (changed) count('gateway behaviour changed')
 }
 
-async function turnWebhooks({ world, random, count }: Struck): Promise<void> {
+async function redirectWebhooks({ world, random, count }: StrikeContext): Promise<void> {
   const { webhookUrl: url } = world.services[random.integer(0, 1) as 0 | 1]
-  if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks to the other service')
+  if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks redirected to the other service')
 }
 
-/** Whoever tells events goes on trying, and nothing overtakes what is not taken. */
-async function sendConsumerAway({ world: { consumer }, random, count }: Struck): Promise<void> {
+/** Deliveries are retried, and no event overtakes one that was not accepted. */
+async function disableConsumer({ world: { consumer }, random, count }: StrikeContext): Promise<void> {
   await alone(consumer, async () => {
     const how = outages[random.integer(0, outages.length - 1)] ?? ''
-    await consumer.beAway(how, random.integer(1_500, 6_000))
-    count('consumer away')
+    await consumer.beUnavailable(how, random.integer(1_500, 6_000))
+    count('consumer unavailable')
   })
 }

@@ -1,11 +1,12 @@
-// When which fault strikes. The plan follows from the seed alone: one list of times for each row of the table, at least
-// one of each, and a source of chance of its own for each strike. What the strikes meet does not follow from it.
+// Decides when each fault strikes. The plan follows from the seed alone: a list of times for each row of the table, at
+// least one each, and a seed of its own for each strike. In which state a strike finds the processes does not follow
+// from it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import type { History } from '../history.ts'
 import type { World } from '../world/world.ts'
-import { type Fault, faults, type Struck } from './faults.ts'
-import type { Weather } from './weather.ts'
+import { type Fault, faults, type StrikeContext } from './faults.ts'
+import type { GatewayFaults } from './gateway-faults.ts'
 
 export type Strike = { atMs: number; fault: Fault; seed: number }
 
@@ -26,7 +27,7 @@ export function planStrikes(seed: number, durationMs: number, table = faults): S
 
 export type Nemesis = ReturnType<typeof createNemesis>
 
-export function createNemesis(world: World, weather: Weather, history: History) {
+export function createNemesis(world: World, gatewayFaults: GatewayFaults, history: History) {
   const counts = new Map<string, number>()
   const wrong: string[] = []
 
@@ -35,10 +36,10 @@ export function createNemesis(world: World, weather: Weather, history: History) 
   }
 
   async function strike({ fault, seed }: Strike): Promise<void> {
-    const struck: Struck = { world, weather, random: createRandom(seed), count, wrong }
+    const context: StrikeContext = { world, gatewayFaults, random: createRandom(seed), count, wrong }
     history.note('fault', { name: fault.name })
     try {
-      await fault.strike(struck)
+      await fault.strike(context)
     } catch (error) {
       wrong.push(`${fault.name}: ${(error as Error).message}`)
     }
@@ -48,10 +49,10 @@ export function createNemesis(world: World, weather: Weather, history: History) 
   return {
     counts,
     count,
-    /** What has ended or not started as it must. */
+    /** Processes that did not end or start as they must. */
     wrong,
-    /** Returns when all have struck and everything they stopped runs again. */
-    async rage(plan: Strike[], durationMs: number, stopped: AbortSignal): Promise<void> {
+    /** Returns when all faults have struck and everything they stopped runs again. */
+    async run(plan: Strike[], durationMs: number, stopped: AbortSignal): Promise<void> {
       const startedAt = performance.now()
       const underWay: Promise<void>[] = []
       for (const each of plan) {

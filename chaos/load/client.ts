@@ -1,6 +1,6 @@
-// A customer's program, or a sibling service: it sends a request, and when it is not told how that ended it asks again,
-// as callers do: with the same values, at either service, waiting longer each time. One program in ten does not bother
-// and never asks again; what it has started must be finished without it. A sibling service always asks to the end.
+// A customer's program, or a sibling service. A request without a definite answer is retried with the same values, at
+// either service, with growing pauses. One program in ten never retries; what it has started must be finished without
+// it. A sibling service always retries.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../harness/random.ts'
 import { type Call, type History, judgeAnswer, type Request } from '../history.ts'
@@ -9,17 +9,17 @@ import type { World } from '../world/world.ts'
 import { drops, type Exchanger } from './exchange.ts'
 import { messageOf } from './messages.ts'
 
-/** Some are less patient than a paused service is slow. */
+/** Some time out before a paused service resumes. */
 const answerLimitsMs = [2_000, 6_000, 15_000] as const
-const askAgainForMs = 30_000
-const askToTheEndForMs = 90_000
+const retryForMs = 30_000
+const retryPatientlyForMs = 90_000
 const firstPauseMs = 50
 const longestPauseMs = 800
-const lastTurns = 20
+const lastAttempts = 20
 const giveUpShare = 0.1
 const dropShare = 0.03
 
-/** What a suspended key is answered with. It is no end: the customer goes on with another. */
+/** The code for a suspended key. Not a definite answer: the customer retries with its new key. */
 export const suspendedCause = 'AUTH003'
 
 export type Client = ReturnType<typeof createClient>
@@ -30,15 +30,15 @@ export type ClientParts = {
   history: History
   exchanger: Exchanger
   random: Random
-  /** Dropped connections are a fault like any other: none before the faults begin, none after their end. */
+  /** Dropped connections are a fault like any other: only while the faults are on. */
   mayDrop(): boolean
   stopped: AbortSignal
 }
 
 export function createClient({ world, shop, history, exchanger, random, mayDrop, stopped }: ClientParts) {
-  /** One attempt at one service, with the key that the customer has now unless told otherwise. */
-  async function send<Of extends Request>(turn: number, request: Of, otherKey?: Key): Promise<Call<Of>> {
-    const service = world.services[turn % 2 === 0 ? 0 : 1]
+  /** One attempt at one service, by default with the key that the customer uses now. */
+  async function sendOnce<Of extends Request>(attempt: number, request: Of, otherKey?: Key): Promise<Call<Of>> {
+    const service = world.services[attempt % 2 === 0 ? 0 : 1]
     const { customerId = '', key: ownKey } = shop.customers[request.customer] ?? {}
     const { apiKey = '', keyId = null } = otherKey ?? ownKey ?? {}
     const { method, path, body, headers } = messageOf(request, customerId)
@@ -61,50 +61,51 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
       timeoutMs: random.pick(answerLimitsMs),
       drop,
     })
-    const { breach, outcome: told } = judgeAnswer(request.op, answer)
+    const { breach, outcome: judged } = judgeAnswer(request.op, answer)
     const isOwnKey = !isSibling && headers?.['service-api-key'] === undefined
-    // A key that an operator has suspended: whoever is to have another one is told of it, and asks again.
-    const isSuspended = isOwnKey && told.kind === 'fail' && told.code === suspendedCause
-    const outcome = isSuspended ? ({ kind: 'info', cause: suspendedCause } as const) : told
+    // An operator has suspended the key: its customer gets another one and retries.
+    const isSuspended = isOwnKey && judged.kind === 'fail' && judged.code === suspendedCause
+    const outcome = isSuspended ? ({ kind: 'info', cause: suspendedCause } as const) : judged
     const dropped = answer.kind === 'none' && answer.cause.startsWith('DROPPED')
-    const asked = { ...invoked, service: service.name, request, keyId: isOwnKey ? keyId : null }
-    return history.complete({ ...asked, outcome, breach, dropped }) as Call<Of>
+    const sent = { ...invoked, service: service.name, request, keyId: isOwnKey ? keyId : null }
+    return history.complete({ ...sent, outcome, breach, dropped }) as Call<Of>
   }
 
-  /** Asks until there is a definite answer, or it has been long enough, or the client is one of those who give up. */
-  async function ask<Of extends Request>(
+  /** Until there is a definite answer or the time is over; some clients give up after the first attempt. */
+  async function send<Of extends Request>(
     request: Of,
-    firstTurn = random.integer(0, 1),
-    forMs = random.chance(giveUpShare) ? 0 : askAgainForMs,
+    firstAttempt = random.integer(0, 1),
+    forMs = random.chance(giveUpShare) ? 0 : retryForMs,
   ): Promise<Call<Of>> {
     const limit = performance.now() + forMs
     let pauseMs = firstPauseMs
-    for (let turn = firstTurn; ; turn += 1) {
-      const call = await send(turn, request)
+    for (let attempt = firstAttempt; ; attempt += 1) {
+      const call = await sendOnce(attempt, request)
       if (call.outcome.kind !== 'info' || performance.now() >= limit || stopped.aborted) return call
       await sleep(pauseMs * (0.5 + random.integer(0, 100) / 100))
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
   }
 
-  /** For the last reads, when nothing fails any more. */
-  async function askUntilAnswered<Of extends Request>(request: Of): Promise<Call<Of>> {
-    for (let turn = random.integer(0, 1); ; turn += 1) {
-      const call = await send(turn, request)
-      if (call.outcome.kind !== 'info' || turn > lastTurns || stopped.aborted) return call
+  /** For the final reads, when there are no more faults. */
+  async function sendUntilAnswered<Of extends Request>(request: Of): Promise<Call<Of>> {
+    for (let attempt = random.integer(0, 1); ; attempt += 1) {
+      const call = await sendOnce(attempt, request)
+      if (call.outcome.kind !== 'info' || attempt > lastAttempts || stopped.aborted) return call
       await sleep(longestPauseMs)
     }
   }
 
   return {
-    ask,
-    askUntilAnswered,
-    /** Once, with a key that the customer has or had. */
-    askWith: <Of extends Request>(key: Key, turn: number, request: Of) => send(turn, request, key),
-    /** Without an end of its patience that a campaign would see. */
-    askToTheEnd: <Of extends Request>(request: Of, firstTurn?: number) => ask(request, firstTurn, askToTheEndForMs),
+    send,
+    sendUntilAnswered,
+    /** Once, with a current or former key of the customer. */
+    sendWithKey: <Of extends Request>(key: Key, attempt: number, request: Of) => sendOnce(attempt, request, key),
+    /** Longer than any fault lasts. */
+    sendPatiently: <Of extends Request>(request: Of, firstAttempt?: number) =>
+      send(request, firstAttempt, retryPatientlyForMs),
     /** The same request several times at once, over both services. */
-    askAtOnce: <Of extends Request>(request: Of, copies: number) =>
-      Promise.all(Array.from({ length: copies }, (_, copy) => ask(request, copy))),
+    sendInParallel: <Of extends Request>(request: Of, copies: number) =>
+      Promise.all(Array.from({ length: copies }, (_, copy) => send(request, copy))),
   }
 }

@@ -1,5 +1,5 @@
-// The operator's commands as an operator runs them: a process of its own beside the services, with their settings. Some
-// are killed half way; what they had begun is then the worker's.
+// Runs commands of the CLI as an operator would: each as a process beside the services, with their settings. Some are
+// killed half way; the worker then finishes what they had begun.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,8 +31,8 @@ export async function runCommand(
   const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
   const program = startProgram({ args: [...shift, 'src/cli.ts', ...args], environment, logFile, outputFile })
   const late = sleep(killAfterMs, null, { ref: false })
-  if ((await Promise.race([program.ended, late])) === null) program.signal('SIGKILL')
-  const { code } = await program.ended
+  if ((await Promise.race([program.exited, late])) === null) program.child.kill('SIGKILL')
+  const { code } = await program.exited
   return { code, stdout: readFileSync(outputFile, 'utf8'), stderr: readFileSync(logFile, 'utf8') }
 }
 
@@ -40,8 +40,8 @@ const dayMs = 86_400_000
 const aheadMs = 120_000
 
 /**
- * The gateway's own list against the books, for the whole campaign and a little around it. The command leaves the last
- * minute out, of which a real gateway may not tell yet; this one tells at once, so the command's clock is put ahead.
+ * Reconciles the whole campaign and a day around it. The command leaves out the last minute, which a real gateway may
+ * not list yet; the sandbox lists it at once, so the command's clock is set ahead.
  */
 export function runReconciliation(world: World): Promise<CommandResult> {
   const time = (ms: number) => new Date(ms).toISOString()

@@ -1,17 +1,17 @@
-// The load: many clients, each doing one thing after the other, chosen by weight from a table. What a client does
-// follows from the seed; what it meets does not.
+// The load: many clients, each doing one action after the other, chosen by weight from a table. The actions follow from
+// the seed; what happens to them does not.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { packageTypes } from '../../src/payments/packages.ts'
 import type { ConfirmVariant } from '../history.ts'
 import { anyOf, type KnownOrder, takeAny } from '../world/shop.ts'
 import { type Client, type ClientParts, createClient } from './client.ts'
-import { garbage } from './garbage.ts'
+import { invalidRequests } from './invalid-requests.ts'
 import { createSiblings, type Siblings } from './siblings.ts'
 
 export type DriverParts = Omit<ClientParts, 'random'> & { seed: number; clients: number; pauseMs: number }
 
-type Turn = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; random: Random; siblings: Siblings }
+type Context = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; random: Random; siblings: Siblings }
 
 export type Driver = ReturnType<typeof startDriver>
 
@@ -23,9 +23,9 @@ export function startDriver(parts: DriverParts) {
 
   async function work(number: number): Promise<void> {
     const random = createRandom(seed * 1_000 + number)
-    const turn = { ...parts, random, siblings, client: createClient({ ...parts, random }) }
+    const context = { ...parts, random, siblings, client: createClient({ ...parts, random }) }
     while (!over && !stopped.aborted) {
-      await chooseAction(random)(turn).catch((error) => failures.push(`client ${number}: ${(error as Error).stack}`))
+      await chooseAction(random)(context).catch((error) => failures.push(`client ${number}: ${(error as Error).stack}`))
       await sleep(random.integer(0, 2 * pauseMs))
     }
   }
@@ -33,9 +33,9 @@ export function startDriver(parts: DriverParts) {
   const done = Promise.all(Array.from({ length: clients }, (_, number) => work(number)))
   return {
     siblings,
-    /** What went wrong in the campaign itself. */
+    /** Errors of the campaign itself. */
     failures,
-    /** No new work; returns when every client has its answer or has given up. */
+    /** Starts no new action; returns when every client has its answer or has given up. */
     async finish(): Promise<void> {
       over = true
       await done
@@ -44,7 +44,7 @@ export function startDriver(parts: DriverParts) {
   }
 }
 
-type Action = (turn: Turn) => Promise<void>
+type Action = (context: Context) => Promise<void>
 
 const actions: { weight: number; act: Action }[] = [
   { weight: 22, act: purchase },
@@ -56,7 +56,7 @@ const actions: { weight: number; act: Action }[] = [
   { weight: 8, act: readBalance },
   { weight: 3, act: readWithFormerKey },
   { weight: 1, act: readPackages },
-  { weight: 3, act: sendGarbage },
+  { weight: 3, act: sendInvalidRequest },
 ]
 const totalWeight = actions.reduce((sum, { weight }) => sum + weight, 0)
 
@@ -73,8 +73,8 @@ const keyedShare = 0.7
 const changedBodyShare = 0.1
 
 /** With a key several times at once, sometimes with a changed body under the same key; then the buyer pays. */
-async function purchase(turn: Turn): Promise<void> {
-  const { shop, client, random } = turn
+async function purchase(context: Context): Promise<void> {
+  const { shop, client, random } = context
   const customer = shop.anyCustomer(random).index
   const packageType = anyOf(random, [...packageTypes, 'BASIC', 'STANDARD'] as const) ?? 'BASIC'
   const idempotencyKey = random.chance(keyedShare)
@@ -82,24 +82,24 @@ async function purchase(turn: Turn): Promise<void> {
     : null
   const copies = idempotencyKey !== null && random.chance(0.3) ? random.integer(2, 8) : 1
   const request = { op: 'purchase', customer, packageType, idempotencyKey } as const
-  const asked = [client.askAtOnce(request, copies)]
+  const sent = [client.sendInParallel(request, copies)]
   if (copies > 1 && random.chance(changedBodyShare)) {
-    asked.push(client.askAtOnce({ ...request, packageType: packageType === 'PRO' ? 'BASIC' : 'PRO' }, 1))
+    sent.push(client.sendInParallel({ ...request, packageType: packageType === 'PRO' ? 'BASIC' : 'PRO' }, 1))
   }
   const orders = new Set<KnownOrder>()
-  for (const { outcome, request: made } of (await Promise.all(asked)).flat()) {
+  for (const { outcome, request: made } of (await Promise.all(sent)).flat()) {
     if (outcome.kind !== 'ok' || Array.isArray(outcome.data)) continue
     orders.add(shop.learn(customer, String(outcome.data.orderId), made.packageType))
   }
-  for (const order of orders) await checkOut(turn, order)
+  for (const order of orders) await checkOut(context, order)
 }
 
 const paidShare = 0.88
 const results = { approve: 180, decline: 8, insufficient: 5, expire: 3, hang: 2 }
 const draws = Object.entries(results).flatMap(([result, weight]) => Array<string>(weight).fill(result))
 
-/** The rest never pays: the clock fails those orders. Some go through the checkout twice. */
-async function checkOut({ world, shop, random }: Turn, order: KnownOrder): Promise<void> {
+/** The rest never pays, and those orders expire. Some go through the checkout twice. */
+async function checkOut({ world, shop, random }: Context, order: KnownOrder): Promise<void> {
   if (!random.chance(paidShare)) return
   const times = random.chance(0.03) ? 2 : 1
   for (let time = 0; time < times; time += 1) {
@@ -116,8 +116,8 @@ const variants: { share: number; as: ConfirmVariant }[] = [
   { share: 0.03, as: 'foreign order' },
 ]
 
-async function confirm({ shop, client, random }: Turn): Promise<void> {
-  // One in twelve is confirmed again, long after it was.
+async function confirm({ shop, client, random }: Context): Promise<void> {
+  // One in twelve is confirmed again, long after the first time.
   const order = (random.chance(0.92) && takeAny(random, shop.payable)) || shop.anyOrder(random)
   const checkout = order && anyOf(random, order.checkouts)
   if (!order || !checkout) return
@@ -132,21 +132,21 @@ async function confirm({ shop, client, random }: Turn): Promise<void> {
     amount: as === 'wrong amount' ? order.amount + random.integer(1, 5) : order.amount,
   } as const
   const copies = random.chance(0.3) ? random.integer(2, 16) : 1
-  const calls = await client.askAtOnce(request, copies)
-  // The right one comes a little later, if ever.
+  const calls = await client.sendInParallel(request, copies)
+  // The right one follows later, if ever.
   if (as !== 'right' && random.chance(0.8)) shop.payable.push(order)
   if (as !== 'right' || order.confirmedBy !== null || !calls.some(({ outcome }) => outcome.kind === 'ok')) return
   order.confirmedBy = checkout.paymentKey
   shop.cancellable.push(order)
 }
 
-/** One that was never issued, or one of another order. */
+/** Either never issued, or of another order. */
 function wrongKey(random: Random, other: KnownOrder | undefined): string {
   const theirs = other && anyOf(random, other.checkouts)
   return theirs && random.chance(0.5) ? theirs.paymentKey : `never_issued_${random.integer(0, 2 ** 31)}`
 }
 
-async function cancel({ shop, client, random }: Turn): Promise<void> {
+async function cancel({ shop, client, random }: Context): Promise<void> {
   const order = (random.chance(0.85) && takeAny(random, shop.cancellable)) || shop.anyOrder(random)
   const checkout = order && anyOf(random, order.checkouts)
   if (!order || !checkout) return
@@ -161,46 +161,46 @@ async function cancel({ shop, client, random }: Turn): Promise<void> {
     reason,
     foreign,
   } as const
-  const calls = await client.askAtOnce(request, random.chance(0.25) ? random.integer(2, 8) : 1)
+  const calls = await client.sendInParallel(request, random.chance(0.25) ? random.integer(2, 8) : 1)
   if (calls.some(({ outcome }) => outcome.kind === 'ok')) order.cancelled = true
 }
 
-/** Not waited for: a sibling service has its own pace. */
-async function spend({ random, siblings }: Turn): Promise<void> {
+/** Not awaited: a sibling service has its own pace. */
+async function spend({ random, siblings }: Context): Promise<void> {
   siblings.begin('spend', random.integer(0, 2 ** 31))
 }
 
-async function hold({ random, siblings }: Turn): Promise<void> {
+async function hold({ random, siblings }: Context): Promise<void> {
   siblings.begin('hold', random.integer(0, 2 ** 31))
 }
 
-async function readStatus({ shop, client, random }: Turn): Promise<void> {
+async function readStatus({ shop, client, random }: Context): Promise<void> {
   const order = shop.anyOrder(random)
   if (!order) return
   const foreign = random.chance(0.1)
   const customer = foreign ? (order.customer + 1) % shop.customers.length : order.customer
-  await client.ask({ op: 'status', customer, orderId: order.orderId, foreign })
+  await client.send({ op: 'status', customer, orderId: order.orderId, foreign })
 }
 
-async function readBalance({ shop, client, random }: Turn): Promise<void> {
-  await client.ask({ op: 'balance', customer: shop.anyCustomer(random).index })
+async function readBalance({ shop, client, random }: Context): Promise<void> {
+  await client.send({ op: 'balance', customer: shop.anyCustomer(random).index })
 }
 
-/** A program that nobody has told of the new one. */
-async function readWithFormerKey({ shop, client, random }: Turn): Promise<void> {
+/** A program that was not given the new key. */
+async function readWithFormerKey({ shop, client, random }: Context): Promise<void> {
   const replaced = anyOf(
     random,
     shop.customers.filter(({ formerKeys }) => formerKeys.length > 0),
   )
   const key = replaced && anyOf(random, replaced.formerKeys)
-  if (key) await client.askWith(key, random.integer(0, 1), { op: 'balance', customer: replaced.index })
+  if (key) await client.sendWithKey(key, random.integer(0, 1), { op: 'balance', customer: replaced.index })
 }
 
-async function readPackages({ shop, client, random }: Turn): Promise<void> {
-  await client.ask({ op: 'packages', customer: shop.anyCustomer(random).index })
+async function readPackages({ shop, client, random }: Context): Promise<void> {
+  await client.send({ op: 'packages', customer: shop.anyCustomer(random).index })
 }
 
-async function sendGarbage({ shop, client, random }: Turn): Promise<void> {
-  const [what, { codes }] = anyOf(random, Object.entries(garbage)) ?? ['', { codes: [] }]
-  await client.ask({ op: 'garbage', customer: shop.anyCustomer(random).index, what, codes })
+async function sendInvalidRequest({ shop, client, random }: Context): Promise<void> {
+  const [what, { codes }] = anyOf(random, Object.entries(invalidRequests)) ?? ['', { codes: [] }]
+  await client.send({ op: 'invalid', customer: shop.anyCustomer(random).index, what, codes })
 }

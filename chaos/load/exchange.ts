@@ -1,12 +1,12 @@
-// One HTTP exchange of a client that may be as rude as a real one: it gives up after a while, or drops its connection in
-// the middle of its request, before the answer, or in the middle of the answer. Never throws: an exchange ends with an
-// answer, or without one and a cause.
+// One HTTP exchange of a client that may misbehave: it times out, or drops its connection in the middle of its request,
+// before the answer, or in the middle of the answer. Never throws: an exchange ends with an answer, or with the cause
+// why there is none. Not harness/raw-http.ts: valid requests over a pool of kept connections.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 
 export const drops = ['mid-request', 'before-answer', 'mid-answer'] as const
 export type Drop = (typeof drops)[number]
 
-/** The cause of an exchange that was ended by ourselves. */
+/** The causes of exchanges that the client ended itself. */
 export const dropCauses: Record<Drop, string> = {
   'mid-request': 'DROPPED_MID_REQUEST',
   'before-answer': 'DROPPED_BEFORE_ANSWER',
@@ -30,7 +30,7 @@ export type Answer =
 
 export type Exchanger = ReturnType<typeof createExchanger>
 
-/** Connections are kept, so that those of a killed process are met again. */
+/** Connections are kept, so that those of a killed process are used again. */
 export function createExchanger(maxConnections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections, scheduling: 'fifo' })
   return {
@@ -68,7 +68,7 @@ function run(agent: Agent, { url, method, headers, body, timeoutMs, drop }: Exch
   })
 }
 
-/** The length is announced, so that the server waits for the second half. */
+/** With the length, so that the server waits for the second half. */
 function withLength(headers: Record<string, string>, body: string | undefined): Record<string, string> {
   return body === undefined ? headers : { ...headers, 'content-length': `${Buffer.byteLength(body)}` }
 }

@@ -1,7 +1,7 @@
-// What each request is on the wire: the public API of a customer's program, and the internal one of a sibling service.
+// The HTTP message of each request: the public API for customers' programs, the internal one for sibling services.
 
 import type { Request } from '../history.ts'
-import { garbage, type Message } from './garbage.ts'
+import { invalidRequests, type Message } from './invalid-requests.ts'
 
 export const publicBase = '/public/v1/payments'
 export const internalBase = '/internal/v1/credits'
@@ -24,7 +24,7 @@ const messages: Messages = {
   status: ({ orderId }) => ({ method: 'GET', path: `${publicBase}/${orderId}` }),
   balance: () => ({ method: 'GET', path: `${publicBase}/credits` }),
   packages: () => ({ method: 'GET', path: `${publicBase}/packages` }),
-  garbage: ({ what }) => garbage[what]?.message ?? post(`${publicBase}/purchase`, {}),
+  invalid: ({ what }) => invalidRequests[what]?.message ?? post(`${publicBase}/purchase`, {}),
   spend: ({ credits, reference }, customerId) => post(`${internalBase}/spend`, { customerId, credits, reference }),
   hold: ({ credits, reference, expiresInSeconds }, customerId) =>
     post(`${internalBase}/holds`, {

@@ -1,6 +1,7 @@
-// The platform's sibling services: over the internal API of either service they spend credits, or set them aside and then
-// capture, release or forget them. References are their own; some come several times at once, some again much later, with
-// another amount, for another customer, or for the other of the two. They ask until they are told what became of each.
+// The platform's sibling services: over the internal API of either service they spend credits, or hold them and then
+// capture, release or forget them. Each chooses its own references; some are sent several times at once, some again
+// much later with another amount, for another customer, or for the other operation. They retry until the outcome is
+// known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Call, EndRequest, HoldRequest, Request, SpendRequest, UseRequest } from '../history.ts'
@@ -11,11 +12,10 @@ type Task = {
   client: Client
   random: Random
   shop: Shop
-  /** Everything that was ever asked under a reference of its own. */
-  asked: UseRequest[]
-  /** One that nobody has used. */
+  /** Every request sent with a new reference. */
+  sent: UseRequest[]
   newReference(): string
-  /** Answers that nobody may get here. */
+  /** Answers that must not occur. */
   wrong: string[]
 }
 
@@ -23,7 +23,7 @@ export type Siblings = ReturnType<typeof createSiblings>
 
 export function createSiblings(parts: Omit<ClientParts, 'random'>) {
   const { shop, stopped } = parts
-  const asked: UseRequest[] = []
+  const sent: UseRequest[] = []
   const wrong: string[] = []
   const underWay = new Set<Promise<void>>()
   let references = 0
@@ -34,10 +34,10 @@ export function createSiblings(parts: Omit<ClientParts, 'random'>) {
 
   return {
     wrong,
-    /** With chance of its own: what the others do meanwhile does not change what it does. */
+    /** With a seed of its own: what runs at the same time does not change what it does. */
     begin(what: keyof typeof tasks, seed: number): void {
       const random = createRandom(seed)
-      const task = { client: createClient({ ...parts, random }), random, shop, asked, newReference, wrong }
+      const task = { client: createClient({ ...parts, random }), random, shop, sent, newReference, wrong }
       const doing = tasks[what](task).catch((error) => {
         if (!stopped.aborted) wrong.push(`${what}: ${(error as Error).stack}`)
       })
@@ -56,36 +56,36 @@ async function spend(task: Task): Promise<void> {
   const { random } = task
   const request = twisted(task, (await newUse(task, 'spend')) as SpendRequest)
   const others = random.chance(0.08) ? [{ ...request, credits: request.credits + random.integer(1, 3) }] : []
-  await askAll(task, [...copiesOf(random, request), ...others])
+  await sendAll(task, [...copiesOf(random, request), ...others])
 }
 
 const soonSeconds = { least: 2, most: 8 }
 const soonShare = 0.35
-/** Nobody comes back for them: the clock must, but for a few that are there at the end. */
+/** Never captured or released: they expire, but for a few that are still active at the end. */
 const forgottenSoonShare = 0.9
-/** What ends a hold at the moment of its expiry comes so much before it or after it. */
+/** How much before or after its expiry a hold is ended. */
 const aroundExpiryMs = 200
 
 async function holdAndEnd(task: Task): Promise<void> {
   const { random } = task
-  const ending = anyOf(random, endingLots) ?? (() => [])
+  const ending = anyOf(random, weightedEndings) ?? (() => [])
   const isSoon = random.chance(ending === forget ? forgottenSoonShare : soonShare)
   const expiresInSeconds = isSoon ? random.integer(soonSeconds.least, soonSeconds.most) : null
   const request = twisted(task, { ...((await newUse(task, 'hold')) as HoldRequest), expiresInSeconds })
-  const calls = await askAll(task, copiesOf(random, request))
+  const calls = await sendAll(task, copiesOf(random, request))
   const opened = calls.find(({ outcome }) => outcome.kind === 'ok')?.outcome
   if (opened?.kind !== 'ok' || Array.isArray(opened.data)) return
   const atExpiryMs = (request.expiresInSeconds ?? 0) * 1_000 + random.integer(-aroundExpiryMs, aroundExpiryMs)
   await sleep(request.expiresInSeconds !== null && random.chance(0.3) ? atExpiryMs : random.integer(0, 1_200))
   const { customer, sibling } = request
   const hold = { customer, sibling, holdId: String(opened.data.holdId) }
-  const asks = ending(request.credits, random).map(
+  const endRequests = ending(request.credits, random).map(
     (credits): EndRequest => (credits === 0 ? { ...hold, op: 'release' } : { ...hold, op: 'capture', credits }),
   )
-  await askAll(task, asks)
+  await sendAll(task, endRequests)
 }
 
-/** What is asked at once about an open hold: the credits of a capture, null for all of them, 0 for a release. */
+/** The requests sent at once about an active hold: the credits of a capture, null for all of them, 0 for a release. */
 type EndingOf = (credits: number, random: Random) => (number | null)[]
 
 const forget: EndingOf = () => []
@@ -102,43 +102,43 @@ const endings: { weight: number; end: EndingOf }[] = [
   { weight: 4, end: (credits, random) => random.shuffled([0, 0, null, part(credits, random)]) },
   { weight: 1, end: (credits, random) => [credits + random.integer(1, 9), part(credits, random)] },
 ]
-const endingLots = endings.flatMap(({ weight, end }) => Array<EndingOf>(weight).fill(end))
+const weightedEndings = endings.flatMap(({ weight, end }) => Array<EndingOf>(weight).fill(end))
 
-const allOfItShare = 0.08
+const allCreditsShare = 0.08
 
 async function newUse(task: Task, op: UseRequest['op']): Promise<Omit<UseRequest, 'expiresInSeconds'>> {
   const { shop, random, newReference } = task
   const customer = shop.anyCustomer(random).index
   const sibling = random.integer(0, shop.siblings.length - 1)
   const some = random.integer(1, random.pick([3, 10, 40]))
-  const credits = (random.chance(allOfItShare) && (await readLeft(task, customer))) || some
+  const credits = (random.chance(allCreditsShare) && (await readLeft(task, customer))) || some
   return { op, customer, sibling, credits, reference: newReference() }
 }
 
-/** Who takes all that is left leaves nothing for a twin, which must not be refused for that. */
+/** All that is left: a repeated request then finds nothing, and must not be refused for that. */
 async function readLeft({ client }: Task, customer: number): Promise<number> {
-  const { outcome } = await client.ask({ op: 'balance', customer })
+  const { outcome } = await client.send({ op: 'balance', customer })
   return outcome.kind === 'ok' && !Array.isArray(outcome.data) ? Number(outcome.data.credits) : 0
 }
 
 type Twist = { share: number; twist(fresh: UseRequest, earlier: UseRequest): Partial<UseRequest> }
 
-/** What a reference is used for that was used before; of the same sibling service, whose name the entry has. */
+/** Uses of a reference that was used before, by the same sibling service, whose id the ledger entry has. */
 const twists: Twist[] = [
   { share: 0.1, twist: (_, { customer, credits }) => ({ customer, credits }) },
   { share: 0.04, twist: ({ credits }, { customer }) => ({ customer, credits }) },
   { share: 0.04, twist: () => ({}) },
 ]
 
-/** The request, or one of the same kind about something that was asked before. */
-function twisted<Of extends UseRequest>({ random, asked }: Task, fresh: Of): Of {
+/** The request, or one of the same kind with a reference that was sent before. */
+function twisted<Of extends UseRequest>({ random, sent }: Task, fresh: Of): Of {
   const chosen = twists.find(({ share }) => random.chance(share))
-  const earlier = anyOf(random, asked)
+  const earlier = anyOf(random, sent)
   if (chosen && earlier) {
     const { sibling, reference } = earlier
     return { ...fresh, ...chosen.twist(fresh, earlier), sibling, reference }
   }
-  asked.push(fresh)
+  sent.push(fresh)
   return fresh
 }
 
@@ -146,9 +146,9 @@ function copiesOf<Of extends Request>(random: Random, request: Of): Of[] {
   return Array<Of>(random.chance(0.3) ? random.integer(2, 5) : 1).fill(request)
 }
 
-/** At once, over both services. */
-async function askAll<Of extends Request>({ client, wrong }: Task, requests: Of[]): Promise<Call<Of>[]> {
-  const calls = await Promise.all(requests.map((request, copy) => client.askToTheEnd(request, copy)))
+/** In parallel, over both services. */
+async function sendAll<Of extends Request>({ client, wrong }: Task, requests: Of[]): Promise<Call<Of>[]> {
+  const calls = await Promise.all(requests.map((request, copy) => client.sendPatiently(request, copy)))
   for (const { number, request, outcome } of calls) {
     if (outcome.kind === 'info') wrong.push(`call ${number}: no answer to ${JSON.stringify(request)}`)
   }

@@ -1,6 +1,6 @@
-// The platform's program that is told events: an HTTP server in the campaign's own process. Whatever comes is verified by
-// the library of the Standard Webhooks scheme and written down. It can be away in every way such a program can: it fails,
-// hangs, breaks off, answers too late, is not there at all. It never says that it is gone for good (410).
+// The platform's consumer of events: an HTTP server in the campaign's own process. Every delivery is verified with the
+// Standard Webhooks library and recorded. It can be unavailable in every way: it fails, hangs, breaks off, answers too
+// late, does not listen. It never answers that it is gone for good (410).
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -16,47 +16,47 @@ export type Payload = { type: string; timestamp: string; sequence: number; data:
 export type Delivery = {
   eventId: string
   payload: Payload
-  /** Its place among all that came and all that was taken. */
+  /** Its position among all arrivals and acceptances. */
   came: number
-  /** On the clock that nobody sets. */
+  /** Monotonic clock. */
   cameAtMs: number
-  /** When a 2xx left; null when none did. */
-  taken: number | null
-  /** How many of the secrets have signed it. */
+  /** The position of the 2xx answer; null when there was none. */
+  accepted: number | null
+  /** How many of the secrets signed it. */
   signatures: number
 }
 
-/** `take` says the 2xx. */
-type Reaction = (exchange: { response: ServerResponse; take(status: number): void }) => unknown
+/** `accept` writes the 2xx. */
+type Reaction = (exchange: { response: ServerResponse; accept(status: number): void }) => unknown
 
-/** Longer than a delivery waits. */
+/** Longer than the delivery's timeout. */
 const lateMs = 1_400
 
-const takeIt: Reaction = ({ response, take }) => {
-  take(204)
+const acceptDelivery: Reaction = ({ response, accept }) => {
+  accept(204)
   response.end()
 }
 
 const reactions: Record<string, Reaction> = {
   fails: ({ response }) => response.writeHead(500).end('no'),
-  'asks to wait': ({ response }) => response.writeHead(503, { 'retry-after': '1' }).end(),
-  'sends elsewhere': ({ response }) => response.writeHead(302, { location: '/elsewhere' }).end(),
+  'answers with Retry-After': ({ response }) => response.writeHead(503, { 'retry-after': '1' }).end(),
+  redirects: ({ response }) => response.writeHead(302, { location: '/elsewhere' }).end(),
   hangs: () => undefined,
   'answers too late': async (exchange) => {
     await sleep(lateMs)
-    takeIt(exchange)
+    acceptDelivery(exchange)
   },
-  'breaks off': ({ response }) => response.destroy(),
-  'breaks off in its answer': ({ response, take }) => {
-    take(200)
+  'closes the connection': ({ response }) => response.destroy(),
+  'closes the connection in its answer': ({ response, accept }) => {
+    accept(200)
     response.write('{')
     setImmediate(() => response.destroy())
   },
 }
-const closed = 'is not there'
+const closed = 'does not listen'
 export const outages = [...Object.keys(reactions), closed]
-/** Of those that come while it is well otherwise. */
-const stumbleShare = 0.04
+/** Of the deliveries while it is available. */
+const failShare = 0.04
 
 export type Consumer = Awaited<ReturnType<typeof startConsumer>>
 
@@ -85,31 +85,31 @@ export async function startConsumer(port: number, seed: number) {
       payload: JSON.parse(body),
       came: moments,
       cameAtMs: performance.now(),
-      taken: null,
+      accepted: null,
       signatures: checked.filter((fault) => fault === null).length,
     }
     deliveries.push(delivery)
     const [how, react] = reactionNow()
     const { type, sequence, data } = delivery.payload
-    consumer.note('event delivered', { customerId: data.customerId, sequence, told: type, how })
+    consumer.note('event delivered', { customerId: data.customerId, sequence, eventType: type, how })
     await react({
       response,
-      take(status) {
+      accept(status) {
         moments += 1
-        delivery.taken = moments
+        delivery.accepted = moments
         response.writeHead(status)
       },
     })
   }
 
   function reactionNow(): [name: string, Reaction] {
-    const stumbles = consumer.mayStumble() && random.chance(stumbleShare)
-    const how = outage ?? (stumbles ? random.shuffled(Object.keys(reactions))[0] : undefined) ?? 'takes it'
-    return [how, reactions[how] ?? takeIt]
+    const fails = consumer.mayFail() && random.chance(failShare)
+    const how = outage ?? (fails ? random.shuffled(Object.keys(reactions))[0] : undefined) ?? 'accepts'
+    return [how, reactions[how] ?? acceptDelivery]
   }
 
   const server = createServer((request, response) => {
-    // Who was cut off while talking has nothing to be told.
+    // The connection was closed while it was read.
     handle(request, response).catch(() => response.destroy())
   })
 
@@ -127,13 +127,13 @@ export async function startConsumer(port: number, seed: number) {
 
   const consumer = {
     busy: false,
-    /** What was verified, as it came. */
+    /** Verified, in order of arrival. */
     deliveries,
-    /** What came with a wrong signature, or none. */
+    /** Deliveries without a right signature. */
     wrong,
-    /** On the clock on the wall; null while there was no rotation. */
+    /** Wall clock; null before a rotation. */
     rotatedAt: null as number | null,
-    mayStumble: () => false,
+    mayFail: () => false,
     note: (_event: string, _fields: object): void => undefined,
     secretCount: () => secrets.length,
     async register(database: Database, peppers: Peppers): Promise<void> {
@@ -141,14 +141,14 @@ export async function startConsumer(port: number, seed: number) {
       endpointId = added.endpointId
       secrets.push(added.secret)
     },
-    /** The old one stays valid for a while: this consumer goes on with both. */
+    /** The old secret stays valid for a while: this consumer accepts both. */
     async rotate(database: Database, peppers: Peppers): Promise<void> {
       const secret = await rotateEndpoint(database, peppers[0], endpointId)
       if (secret === undefined) throw new Error('the endpoint of the campaign is gone')
       consumer.rotatedAt = Date.now()
       secrets.push(secret)
     },
-    async beAway(how: string, forMs: number): Promise<void> {
+    async beUnavailable(how: string, forMs: number): Promise<void> {
       outage = how
       if (how === closed) await shut()
       await sleep(forMs)
@@ -164,7 +164,7 @@ export async function startConsumer(port: number, seed: number) {
   return consumer
 }
 
-/** Null when it fits. */
+/** Null when the signature is right. */
 function verify(secret: string, body: string, headers: Record<string, string>): string | null {
   try {
     new Webhook(secret).verify(body, headers)

@@ -1,9 +1,10 @@
-// The gateway of the campaign: the sandbox as a process of its own, which can be killed and frozen, and its control
-// endpoints. Its journal outlives it and is what the books are held against at the end.
+// The gateway of the campaign: the sandbox as a process that can be killed and frozen, and its control endpoints. Its
+// journal outlives it; the books are compared with it at the end.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Launched } from '../../harness/launch.ts'
 import { journalName } from '../../sandbox/journal.ts'
-import { type Program, startProgram } from './program.ts'
+import { startProgram } from './program.ts'
 
 export type GatewaySettings = {
   port: number
@@ -32,10 +33,10 @@ export function createGateway(settings: GatewaySettings) {
     TOSS_SECRET_KEY: settings.secretKey,
     DATA_DIR: settings.directory,
   }
-  let program: Program | undefined
+  let program: Launched | undefined
   let wanted = true
 
-  /** Undefined when the gateway does not answer, which is what half of the campaign is about. */
+  /** Undefined when the gateway does not answer. */
   async function control<Data>(method: string, path: string, body?: unknown): Promise<Data | undefined> {
     try {
       const response = await fetch(`${url}${path}`, {
@@ -51,8 +52,8 @@ export function createGateway(settings: GatewaySettings) {
   }
 
   async function kill(): Promise<void> {
-    program?.signal('SIGKILL')
-    await program?.ended
+    program?.child.kill('SIGKILL')
+    await program?.exited
   }
 
   return {
@@ -80,13 +81,13 @@ export function createGateway(settings: GatewaySettings) {
       if (wanted) throw new Error(`The gateway does not start: see ${settings.logFile}.`)
     },
     kill,
-    /** Nothing is started again from here on. */
+    /** It is not started again afterwards. */
     async close(): Promise<void> {
       wanted = false
       await kill()
     },
-    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
-    /** The buyer's part; undefined when the checkout could not be reached. */
+    signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
+    /** A finished checkout; undefined when the gateway could not be reached. */
     async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
       const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })
       return paid?.paymentKey

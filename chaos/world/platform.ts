@@ -1,5 +1,5 @@
-// The platform's own hands: the use cases that no endpoint of the public listener offers, run in this process with the
-// settings of a service, as an operator's command does.
+// The platform's own use cases, which the public listener does not offer: run in this process with the settings of a
+// service, as a command does.
 
 import { gatewayOptions, paymentSettings, readConfig } from '../../src/config.ts'
 import { createTallies } from '../../src/core/tallies.ts'

@@ -1,5 +1,5 @@
-// Ports that stay ours while a program that listened on them is dead: below the range from which the system takes ports
-// for outgoing connections and for whoever asks for any free one.
+// Ports that are not reused while the program that listened on them is down: below the range from which the system
+// takes ports for outgoing connections and for port 0.
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

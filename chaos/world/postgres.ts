@@ -1,5 +1,5 @@
-// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It can
-// be crashed (an immediate shutdown: no checkpoint, no goodbye to anybody) and started again at the same address.
+// The campaign's own PostgreSQL: a real server with fsync on, from the npm binaries, in the campaign's directory. It
+// can be crashed (an immediate shutdown without a checkpoint) and started again at the same address.
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -33,9 +33,9 @@ export async function startPostgres(directory: string) {
 
   return {
     busy: false,
-    /** For a pool of this name: the server's list of sessions tells the campaign's own from the services'. */
+    /** The name shows in pg_stat_activity which sessions are the campaign's own. */
     urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
-    /** As the role that serves: what it may not do, no fault may need. */
+    /** As the role of the services, with its rights only. */
     servingUrlFor: (applicationName: string) => `${databaseUrl(serving)}&application_name=${applicationName}`,
     ownerPassword: server.connection.password,
     servingPassword: serving.password,
@@ -45,7 +45,7 @@ export async function startPostgres(directory: string) {
       crashing = crashAndStart()
       await crashing
     },
-    /** Not in the middle of a crash: it would be started again behind our back. */
+    /** Waits for a crash under way, which would start it again. */
     async stop(): Promise<void> {
       wanted = false
       await crashing.catch(() => undefined)
@@ -66,7 +66,7 @@ export async function startPostgres(directory: string) {
 
 export type Books = Awaited<ReturnType<typeof openBooks>>
 
-/** The campaign's own look into the database. A lost connection is an error of the query, never of the process. */
+/** The campaign's own connection. A lost one is an error of the query, never of the process. */
 export function openBooks(postgres: Postgres) {
   const pool = new pg.Pool({
     connectionString: postgres.urlFor('chaos'),
@@ -75,7 +75,7 @@ export function openBooks(postgres: Postgres) {
     statement_timeout: 60_000,
   })
   pool.on('error', () => undefined)
-  // While it is lent out, a connection that dies would end the campaign without a listener of its own.
+  // A connection in use that is lost would end the campaign without a listener of its own.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return {
     pool,

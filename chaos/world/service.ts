@@ -1,10 +1,11 @@
-// One of the two services, looked after as a process manager would: a start that fails (the database may be away) is
-// tried again, an end that nobody asked for is noted and followed by a new start. `busy` keeps two faults from meeting
-// in one process, where the second would undo the first.
+// One of the two services under a process manager: a start that fails (the database may be down) is retried, an
+// unexpected end is recorded and followed by a new start. `busy` keeps two faults from striking one process, where the
+// second would undo the first.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Exit, Launched } from '../../harness/launch.ts'
 import type { ServiceName } from '../history.ts'
-import { type Ended, type Program, startProgram } from './program.ts'
+import { startProgram } from './program.ts'
 import { shiftedClock } from './shifted-clock.ts'
 
 export type ServiceSettings = {
@@ -33,14 +34,14 @@ export function createService(settings: ServiceSettings) {
   }
   const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
   const endedByItself: string[] = []
-  /** Of SIGKILLs, on the clock that nobody sets. */
+  /** Times of SIGKILLs, monotonic clock. */
   const killsMs: number[] = []
   let now = { clockShiftMs: 0, readyMs: 0 }
-  let program: Program | undefined
+  let program: Launched | undefined
   let wanted = true
   let expectedEnd = false
 
-  /** Until /readyz says 200. */
+  /** Until /readyz returns 200. */
   async function start(clockShiftMs = 0): Promise<void> {
     const limit = performance.now() + startLimitMs
     const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
@@ -52,10 +53,10 @@ export function createService(settings: ServiceSettings) {
       program = starting
       if (await isReady(starting)) {
         now = { clockShiftMs, readyMs: performance.now() }
-        starting.ended.then((ended) => restartUnlessExpected(starting, ended))
+        starting.exited.then((exit) => restartUnlessExpected(starting, exit))
         return
       }
-      starting.signal('SIGKILL')
+      starting.child.kill('SIGKILL')
       killsMs.push(performance.now())
       counts.refusedStarts += 1
       if (performance.now() > limit) throw new Error(`service ${name} does not start: ${lastLines(logFile)}`)
@@ -63,8 +64,8 @@ export function createService(settings: ServiceSettings) {
     }
   }
 
-  /** False when it has ended instead, or does not come up at all. */
-  async function isReady(starting: Program): Promise<boolean> {
+  /** False when it has ended, or is not ready within the limit. */
+  async function isReady(starting: Launched): Promise<boolean> {
     const limit = performance.now() + startLimitMs / 2
     while (wanted && !starting.isGone() && performance.now() < limit) {
       const signal = AbortSignal.timeout(1_000)
@@ -76,7 +77,7 @@ export function createService(settings: ServiceSettings) {
     return false
   }
 
-  function restartUnlessExpected(ended: Program, { code, signal }: Ended): void {
+  function restartUnlessExpected(ended: Launched, { code, signal }: Exit): void {
     if (!wanted || expectedEnd || program !== ended) return
     endedByItself.push(`service ${name} (process ${ended.pid}) ended with ${signal ?? `code ${code}`}`)
     start().catch((error) => endedByItself.push(String(error)))
@@ -87,7 +88,7 @@ export function createService(settings: ServiceSettings) {
     counts,
     endedByItself,
     killsMs,
-    /** How wrong the clock of the process is, and since when it serves. */
+    /** The shift of the process's clock, and since when it serves. */
     now: () => now,
     logFile,
     publicUrl: `http://127.0.0.1:${port}`,
@@ -96,27 +97,27 @@ export function createService(settings: ServiceSettings) {
     webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
     busy: false,
     start,
-    /** Ends it and says how; null when it did not end in time and was killed. */
-    async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Ended | null> {
+    /** How it ended; null when it did not end in time and was killed. */
+    async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Exit | null> {
       const ending = program
       if (!ending || ending.isGone()) return { code: null, signal: null }
       expectedEnd = true
       if (signal === 'SIGKILL') killsMs.push(performance.now())
-      ending.signal(signal)
+      ending.child.kill(signal)
       const late = sleep(limitMs, null, { ref: false })
-      const ended = await Promise.race([ending.ended, late])
+      const ended = await Promise.race([ending.exited, late])
       if (ended !== null) return ended
       killsMs.push(performance.now())
-      ending.signal('SIGKILL')
+      ending.child.kill('SIGKILL')
       return null
     },
-    signal: (signal: NodeJS.Signals) => program?.signal(signal) ?? false,
-    /** Nothing is started again from here on. */
+    signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
+    /** It is not started again afterwards. */
     async close(): Promise<void> {
       wanted = false
       if (!program || program.isGone()) return
-      program.signal('SIGKILL')
-      await program.ended
+      program.child.kill('SIGKILL')
+      await program.exited
     },
   }
 }

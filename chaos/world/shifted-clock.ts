@@ -1,5 +1,5 @@
-// A machine whose clock is wrong, for one process: a module to be loaded before everything else, in which the wall clock
-// is ahead or behind. What the service stores and compares has to come from the database, so nothing may change by it.
+// A wrong clock for one process: a module, loaded before everything else, that shifts the wall clock. The times that
+// the service stores and compares have to come from the database, so the shift must change nothing.
 
 /** For `node --import`. Timers and performance.now() keep the right pace: only the time of day is off. */
 export function shiftedClock(offsetMs: number): string {

@@ -1,6 +1,6 @@
-// What the campaign's customers know: who they are, which orders they were told of, who paid what; and the sibling
-// services that spend their credits. The clients choose their next request from it, and the checks hold it against the
-// books. A few customers are hot: they take part in most of what happens (Zipf), so that their accounts are fought over.
+// What the campaign's customers know: their keys, the orders they were given, the payments they made; and the sibling
+// services that spend their credits. The clients choose their next request from it, and the checks compare it with the
+// books. A few customers are hot (Zipf), so that requests contend for their accounts.
 
 import type { Random } from '../../harness/random.ts'
 import { createTallies } from '../../src/core/tallies.ts'
@@ -22,7 +22,7 @@ export type KnownOrder = {
   amount: number
   credits: number
   checkouts: Checkout[]
-  /** By which payment, as a client was told; null while nobody was. */
+  /** The payment of a confirm that a client saw succeed; null before. */
   confirmedBy: string | null
   cancelled: boolean
 }
@@ -32,16 +32,15 @@ export type Key = Pick<IssuedKey, 'keyId' | 'apiKey'>
 export type Customer = {
   index: number
   customerId: string
-  /** The one that its programs use now: operators give it another. */
+  /** In use now; operators replace it. */
   key: Key
-  /** Those of before. */
   formerKeys: Key[]
-  /** Below so many credits an event tells that few are left; null: never. */
+  /** The threshold of the event `credits.low`; null: none. */
   lowCredits: number | null
 }
 
 const siblingNames = ['usage', 'exports']
-/** By the place of the customer, again and again. */
+/** Assigned to the customers in rotation. */
 const lowCredits = [20, null, 5, 60]
 
 const recentOrders = 25
@@ -73,9 +72,9 @@ export async function openShop({ postgres, peppers }: World, size: number) {
     customers,
     siblings,
     orders,
-    /** Paid and not asked to be confirmed yet. */
+    /** Paid, and no confirm was sent yet. */
     payable: [] as KnownOrder[],
-    /** Told confirmed, and not asked to be cancelled by a customer yet. */
+    /** Confirmed, and no cancel by the customer was sent yet. */
     cancellable: [] as KnownOrder[],
     credits: createCredits(database, createTallies()),
     database,
@@ -89,7 +88,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
     },
     anyOrder: (random: Random): KnownOrder | undefined => anyOf(random, inOrder),
     recentOrder: (random: Random): KnownOrder | undefined => anyOf(random, inOrder.slice(-recentOrders)),
-    /** A client was told of it; several may be told of the same. */
+    /** From an answer; several clients may get the same order. */
     learn(customer: number, orderId: string, packageType: PackageType): KnownOrder {
       const { price: amount, credits } = packageOf(packageType)
       const fresh: KnownOrder = {
@@ -112,7 +111,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
   }
 }
 
-/** Not cancelled as far as anybody was told: what a refund may be for. */
+/** One that can be refunded: no client has seen it cancelled. */
 export function confirmedOrder({ orders }: Shop, random: Random): KnownOrder | undefined {
   return anyOf(
     random,
@@ -124,7 +123,7 @@ export function anyOf<Value>(random: Random, values: readonly Value[]): Value | 
   return values[random.integer(0, values.length - 1)]
 }
 
-/** Takes one out, so that nobody else takes it. */
+/** Removes one, so that no other client takes it. */
 export function takeAny<Value>(random: Random, values: Value[]): Value | undefined {
   return values.splice(random.integer(0, values.length - 1), 1)[0]
 }

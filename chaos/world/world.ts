@@ -1,16 +1,16 @@
-// Everything the campaign starts: a directory, a PostgreSQL, the gateway, two services, the consumer of their events, in
-// the order in which they need each other. Whatever happens, `stopProcesses` leaves no process behind.
+// Everything the campaign starts, in the order of dependence: a directory, a PostgreSQL, the gateway, two services, the
+// consumer of their events. `stopProcesses` leaves no process behind, even if a start has failed.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { killAll } from '../../harness/launch.ts'
 import { repository } from '../../harness/processes.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
 import { takeFreePorts } from './ports.ts'
 import { type Books, openBooks, type Postgres, startPostgres } from './postgres.ts'
-import { endAll } from './program.ts'
 import { createService, type Service } from './service.ts'
 
 /** Short, so that leases end and orders expire many times within a run. */
@@ -36,9 +36,9 @@ export type World = {
   services: [Service, Service]
   consumer: Consumer
   peppers: Peppers
-  /** The settings of the services, without what each has for itself. */
+  /** The settings that the services share. */
   environment: Record<string, string>
-  /** What no log line may hold. */
+  /** By name; none may appear in a log. */
   secrets: Record<string, string>
   historyFile: string
   stopProcesses(): Promise<void>
@@ -47,7 +47,7 @@ export type World = {
 
 export async function startWorld(seed: number): Promise<World> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
-  // As root the database server runs as another user, who has to get in.
+  // As root the database server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   const parts = new AsyncDisposableStack()
   try {
@@ -96,11 +96,11 @@ async function startPrograms(
   })
   const consumer = await startConsumer(consumerPort, seed * 53 + 11)
   parts.defer(() => consumer.close())
-  process.on('exit', endAll)
   parts.defer(async () => {
     await Promise.all(services.map((service) => service.close()))
     await gateway.close()
-    endAll()
+    // Commands that are still running.
+    killAll()
   })
   await gateway.start()
   await Promise.all(services.map((service) => service.start()))

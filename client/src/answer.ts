@@ -1,6 +1,6 @@
-// Reads what came back. An answer of the service is the envelope of its specification, with a code and the status that
-// belongs to it; whatever else comes (a proxy's page, half a document, a code nobody knows) is not an answer and is told
-// as such, never guessed at.
+// Reads an HTTP response. An answer of the service is the envelope of its specification, with a code and the status of
+// that code; anything else (a proxy's page, half a document, an unknown code) is reported as not an answer, never
+// guessed at.
 import { type Failure, statuses } from './errors.ts'
 import { retryAfterMs } from './pauses.ts'
 
@@ -61,7 +61,7 @@ function retryAfterIn(headers: Headers): number | null {
   return retryAfterMs(headers.get('retry-after'), Date.now())
 }
 
-/** What it says is not repeated: nobody knows whose words they are. When it says to come back is believed. */
+/** Its text is not repeated, because its author is unknown. Its Retry-After is obeyed. */
 function unreadable({ status, headers }: Response): Failure {
   const type = headers.get('content-type') ?? 'no content type'
   const message = `The answer is not one of the service: HTTP ${status}, ${type}.`

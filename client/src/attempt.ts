@@ -1,5 +1,5 @@
-// One attempt: a request, and what became of it, as a value. It ends by itself, by its time-out or by the caller's
-// signal, whichever comes first, also where `fetch` does not listen to signals; then the connection is given up.
+// One attempt: a request, and its result as a value. It ends by itself, by its time-out or by the caller's signal,
+// whichever comes first, even if `fetch` ignores signals; then the connection is aborted.
 import { type Answer, readAnswer } from './answer.ts'
 import type { Failure } from './errors.ts'
 import type { Fetch } from './settings.ts'
@@ -26,11 +26,11 @@ export async function attempt(
   }
 }
 
-/** Never rejects: what is left of it after a time-out ends unheard. */
+/** Never rejects: after a time-out its result is ignored. */
 async function exchange(fetch: Fetch, { url, ...request }: Request, signal: AbortSignal): Promise<Answer> {
   try {
-    // A redirect is not followed: the key would go along, to wherever it leads. And what an account has is never taken from
-    // a cache, which some frameworks put in front of `fetch`.
+    // A redirect is not followed: the key would be sent along. And a balance is never taken from a cache, which some
+    // frameworks put in front of `fetch`.
     const response = await fetch(url, { ...request, redirect: 'manual', cache: 'no-store', signal })
     return readAnswer(response, await response.text())
   } catch (cause) {

@@ -1,5 +1,5 @@
-// The six endpoints for the holder of an API key: one method each, named as in the API document, with the data of the
-// answer as its value. What is not a success is thrown: see errors.ts.
+// The six endpoints for the holder of an API key: one method each, named as in the API document, which returns the data
+// of the answer. Everything but a success is thrown: see errors.ts.
 import { segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -16,27 +16,30 @@ import type {
 } from './types.ts'
 
 export type CreditsClientOptions = ClientOptions & {
-  /** Left out where a proxy adds it; in a browser it is refused. Given and undefined is a mistake, and refused too. */
+  /**
+   * Omitted where a proxy adds it; refused in a browser. A key that is present and undefined is a mistake, and refused
+   * too.
+   */
   apiKey?: string | undefined
 }
 
 export type PurchaseOptions = CallOptions & {
-  /** 1 to 255 visible ASCII characters; made up when it is not given. Repeat a purchase with the same one. */
+  /** 1 to 255 visible ASCII characters; generated when omitted. Repeat a purchase with the same one. */
   idempotencyKey?: string | undefined
 }
 
 export type CreditsClient = {
-  /** What there is to buy: BASIC, STANDARD, PRO. */
+  /** The packages on sale: BASIC, STANDARD, PRO. */
   listCreditPackages(options?: CallOptions): Promise<CreditPackage[]>
-  /** Makes an order, and gives what the checkout in the browser needs. */
+  /** Creates an order, and returns what the checkout in the browser needs. */
   purchaseCredits(request: PurchaseRequest, options?: PurchaseOptions): Promise<Purchase>
-  /** Captures what the buyer has approved, and adds the credits. Once, however often it is called. */
+  /** Captures the payment the buyer has approved, and adds the credits. Once, however often it is called. */
   confirmPayment(request: ConfirmRequest, options?: CallOptions): Promise<Confirmation>
-  /** Gives the money of a confirmed payment back, and takes its credits. */
+  /** Refunds a confirmed payment, and takes its credits back. */
   cancelPayment(request: CancelRequest, options?: CallOptions): Promise<Cancellation>
-  /** The order as it stands now. */
+  /** The current state of the order. */
   getPaymentStatus(request: { orderId: string }, options?: CallOptions): Promise<PaymentOrder>
-  /** What can be spent now. */
+  /** The credits that can be spent now. */
   getCreditBalance(options?: CallOptions): Promise<Balance>
 }
 
@@ -45,7 +48,7 @@ const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
 
 export function createCreditsClient(given: CreditsClientOptions): CreditsClient {
   const { apiKey, ...options } = given
-  // Not whether it is undefined: that is what a variable is that the environment lacks.
+  // Present and undefined is refused: that is a variable missing in the environment.
   const secret = Object.hasOwn(given, 'apiKey')
     ? { name: 'apiKey', header: 'service-api-key', value: requireSecret('apiKey', apiKey) }
     : null
@@ -76,7 +79,7 @@ export function createCreditsClient(given: CreditsClientOptions): CreditsClient 
   }
 }
 
-/** 128 random bits. Not `randomUUID`, which browsers keep from pages without TLS. */
+/** 128 random bits. Not `randomUUID`, which browsers do not offer to pages without TLS. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,6 +1,6 @@
-// Everything a call can end with but its data, as one union told apart by `code`: the codes of the service, each with its
-// status and the shape of its metadata, and four of the client's own for when there was no answer. `outcome` says what
-// became of the request itself, over all attempts: a code alone cannot.
+// All errors of a call as one union discriminated by `code`: the codes of the service, each with its status and the
+// type of its metadata, and four of the client's own for a missing answer. `outcome` is the outcome of the request
+// itself, over all attempts, which a code alone cannot state.
 import type { CodeOf, MetadataOf, OperationId } from './types.ts'
 
 /** Section 7 of the specification. A code with another status is not an answer of the service. */
@@ -22,17 +22,17 @@ export const statuses = {
 export type ServiceCode = keyof typeof statuses
 
 /**
- * `CONNECTION_LOST`: it could not be opened, or broke before the answer was whole. `TIMED_OUT`: the time of an attempt or
- * of the call was over. `ABORTED`: by the caller's signal. `UNREADABLE_ANSWER`: somebody answered, and not as the service
- * does.
+ * `CONNECTION_LOST`: it could not be opened, or broke before the answer was complete. `TIMED_OUT`: the time of an
+ * attempt or of the call was over. `ABORTED`: by the caller's signal. `UNREADABLE_ANSWER`: an answer that is not the
+ * service's.
  */
 export type ClientCode = 'CONNECTION_LOST' | 'TIMED_OUT' | 'ABORTED' | 'UNREADABLE_ANSWER'
 
 /**
- * Of this call with all its attempts, and of no call before it. `not-done`: it was refused, and nothing has come of it.
- * `unknown`: it may have been done, or may still be; ask the status, or call again with the same input. A cancel is the
- * exception: PAYMENT_CANCEL_FAILED may come because the call before has cancelled, so ask the status. Calls that only read
- * are never `unknown`.
+ * Of this call with all its attempts, and of no call before it. `not-done`: it was refused, and had no effect.
+ * `unknown`: it may have been done, or may still be; read the status, or call again with the same input. A cancel is
+ * the exception: PAYMENT_CANCEL_FAILED may come because the call before has cancelled, so read the status. Calls that
+ * only read are never `unknown`.
  */
 export type Outcome = 'not-done' | 'unknown'
 
@@ -42,15 +42,15 @@ type Facts = {
   readonly outcome: Outcome
   /** How many requests were sent. */
   readonly attempts: number
-  /** Of a purchase, given or made up: with it the same purchase can be made again later. */
+  /** Of a purchase, given or generated: with it the same purchase can be repeated later. */
   readonly idempotencyKey: string | null
-  /** Names the request in the log of the service. With INT001 only; null with every other code. */
+  /** Finds the request in the log of the service. With INT001 only; null with every other code. */
   readonly requestId: string | null
-  /** What was asked for by Retry-After: by the service with SVC001, or by something in between. */
+  /** From Retry-After: of the service with SVC001, or of a proxy. */
   readonly retryAfterMs: number | null
 }
 
-/** The service has answered, and with this code. */
+/** The service has answered with this code. */
 export type ServiceError<Code extends ServiceCode = ServiceCode> = Code extends ServiceCode
   ? Error &
       Facts & {
@@ -61,7 +61,7 @@ export type ServiceError<Code extends ServiceCode = ServiceCode> = Code extends 
       }
   : never
 
-/** There is no answer of the service. `cause` has what `fetch` said, or the reason of the signal. */
+/** There is no answer of the service. `cause` is the error of `fetch`, or the reason of the signal. */
 export type NoAnswerError<Code extends ClientCode = ClientCode> = Code extends ClientCode
   ? Error &
       Facts & {
@@ -74,7 +74,7 @@ export type NoAnswerError<Code extends ClientCode = ClientCode> = Code extends C
 
 export type CreditsError = ServiceError | NoAnswerError
 
-/** What one method can end with. */
+/** The errors of one method. */
 export type CreditsErrorOf<Id extends OperationId> = (ServiceError<CodeOf<Id>> | NoAnswerError) & {
   readonly operation: Id
 }
@@ -89,7 +89,7 @@ export type Failure = {
   cause?: unknown
 }
 
-/** Also across two copies of this package, where `instanceof` would not do. */
+/** Works across two copies of this package, where `instanceof` does not. */
 const mark = Symbol.for('@prepaid-credits/client.error')
 
 /** Not exported as a value: `instanceof` would narrow to a class, and not to the union. */
@@ -130,7 +130,7 @@ export function errorOf(...parts: ConstructorParameters<typeof CallFailed>): Cre
   return new CallFailed(...parts) as Error as CreditsError
 }
 
-/** Whether a call of this client ended so; with an operation, whether that one did, and so with one of its codes. */
+/** Whether it is an error of this client; with an operation, whether it is one of that operation. */
 export function isCreditsError(error: unknown): error is CreditsError
 export function isCreditsError<Id extends OperationId>(error: unknown, operation: Id): error is CreditsErrorOf<Id>
 export function isCreditsError(error: unknown, operation?: OperationId): boolean {

@@ -1,4 +1,4 @@
-// The door of the package: what a program that uses it may name.
+// The public API of the package.
 export {
   type CreditsClient,
   type CreditsClientOptions,

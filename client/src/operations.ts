@@ -1,5 +1,5 @@
-// The endpoints as a table: what each does to the world, and so how long it may take, and why it may be sent again when
-// nobody knows what became of it. An endpoint that could not bear that would need a column here.
+// The endpoints as a table: whether each reads, writes or waits for the gateway, and so how long it may take, and why
+// it may be retried when its outcome is unknown. An endpoint that may not be retried would need a column here.
 import type { OperationId } from './types.ts'
 
 /** `settle` waits for the payment gateway. */
@@ -11,19 +11,20 @@ export const operations: Record<OperationId, { work: Work }> = {
   getCreditBalance: { work: 'read' },
   getStatement: { work: 'read' },
 
-  // With the same X-Idempotency-Key the service gives the original order and makes no second one, for as long as the order
-  // exists. Every purchase has a key, and all attempts have the same.
+  // With the same X-Idempotency-Key the service returns the original order and creates no second one, for as long as
+  // the order exists. Every purchase has a key, and all its attempts have the same.
   purchaseCredits: { work: 'write' },
 
-  // The same order, key and amount: while the first is under way the service waits for it, afterwards it gives the first
-  // answer again, and where the gateway left it open it asks there before it sends anything. One charge in all.
+  // The same order, key and amount: while the first is under way the service waits for it, afterwards it returns the
+  // first answer again, and where the outcome at the gateway is unknown it looks the payment up first. One charge in
+  // total.
   confirmPayment: { work: 'settle' },
 
-  // A payment is cancelled once, whoever asks how often, and a second request cannot take back more than the first. But
-  // only one request is told of it: see `toldInsteadOf`.
+  // A payment is cancelled once, however many requests are sent, and a second one cannot refund more than the first.
+  // But only one request gets the success: see `failureToReport`.
   cancelPayment: { work: 'settle' },
 
-  // The reference makes a spend or a hold one, with the first answer again however late.
+  // A reference is spent or held once; a repeated request gets the first answer, however late.
   spendCredits: { work: 'write' },
   holdCredits: { work: 'write' },
 

@@ -1,8 +1,8 @@
-// Values of the caller as parts of an address.
+// Values of the caller as parts of a URL.
 
 /**
- * One segment of a path. What would lead to another endpoint than the one that is called (nothing, a dot, the name of a
- * neighbour) is refused before it is sent: its answer would be taken for something that it is not.
+ * One segment of a path. A value that would lead to another endpoint (empty, a dot, the name of a neighbour) is refused
+ * before it is sent: the answer would be taken for another one.
  */
 export function segment(name: string, value: string, neighbours: readonly string[] = []): string {
   const leadsElsewhere = typeof value !== 'string' || ['', '.', '..', ...neighbours].includes(value)
@@ -10,7 +10,7 @@ export function segment(name: string, value: string, neighbours: readonly string
   return encodeURIComponent(value)
 }
 
-/** With the question mark; empty when there is nothing to ask. */
+/** With the question mark; empty without values. */
 export function queryOf(values: Record<string, string | undefined>): string {
   const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`

@@ -1,5 +1,5 @@
-// How long to wait before the next attempt: exponential back-off with full jitter, so that those who failed together do
-// not come back together, and never less than the service has asked for.
+// How long to wait before the next attempt: exponential backoff with full jitter, so that clients that failed together
+// do not retry together, and never less than Retry-After.
 import type { Limits } from './settings.ts'
 
 /** `random` is from 0 to 1. */
@@ -13,7 +13,7 @@ export function pauseBefore(
   return (retryAfterMs ?? 0) + Math.floor(ceilingMs * random)
 }
 
-/** Seconds, or a date; null when there is neither. */
+/** From seconds or a date; null otherwise. */
 export function retryAfterMs(value: string | null, now: number): number | null {
   if (value === null) return null
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000

@@ -1,5 +1,5 @@
-// A call from its first attempt to its end: what is sent again, when, and what the caller is told. One rule decides about
-// repeating, one about the outcome, and both are below in full.
+// A call from its first attempt to its end: what is retried, when, and which error the caller gets. One rule decides
+// about retries, one about the outcome; both are below.
 import { abortedBy, attempt, type Request } from './attempt.ts'
 import { type ClientCode, type CreditsError, errorOf, type Failure, type Outcome, type ServiceCode } from './errors.ts'
 import { operations } from './operations.ts'
@@ -8,7 +8,7 @@ import { type CallOptions, limitsOf, type Settings } from './settings.ts'
 import type { DataOf, OperationId } from './types.ts'
 
 export type Call = {
-  /** Below the base address, encoded, with its query. */
+  /** Below the base URL, encoded, with its query. */
   path: string
   body?: object
   idempotencyKey?: string
@@ -29,9 +29,9 @@ export async function send<Id extends OperationId>(
   const earlier: Failure[] = []
 
   const failed = (failure: Failure, attempts: number): CreditsError => {
-    const told = toldInsteadOf(failure, earlier)
-    const outcome = outcomeOf(operation, told, attempts)
-    return errorOf(told, { operation, outcome, attempts, idempotencyKey: call.idempotencyKey ?? null })
+    const reported = failureToReport(failure, earlier)
+    const outcome = outcomeOf(operation, reported, attempts)
+    return errorOf(reported, { operation, outcome, attempts, idempotencyKey: call.idempotencyKey ?? null })
   }
 
   for (let attempts = 1; ; attempts += 1) {
@@ -40,7 +40,7 @@ export async function send<Id extends OperationId>(
     const answer = await attempt(settings.fetch, request, Math.min(attemptMs, leftMs), signal)
     if (answer.code === 'SUCCESS') return answer.data as DataOf<Id>
     const pauseMs = pauseBefore(attempts + 1, answer.retryAfterMs, limits, Math.random())
-    // To wait until the end of the time would only delay the same news. Timers can be early by a millisecond.
+    // Waiting until the deadline would only delay the same error. Timers can be early by a millisecond.
     const hasTime = performance.now() + pauseMs + 1 < endsAt
     if (!mayRepeat(answer) || attempts >= limits.maxAttempts || !hasTime) throw failed(answer, attempts)
     earlier.push(answer)
@@ -61,12 +61,12 @@ function requestOf(settings: Settings, { path, body, idempotencyKey }: Call): Re
   }
 }
 
-/** What a proxy says that has lost the service behind it. */
+/** Statuses of a proxy that cannot reach the service. */
 const lostByProxy = [502, 503, 504]
 
 /**
- * Where the service asks for it, and where nothing was heard. All operations bear it: see their table. Anything else would
- * be answered the same, INT001 included: a bug stays until somebody has mended it.
+ * When the service requests it, and when there is no answer. Every operation may be retried: see their table. Anything
+ * else would be answered the same, INT001 included: a bug stays until it is fixed.
  */
 function mayRepeat({ code, status }: Failure): boolean {
   if (code === 'UNREADABLE_ANSWER') return lostByProxy.includes(status ?? 0)
@@ -74,8 +74,8 @@ function mayRepeat({ code, status }: Failure): boolean {
 }
 
 /**
- * What a code says of this attempt and of those before it: `open` leaves both unknown; `refused` is the end of this one,
- * and says nothing of others; `settled` is said of the order, the hold or the payment itself, after all that was done to it.
+ * What a code means for this attempt and for those before it: `open` leaves both unknown; `refused` ends this one and
+ * leaves the others unknown; `settled` is the state of the order, the hold or the payment after all attempts.
  */
 const meanings: Record<ServiceCode | ClientCode, 'open' | 'refused' | 'settled'> = {
   CONNECTION_LOST: 'open',
@@ -90,7 +90,7 @@ const meanings: Record<ServiceCode | ClientCode, 'open' | 'refused' | 'settled'>
   VAL001: 'refused',
   VAL002: 'refused',
   VAL004: 'refused',
-  // A lost attempt may still be on its way, and find enough.
+  // A lost attempt may still arrive, and find enough credits.
   BUS002: 'refused',
   VAL003: 'settled',
   NOT000: 'settled',
@@ -105,11 +105,12 @@ function outcomeOf(operation: OperationId, { code }: Failure, attempts: number):
 }
 
 /**
- * The service says once that a payment is cancelled, and then that it cannot be cancelled any more. Behind an open attempt
- * that may be the echo of our own success: the first failure is told instead, which leaves the outcome open. SVC001 is no
- * exception: the service says it too when its database is lost with the cancellation written and the answer not yet sent.
+ * The service answers a cancel with success once, and then with PAYMENT_CANCEL_FAILED. After an open attempt that may
+ * be the effect of our own success: the first failure is reported instead, which leaves the outcome open. SVC001 is no
+ * exception: the service also sends it when its database is lost after the cancellation was written and before the
+ * answer was sent.
  */
-function toldInsteadOf(failure: Failure, earlier: Failure[]): Failure {
+function failureToReport(failure: Failure, earlier: Failure[]): Failure {
   if (failure.code !== 'PAYMENT_CANCEL_FAILED') return failure
   return earlier[0] ?? failure
 }

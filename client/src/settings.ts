@@ -1,11 +1,11 @@
-// What a client is made with, checked when it is made: a mistake in the settings shows there and not at the first
-// payment. No message contains a key.
+// The settings of a client, checked when it is created, so that a mistake does not show only at the first payment. No
+// message contains a key.
 
-/** `fetch`, or something in its place: a proxy's agent, a test. */
+/** `fetch`, or a replacement: a proxy's agent, a test. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export type ClientOptions = {
-  /** Where the API is, or your own proxy of it. May have a path; in a browser it may be a path alone. */
+  /** The URL of the API, or of your own proxy for it. May have a path; in a browser it may be only a path. */
   baseUrl: string
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
@@ -19,7 +19,7 @@ export type ClientOptions = {
   maxAttempts?: number | undefined
   /** The pause before the second attempt is at most this, and doubles at most. 250 milliseconds. */
   firstPauseMs?: number | undefined
-  /** 5 seconds. What the service asks for by Retry-After is waited for in any case. */
+  /** 5 seconds. Retry-After of the service is obeyed in any case. */
   longestPauseMs?: number | undefined
   fetch?: Fetch | undefined
 }
@@ -44,8 +44,8 @@ export type Limits = {
 export type Settings = { baseUrl: string; headers: Record<string, string>; limits: Limits; fetch: Fetch }
 
 /**
- * The service gives the gateway 30 seconds, and 5 to look a payment up. Whoever hangs up earlier on a confirm has to ask
- * again for what they were about to be told.
+ * The service gives the gateway 30 seconds, and 5 to look a payment up. A client that hangs up earlier on a confirm has
+ * to retry for an answer that was about to come.
  */
 const defaults: Limits = {
   timeoutMs: 10_000,
@@ -73,7 +73,7 @@ export function settingsOf(
     baseUrl: baseUrlOf(options.baseUrl),
     headers,
     limits: limitsOf(defaults, options),
-    // Looked up at each call: whoever replaces the global one later, for tracing or in a test, means us too.
+    // Looked up at each call, so that a later replacement of the global one, for tracing or in a test, takes effect.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
   }
 }
@@ -100,7 +100,7 @@ export function limitsOf(base: Limits, changes: Partial<Record<keyof Limits, num
   return limits
 }
 
-/** Without the slash at its end. What a browser resolves against its page is resolved here, once. */
+/** Without a trailing slash. Resolved against the page of a browser here, once. */
 function baseUrlOf(text: string): string {
   const page = (globalThis as { location?: { href?: string } }).location?.href
   const url = URL.canParse(text, page) ? new URL(text, page) : undefined
@@ -126,7 +126,7 @@ function headersOf(given: Record<string, string>): Record<string, string> {
 
 type Place = { document?: unknown; WorkerGlobalScope?: unknown; process?: { versions?: { node?: string } } }
 
-/** Whoever opens a page reads everything in it, its workers included: there a key would be everybody's. */
+/** Every visitor can read everything in a page, its workers included: a key would be public there. */
 function requireSafePlace(name: string): void {
   const { document, WorkerGlobalScope, process } = globalThis as Place
   if ((document === undefined && WorkerGlobalScope === undefined) || process?.versions?.node) return

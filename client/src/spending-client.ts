@@ -1,5 +1,5 @@
-// The internal API for the platform's own services: spend, hold, capture, release, and the statement, by pages or entry by
-// entry. The customer is named in each request, the caller by its token.
+// The internal API for the platform's own services: spend, hold, capture, release, and the statement, by pages or entry
+// by entry. The customer is named in each request, the caller by its token.
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -33,15 +33,15 @@ export type StatementRequest = {
 export type SpendingClient = {
   /** The same reference spends once. */
   spendCredits(request: SpendRequest, options?: CallOptions): Promise<Spend>
-  /** Sets credits aside for work whose price is known at its end. The same reference holds once. */
+  /** Holds credits for work whose price is known at its end. The same reference holds once. */
   holdCredits(request: HoldRequest, options?: CallOptions): Promise<Hold>
-  /** Spends what is held, or a part of it, and gives the rest back. */
+  /** Spends the held credits, or a part of them, and releases the rest. */
   captureHold(request: CaptureRequest, options?: CallOptions): Promise<EndedHold>
-  /** Gives back what is held. */
+  /** Releases the held credits. */
   releaseHold(request: ReleaseRequest, options?: CallOptions): Promise<EndedHold>
   /** One page, newest entry first. */
   getStatement(request: StatementRequest, options?: CallOptions): Promise<Statement>
-  /** All pages, each asked for when it is needed. A page can be empty and not be the last. */
+  /** All pages, each requested when it is needed. A page can be empty and not be the last. */
   statementPages(request: StatementRequest, options?: CallOptions): AsyncGenerator<Statement, void, undefined>
   /** The entries of all pages. */
   statementEntries(request: StatementRequest, options?: CallOptions): AsyncGenerator<StatementEntry, void, undefined>

@@ -1,5 +1,5 @@
-// The types of the API, taken from its document: nothing here is written twice. `schema.ts` is made by
-// `npm run client-schema`.
+// The types of the API, taken from its document: nothing here is written twice. `npm run client-schema` writes
+// `schema.ts`.
 import type { components, operations } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -13,10 +13,10 @@ type Answers<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: Content<Responses<Id>[Status]>
 }[keyof Responses<Id>]
 
-/** What an operation gives when it succeeds. */
+/** The data of an operation's success. */
 export type DataOf<Id extends OperationId> =
   Answers<Id> extends infer Answer ? (Answer extends { code: 'SUCCESS'; data: infer Data } ? Data : never) : never
-/** What an operation can be refused with. */
+/** The codes of an operation's refusals. */
 export type CodeOf<Id extends OperationId> = Extract<Answers<Id>, Schemas['ErrorEnvelope']>['code']
 export type MetadataOf<Code extends Schemas['ErrorEnvelope']['code']> = Schemas[Code]['metadata']
 
@@ -43,7 +43,7 @@ export type HoldRequest = Schemas['HoldRequest']
 export type CaptureRequest = Schemas['CaptureRequest'] & { holdId: string }
 export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
 
-/** What the service sends to an endpoint. `Event` is taken: by browsers. */
+/** What the service sends to a webhook endpoint. `Event` is a global of browsers. */
 export type CreditsEvent = Schemas['Event']
 export type OrderConfirmedEvent = Schemas['OrderConfirmedEvent']
 export type OrderFailedEvent = Schemas['OrderFailedEvent']

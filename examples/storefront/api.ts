@@ -1,6 +1,6 @@
-// The payment service as this shop calls it, through the client: answers as values, and every way not to get one (refused
-// connection, time-out, something that is no answer of the service) told as one more code, UNREACHABLE. The API key stays in
-// the client: it is sent to the service and to nobody else, and no message contains it.
+// The payment service as this shop calls it, through the client: answers as values, and every missing answer (refused
+// connection, time-out, an answer that is not the service's) as one more code, UNREACHABLE. The API key stays in the
+// client: it is sent to the service only, and no message contains it.
 
 import {
   type CreditsClient,
@@ -17,11 +17,11 @@ export type Answer<Data> = { ok: true; data: Data } | { ok: false; code: ApiCode
 
 export type Api = ReturnType<typeof createApi>
 
-/** The pages ask again by themselves what became of a payment, and the buyer sees that they do. */
+/** The pages check an unknown outcome again by themselves, and show that they do. */
 const once = { maxAttempts: 1 }
 
 export function createApi({ apiUrl, apiKey, timeoutMs }: { apiUrl: () => string; apiKey: string; timeoutMs: number }) {
-  // Somebody looks at a page that does not come: no more than one repetition, and no longer than the limit.
+  // A visitor waits for the page: one retry at most, and no longer than the limit.
   const limits = { timeoutMs, settleTimeoutMs: timeoutMs, deadlineMs: timeoutMs, maxAttempts: 2 }
   let client: CreditsClient | undefined
   function credits(): CreditsClient {
@@ -32,7 +32,7 @@ export function createApi({ apiUrl, apiKey, timeoutMs }: { apiUrl: () => string;
     packages: () => answerOf(credits().listCreditPackages()),
     balance: () => answerOf(credits().getCreditBalance()),
     status: (orderId: string) => answerOf(credits().getPaymentStatus({ orderId })),
-    /** One key per click: a repeated request finds the order of the first. What comes from a form may be any text. */
+    /** One key per click: a repeated request finds the order of the first. `packageType` may be any text: it is a form field. */
     purchase: (packageType: string, idempotencyKey: string) =>
       answerOf(credits().purchaseCredits({ packageType: packageType as PackageType }, { idempotencyKey })),
     confirm: (payment: { orderId: string; paymentKey: string; amount: number }) =>

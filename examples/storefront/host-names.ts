@@ -1,7 +1,10 @@
-// Which Host the shop answers to: every visitor buys for the customer of its key.
+// Which Host the shop answers to: every visitor buys for the customer of its key. The check is a copy of the one in
+// src/http/host-names.ts, because the shop is a customer's program and imports nothing of src/.
 import { isIP } from 'node:net'
 
-/** A page of another site can have its own name lead to this machine; an address or localhost cannot be such a name. */
+/**
+ * Against DNS rebinding: a page of another site can point its name at this machine, but not an address or localhost.
+ */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return true
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? []

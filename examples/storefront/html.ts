@@ -1,5 +1,5 @@
-// HTML as text that cannot be forgotten to be escaped: whatever is put into the template is escaped unless it came out
-// of the template itself. For text and for attribute values in double quotes.
+// HTML templates that always escape: every value is escaped unless it came out of the template itself. For text and for
+// attribute values in double quotes.
 
 export class Html {
   readonly text: string

@@ -1,5 +1,5 @@
-// The frame of every page: head, navigation with the balance, language switch; and the page that has nothing but a
-// heading and a sentence.
+// The layout of every page: head, navigation with the balance, language switch; and the page with only a heading and a
+// sentence.
 
 import { type Html, html } from './html.ts'
 import { type Language, languageNames, texts } from './texts.ts'
@@ -8,7 +8,7 @@ export type View = {
   language: Language
   /** The address of this page, so that the switch leads back to it. */
   address: string
-  /** Null when the service does not say. */
+  /** Null when the service has not answered. */
   balance: number | null
 }
 
@@ -48,7 +48,7 @@ export function layout(view: View, title: string, content: Html, script?: string
 function languageSwitch({ language: current, address }: View): Html[] {
   return (['ko', 'en'] as const).map((language) => {
     if (language === current) return html`<span aria-current="true">${languageNames[language]}</span>`
-    // The query alone: a path of the visitor's making could lead to another host.
+    // The query only: a path from the visitor could lead to another host.
     const query = new URLSearchParams(address.split('?')[1])
     query.set('lang', language)
     const link = `${address === '/' ? '/' : ''}?${query}`

@@ -77,7 +77,7 @@ export function orderPage(view: View, order: Order, outcome: Outcome, reasonProb
   )
 }
 
-/** With a payment key the confirm is asked again, without one the status. */
+/** With a payment key the confirm is sent again, without one the status is read. */
 export function againAddress({ orderId, paymentKey, amount }: Order): string {
   if (paymentKey === null) return `/orders/${orderId}`
   return `/success?${new URLSearchParams({ paymentKey, orderId, amount: String(amount) })}`
@@ -101,7 +101,7 @@ function cancelPart(view: View, order: Order, reasonProblem: boolean): Html {
       </section>`
 }
 
-/** Whether a failed cancel leaves open what became of it. */
+/** Whether the outcome of a failed cancel is unknown. */
 const isUnknown: Record<ApiCode, boolean> = {
   SVC001: true,
   INT001: true,
@@ -121,7 +121,7 @@ const isUnknown: Record<ApiCode, boolean> = {
 function lastAnswer(view: View, code: ApiCode, message: string | null): Html {
   const text = texts[view.language]
   if (isUnknown[code]) return html`<p class="problem" role="status">${text.cancelUnknown}</p>`
-  // The service gives its reason in English; it is the only one who knows it.
+  // The service gives the reason in English.
   const reason = code === 'PAYMENT_CANCEL_FAILED' && message ? html` <span lang="en">${message}</span>` : null
   const sentence = code === 'PAYMENT_CANCEL_FAILED' ? null : html` ${text.errors[code]}`
   return html`<p class="problem" role="status">${text.cancelRefused}${reason}${sentence}</p>`

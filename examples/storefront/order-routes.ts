@@ -1,5 +1,5 @@
-// The shop's orders and their cancellation. What is shown is what the service says now; of a cancellation the shop keeps
-// the last answer, so that a refusal or an open outcome is still there after a reload.
+// The shop's orders and their cancellation. The pages show what the service answers now; of a cancellation the shop
+// keeps the last answer, so that a refusal or an unknown outcome is still there after a reload.
 
 import type { FastifyInstance } from 'fastify'
 import type { Api } from './api.ts'
@@ -31,7 +31,7 @@ export function addOrderRoutes(
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
     const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
     const again = { href: `/orders/${order.orderId}`, label: texts[view.language].tryAgain }
-    // Nothing was paid and nothing can be said: that is no payment whose outcome is awaited.
+    // Not paid, and the service does not answer: this is not a payment with an unknown outcome.
     if (outcome.kind === 'unknown' && outcome.code && !order.paymentKey)
       return presenter.unavailable(request, reply, outcome.code, again)
     const reasonProblem = (request.query as { problem?: unknown }).problem === 'reason'

@@ -1,6 +1,6 @@
-// The shop's own list of its orders: what it has to know before the buyer comes back (the amount above all, which is
+// The shop's own list of its orders: what it has to know before the buyer comes back (above all the amount, which is
 // never taken from an address), and the payment key with which an order can be cancelled. An append-only file of JSON
-// lines, read once at start. What state an order is in is not kept here: the payment service is asked for it.
+// lines, read once at start. The state of an order is not kept here, but read from the payment service.
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export type Order = {
   readonly successUrl: string
   readonly failUrl: string
   readonly paymentKey: string | null
-  /** What came of the last attempt to cancel; null before the first. */
+  /** The answer to the last attempt to cancel; null before the first. */
   readonly cancelAnswer: CancelAnswer | null
 }
 
@@ -34,7 +34,7 @@ export function openOrders(dataDir: string) {
   const path = join(dataDir, 'orders.jsonl')
   const file = openSync(path, 'a+', 0o600)
   const content = readFileSync(path, 'utf8')
-  // What follows the last newline was being written when the process died.
+  // The process died while it wrote the bytes after the last newline.
   const whole = content.slice(0, content.lastIndexOf('\n') + 1)
   ftruncateSync(file, Buffer.byteLength(whole))
   closeSync(file)
@@ -46,7 +46,7 @@ export function openOrders(dataDir: string) {
   }
   for (const [index, line] of whole.split('\n').entries()) if (line !== '') apply(parseLine(line, path, index + 1))
 
-  /** The file first: what is in memory alone would be gone with the process. */
+  /** The file first: what is in memory only would be lost with the process. */
   function write(line: Line): void {
     appendFileSync(path, `${JSON.stringify(line)}\n`)
     apply(line)

@@ -1,5 +1,5 @@
-// What has become of an order, as far as the shop knows: never a guess. A payment is complete or refused when the
-// service says so; every answer that leaves it open is `unknown`, and the shop goes on asking.
+// The outcome of an order, as far as the shop knows: never a guess. A payment is complete or refused when the service
+// answers so; every answer that leaves it open is `unknown`, and the shop checks again.
 
 import type { Confirmation, OrderStatus } from '../../client/src/index.ts'
 import type { Answer, Api, ApiCode } from './api.ts'
@@ -27,9 +27,9 @@ const ofStatus: Record<OrderStatus, OutcomeKind> = {
   REFUNDED: 'refunded',
 }
 
-/** What a code says about the payment itself when the answer is not a success. */
-const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'ask'> = {
-  VAL003: 'ask',
+/** What a code means for the payment itself when the answer is not a success. */
+const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'read status'> = {
+  VAL003: 'read status',
   NOT000: 'missing',
   SVC001: 'unknown',
   INT001: 'unknown',
@@ -44,11 +44,11 @@ const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'ask'> = {
   PAYMENT_CANCEL_FAILED: 'unknown',
 }
 
-/** The buyer is back with a payment key. Safe to repeat: the service gives its first answer again. */
+/** The buyer is back with a payment key. Safe to repeat: the service returns its first answer again. */
 export async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: string): Promise<Outcome> {
   const { orderId, amount } = order
-  // Before the service is asked: from here on the buyer may have been charged. The first key that may be the order's is
-  // kept until one is known to be: a later address could name any.
+  // Before the call: from here on the buyer may have been charged. The first key is kept until a confirm succeeds,
+  // because a later address could contain any key.
   const isFirst = order.paymentKey === null
   if (isFirst) orders.paidWith(orderId, paymentKey)
   const answer = await api.confirm({ orderId, paymentKey, amount })
@@ -62,19 +62,19 @@ async function judge(api: Api, orderId: string, answer: Answer<Confirmation>): P
   if (answer.ok) return { kind: 'confirmed', creditsAdded: answer.data.creditsAdded, code: null }
   const { code } = answer
   const meaning = afterConfirm[code]
-  if (meaning !== 'ask') return { kind: meaning, creditsAdded: null, code }
+  if (meaning !== 'read status') return { kind: meaning, creditsAdded: null, code }
   const status = await api.status(orderId)
   if (!status.ok) return { kind: 'unknown', creditsAdded: null, code: status.code }
   const kind = status.data.status === 'PENDING' ? 'mismatch' : ofStatus[status.data.status]
   return { kind, creditsAdded: null, code }
 }
 
-/** Nobody has come back with anything: what the service says of the order. */
+/** Without a payment key: the status of the order. */
 export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
   const status = await api.status(order.orderId)
   if (!status.ok)
     return { kind: status.code === 'NOT000' ? 'missing' : 'unknown', creditsAdded: null, code: status.code }
   const kind = ofStatus[status.data.status]
-  // Pending with a payment key: the buyer has paid, and the outcome was not known when the shop last asked.
+  // Pending with a payment key: the buyer has paid, and the last confirm had an unknown outcome.
   return { kind: kind === 'awaiting' && order.paymentKey ? 'unknown' : kind, creditsAdded: null, code: null }
 }

@@ -1,4 +1,4 @@
-// The pages of the shop as functions of what they show. No page decides anything: the numbers and the outcome come in.
+// The pages of the shop as functions of their data. No page decides anything: figures and outcome are arguments.
 
 import { randomUUID } from 'node:crypto'
 import type { CreditPackage } from '../../client/src/index.ts'
@@ -23,7 +23,7 @@ export function homePage(view: View, packages: CreditPackage[]): string {
   )
 }
 
-/** The token makes a click one purchase, however often the form arrives. */
+/** The token makes a click one purchase, however often the form is sent. */
 function packageCard(view: View, item: CreditPackage): Html {
   const text = texts[view.language]
   const name = packageName(view.language, item.packageType)
@@ -42,7 +42,7 @@ function packageCard(view: View, item: CreditPackage): Html {
         </li>`
 }
 
-/** The purchase did not get an answer: the same click, once more. */
+/** The purchase got no answer: sends the same click again. */
 export function buyAgainPage(view: View, code: ApiCode, packageType: string, token: string): string {
   const text = texts[view.language]
   return layout(
@@ -96,7 +96,7 @@ const tones: Record<OutcomeKind, string> = {
   unknown: 'plain',
 }
 
-/** `retry` is there while the outcome is unknown: where to ask again, and after how long the page does so by itself. */
+/** `retry` is set while the outcome is unknown: where to check again, and after how long the page does so by itself. */
 export function outcomePage(
   view: View,
   order: Order,
@@ -125,8 +125,8 @@ export function outcomePage(
 
 function retryPart(view: View, { address, afterMs }: { address: string; afterMs: number | null }): Html {
   const text = texts[view.language]
-  if (afterMs === null) return html`<p>${text.askedEnough}</p>`
-  return html`<p id="retry" data-address="${address}" data-after-ms="${afterMs}">${text.askingAgain}</p>`
+  if (afterMs === null) return html`<p>${text.checkedEnough}</p>`
+  return html`<p id="retry" data-address="${address}" data-after-ms="${afterMs}">${text.checkingAgain}</p>`
 }
 
 function outcomeActions(view: View, order: Order, { kind }: Outcome, retry: { address: string } | null): Html {
@@ -139,13 +139,13 @@ function outcomeActions(view: View, order: Order, { kind }: Outcome, retry: { ad
   return kind === 'confirmed' ? actions(see, shop) : actions(shop, see)
 }
 
-/** The code comes from an address, so that it may be anything. */
+/** The code comes from an address and may be anything. */
 export function failMessage({ fail, failOtherwise }: Texts, code: string): { heading: string; text: string } {
   return (Object.hasOwn(fail, code) ? fail[code] : undefined) ?? failOtherwise
 }
 
-/** `said` is what came in the address: shown as a quotation, in our sentence's place never. */
-export function failPage(view: View, order: Order, code: string, said: { code: string; message: string }): string {
+/** `quoted` comes from the address: shown as a quotation, never in place of our own text. */
+export function failPage(view: View, order: Order, code: string, quoted: { code: string; message: string }): string {
   const text = texts[view.language]
   const { heading, text: sentence } = failMessage(text, code)
   const known = Object.hasOwn(text.fail, code)
@@ -156,7 +156,7 @@ export function failPage(view: View, order: Order, code: string, said: { code: s
       <section class="panel">
         <h1>${heading}</h1>
         <p>${sentence}</p>
-        ${known ? null : html`<p class="quotation">${text.windowSaid}: <q>${said.message}</q> <code>${said.code}</code></p>`}
+        ${known ? null : html`<p class="quotation">${text.windowMessage}: <q>${quoted.message}</q> <code>${quoted.code}</code></p>`}
         ${orderFacts(view, order)}
         ${actions({ href: `/pay/${order.orderId}`, label: text.payAgain }, { href: '/', label: text.buyAgain })}
       </section>`,

@@ -1,6 +1,6 @@
-// From the package to the credits: choose, buy, pay at the gateway, come back. The amount that is confirmed is the one
-// the shop stored when it bought, never the one in an address. Every step may be repeated: reloading, going back and
-// clicking twice find what is already there.
+// From the package to the credits: choose, buy, pay at the gateway, come back. The confirmed amount is the one the shop
+// stored at the purchase, never the one in an address. Every step may be repeated: reloading, going back and clicking
+// twice find what is already there.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Purchase } from '../../client/src/index.ts'
@@ -16,7 +16,7 @@ type Parts = { api: Api; orders: Orders; presenter: Presenter; gatewayScriptUrl:
 const tokenPattern = /^[0-9a-f-]{36}$/
 const paymentKeyPattern = /^[\x21-\x7e]{1,200}$/
 
-/** How long the page waits before it asks by itself, and how often: a gateway that hangs is given up after 30 s. */
+/** The pauses before the page checks again by itself: the service gives up on a gateway that hangs after 30 s. */
 const retryAfterMs = [2_000, 3_000, 5_000, 8_000, 12_000, 15_000]
 
 export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
@@ -64,14 +64,14 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     const order = orders.find(orderId)
     if (!order) return presenter.message(request, reply, 200, (text) => failMessage(text, code))
     const outcome = await readOutcome(api, order)
-    // The address says it failed; what is true is what the service says.
+    // The address claims a failure; the service decides.
     if (outcome.kind !== 'awaiting') return showOutcome(parts, request, reply, order, outcome, againOf(order, outcome))
-    const said = { code: code.slice(0, 60), message: message.slice(0, 200) }
-    return presenter.send(reply, 200, failPage(await presenter.viewOf(request, reply), order, code, said))
+    const quoted = { code: code.slice(0, 60), message: message.slice(0, 200) }
+    return presenter.send(reply, 200, failPage(await presenter.viewOf(request, reply), order, code, quoted))
   })
 }
 
-/** A click that arrives again finds its order: on to pay for it, unless that has happened. */
+/** A repeated click finds its order: leads to its payment, unless it is paid. */
 async function addressOfPurchase({ api, orders }: Parts, purchase: Purchase): Promise<string> {
   const { orderId } = purchase
   const known = orders.find(orderId)
@@ -90,7 +90,7 @@ async function showOutcome(
   outcome: Outcome,
   retry: { address: string; afterMs: number | null } | null,
 ): Promise<FastifyReply> {
-  // After the confirm, so that the balance is the one with the credits in it.
+  // After the confirm, so that the balance includes the credits.
   const view = await presenter.viewOf(request, reply, outcome.code === 'UNREACHABLE')
   return presenter.send(reply, 200, outcomePage(view, order, outcome, retry))
 }
@@ -99,7 +99,7 @@ function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string
   const made = /^\d$/.test(attempt) ? Number(attempt) : 0
   const query = new URLSearchParams({ paymentKey, orderId, amount: String(amount) })
   const afterMs = retryAfterMs[made] ?? null
-  // Past the last one a person asks, and the counting begins anew.
+  // After the last one the visitor has to check, and counting starts again.
   if (afterMs !== null) query.set('attempt', String(made + 1))
   return { address: `/success?${query}`, afterMs }
 }
@@ -111,7 +111,7 @@ function againOf(order: Order, { kind }: Outcome) {
     : { address: `/orders/${order.orderId}`, afterMs: null }
 }
 
-/** Text fields alone; of a name that comes twice the first counts. */
+/** Text fields only; of a repeated name the first counts. */
 function fieldsOf(source: unknown): Record<string, string> {
   const entries = Object.entries((source ?? {}) as Record<string, unknown>)
   return Object.fromEntries(

@@ -1,6 +1,5 @@
-// How a page leaves the shop: language, balance, and the headers that keep it to itself. A page is never cached, since
-// it shows money; it runs only what this server serves, and on the page that opens the payment window the gateway's
-// script as well.
+// Sends the pages: language, balance, and security headers. A page is never cached, since it shows money; it runs only
+// scripts of this server, and on the page that opens the payment window the gateway's script as well.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiCode } from './api.ts'
@@ -43,7 +42,7 @@ export function createPresenter(api: Api, gatewayScriptUrl: string) {
       .send(page)
   }
 
-  /** `skipBalance`: the service has just not been reached, and nobody wants to wait for that twice. */
+  /** `skipBalance`: the service could not be reached just now; the visitor should not wait for that twice. */
   async function viewOf(request: FastifyRequest, reply: FastifyReply, skipBalance = false): Promise<View> {
     const balance = skipBalance ? null : await api.balance()
     return { ...localView(request, reply), balance: balance?.ok ? balance.data.credits : null }
@@ -53,7 +52,7 @@ export function createPresenter(api: Api, gatewayScriptUrl: string) {
     send,
     viewOf,
 
-    /** A page with a sentence and no numbers: asks nobody. */
+    /** A page with a sentence and no figures: calls no service. */
     message(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -65,7 +64,7 @@ export function createPresenter(api: Api, gatewayScriptUrl: string) {
       return send(reply, status, messagePage(view, choose(text), { href: '/', label: text.buyAgain }))
     },
 
-    /** The service did not give what the page is about. */
+    /** The service did not return the data of the page. */
     unavailable(request: FastifyRequest, reply: FastifyReply, code: ApiCode, again: Action): FastifyReply {
       const view = localView(request, reply)
       const text = texts[view.language]
@@ -75,16 +74,16 @@ export function createPresenter(api: Api, gatewayScriptUrl: string) {
 }
 
 function languageOf(request: FastifyRequest): Language {
-  const asked = (request.query as { lang?: unknown }).lang
+  const requested = (request.query as { lang?: unknown }).lang
   const chosen = /(?:^|;\s*)lang=(\w+)/.exec(request.headers.cookie ?? '')?.[1]
-  return chooseLanguage(asked, chosen, request.headers['accept-language'])
+  return chooseLanguage(requested, chosen, request.headers['accept-language'])
 }
 
-/** A language asked for is remembered. */
+/** A requested language is stored in a cookie. */
 function localView(request: FastifyRequest, reply: FastifyReply): View {
   const language = languageOf(request)
   if ((request.query as { lang?: unknown }).lang === language)
     reply.header('set-cookie', `lang=${language}; Path=/; Max-Age=${yearSeconds}; SameSite=Lax; HttpOnly`)
-  // A form's own address cannot be opened: the switch on its answer leads to the start.
+  // The address of a form cannot be opened: the language switch on its answer leads to the start.
   return { language, address: request.method === 'GET' ? request.url : '/', balance: null }
 }

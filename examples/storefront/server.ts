@@ -1,6 +1,6 @@
 // An example shop that sells credit packages in a browser. Its server calls the payment service with the API key, which
-// never leaves it; the browser gets pages, the gateway's script, and what a purchase answers for the checkout. It has
-// no accounts: whoever opens it buys for the customer of its key, so bind it to loopback.
+// never leaves it; the browser gets pages, the gateway's script, and the purchase's data for the checkout. It has no
+// accounts: every visitor buys for the customer of its key, so bind it to loopback.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -60,7 +60,7 @@ function createApp(presenter: Presenter, hostnames: readonly string[]): FastifyI
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   )
-  // Another site's page could send these forms for a person who has the shop open: a browser says where it comes from.
+  // Against forged requests of another site's page: a browser sends the origin of a form.
   app.addHook('onRequest', async (request, reply) => {
     const { origin, host } = request.headers
     if (request.method !== 'POST' || origin === undefined || URL.parse(origin)?.host === host) return
@@ -69,7 +69,7 @@ function createApp(presenter: Presenter, hostnames: readonly string[]): FastifyI
   app.setNotFoundHandler((request, reply) => presenter.message(request, reply, 404, (text) => text.notFound))
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const callersFault = (error.statusCode ?? 500) < 500
-    // The route and not the address: addresses carry payment keys.
+    // The route and not the address: addresses contain payment keys.
     if (!callersFault)
       process.stderr.write(`storefront: ${request.method} ${request.routeOptions.url}: ${error.stack}\n`)
     return presenter.message(request, reply, callersFault ? 400 : 500, (text) =>

@@ -1,5 +1,5 @@
-// Everything the shop says to people, in Korean and in English: one table each, so that a sentence missing in one
-// language does not compile.
+// All texts of the shop, in Korean and in English: one table each, so that a text missing in one language does not
+// compile.
 
 import type { OrderStatus } from '../../client/src/index.ts'
 import type { ApiCode } from './api.ts'
@@ -55,8 +55,8 @@ const en = {
       text: 'No credits were added for it. The order is still open, and you can pay for it.',
     },
     unknown: {
-      heading: 'We are finding out',
-      text: 'The answer about your payment has not arrived yet. Please do not pay again: it will show up here.',
+      heading: 'We are checking your payment',
+      text: 'The result of your payment has not arrived yet. Please do not pay again: it will show up here.',
     },
     missing: {
       heading: 'The order is not known any more',
@@ -65,26 +65,26 @@ const en = {
   } satisfies Record<OutcomeKind, { heading: string; text: string }>,
   creditsAdded: (count: string) => `${count} added.`,
   balanceNow: (count: string) => `Your balance is ${count}.`,
-  askingAgain: 'This page asks again by itself.',
-  askedEnough: 'It takes longer than usual. Nothing is lost: come back to this order later, or check again now.',
+  checkingAgain: 'This page checks again by itself.',
+  checkedEnough: 'It takes longer than usual. Nothing is lost: come back to this order later, or check again now.',
   fail: {
     PAY_PROCESS_CANCELED: { heading: 'Payment cancelled', text: 'You left the payment window. Nothing was charged.' },
     PAY_PROCESS_ABORTED: { heading: 'The payment was not finished', text: 'Nothing was charged.' },
     REJECT_CARD_COMPANY: {
       heading: 'The card was refused',
-      text: 'The card company said no in the payment window. Nothing was charged. Try another card.',
+      text: 'The card company declined in the payment window. Nothing was charged. Try another card.',
     },
   } as Record<string, { heading: string; text: string }>,
   failOtherwise: { heading: 'The payment did not go through', text: 'The payment window ended without a payment.' },
-  windowSaid: 'The payment window said',
+  windowMessage: 'Message of the payment window',
   cancelHeading: 'Cancel this order',
-  cancelText: 'The payment is given back and the credits are taken from your balance.',
+  cancelText: 'The payment is refunded and the credits are taken from your balance.',
   cancelReason: 'Reason',
   cancelButton: 'Cancel the order',
   cancelReasonProblem: 'Give a reason of 1 to 200 characters.',
   cancelUnknown:
-    'We do not know yet whether the cancellation went through. If it has begun, its credits are set aside until we do.',
-  cancelAgain: 'Ask again',
+    'We do not know yet whether the order was cancelled. If the cancellation has begun, its credits are on hold until we do.',
+  cancelAgain: 'Try again',
   cancelRefused: 'The order could not be cancelled.',
   statuses: {
     PENDING: 'Not paid yet',
@@ -105,19 +105,19 @@ const en = {
     heading: 'Something is missing',
     text: 'The address or the form is incomplete. Start again from the shop.',
   },
-  failed: { heading: 'Something went wrong here', text: 'The shop has a problem. Try again in a little while.' },
+  failed: { heading: 'Something went wrong here', text: 'The shop has a problem. Try again in a moment.' },
   unavailable: 'The shop is not available',
   errors: {
-    INVALID_API_KEY: "The shop's access to the payment service is not set up correctly. Please tell the shop.",
-    AUTH001: 'The payment service does not recognise this shop. Please tell the shop.',
-    AUTH003: "The shop's access to the payment service is suspended. Please tell the shop.",
-    VAL001: 'The payment service could not read what the shop sent. Please tell the shop.',
-    VAL002: 'The shop sent the payment service too little. Please tell the shop.',
+    INVALID_API_KEY: "The shop's access to the payment service is not set up correctly. Please contact the shop.",
+    AUTH001: 'The payment service does not recognise this shop. Please contact the shop.',
+    AUTH003: "The shop's access to the payment service is suspended. Please contact the shop.",
+    VAL001: 'The payment service could not read the request of the shop. Please contact the shop.',
+    VAL002: 'The request of the shop is incomplete. Please contact the shop.',
     VAL003: 'The payment service did not accept the request.',
-    VAL004: 'The shop sent the payment service too much. Please tell the shop.',
+    VAL004: 'The request of the shop is too large. Please contact the shop.',
     BUS002: 'There are not enough credits for this.',
     PAYMENT_CANCEL_FAILED: 'The payment could not be cancelled.',
-    NOT000: 'The payment service does not know this.',
+    NOT000: 'The payment service has no such entry.',
     SVC001: 'The payment service is busy at the moment.',
     INT001: 'The payment service has a problem at the moment.',
     UNREACHABLE: 'The payment service cannot be reached at the moment.',
@@ -175,8 +175,8 @@ const ko: Texts = {
   },
   creditsAdded: (count) => `${count}이 충전되었습니다.`,
   balanceNow: (count) => `현재 잔액은 ${count}입니다.`,
-  askingAgain: '이 페이지가 자동으로 다시 확인합니다.',
-  askedEnough: '평소보다 오래 걸리고 있습니다. 사라지는 것은 없으니 나중에 이 주문을 다시 열거나 지금 확인해 주세요.',
+  checkingAgain: '이 페이지가 자동으로 다시 확인합니다.',
+  checkedEnough: '평소보다 오래 걸리고 있습니다. 사라지는 것은 없으니 나중에 이 주문을 다시 열거나 지금 확인해 주세요.',
   fail: {
     PAY_PROCESS_CANCELED: { heading: '결제를 취소했습니다', text: '결제창을 닫았습니다. 결제되지 않았습니다.' },
     PAY_PROCESS_ABORTED: { heading: '결제가 끝나지 않았습니다', text: '결제되지 않았습니다.' },
@@ -186,7 +186,7 @@ const ko: Texts = {
     },
   },
   failOtherwise: { heading: '결제가 진행되지 않았습니다', text: '결제창이 결제 없이 끝났습니다.' },
-  windowSaid: '결제창 메시지',
+  windowMessage: '결제창 메시지',
   cancelHeading: '주문 취소',
   cancelText: '결제 금액이 환불되고 크레딧이 잔액에서 차감됩니다.',
   cancelReason: '취소 사유',
@@ -232,9 +232,9 @@ const ko: Texts = {
 
 export const texts: Record<Language, Texts> = { ko, en }
 
-/** The language asked for, then the one chosen before, then what the browser prefers, then Korean. */
-export function chooseLanguage(asked: unknown, chosen: unknown, acceptLanguage: string | undefined): Language {
-  for (const language of [asked, chosen]) if (language === 'ko' || language === 'en') return language
+/** The requested language, then the one chosen before, then the browser's preference, then Korean. */
+export function chooseLanguage(requested: unknown, chosen: unknown, acceptLanguage: string | undefined): Language {
+  for (const language of [requested, chosen]) if (language === 'ko' || language === 'en') return language
   const preferred = (acceptLanguage ?? '')
     .split(',')
     .map((item) => ({ name: item.trim().slice(0, 2), weight: Number(/;\s*q=([\d.]+)/.exec(item)?.[1] ?? 1) }))

@@ -1,5 +1,5 @@
-// One case: the bytes of one connection, how they are cut and when its sender leaves. It follows from the seed, the
-// number of the connection and its own number, and from nothing else: each can be had again alone.
+// One case: the bytes of one connection, how they are cut and when the sender closes it. It follows from the seed, the
+// number of the connection and its own number alone, so each can be repeated by itself.
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Answer } from '../trial/answers.ts'
 import { generatedRequest } from './generated.ts'
@@ -15,7 +15,7 @@ export type Case = {
   kind: string
   /** With stand-ins. */
   bytes: Buffer
-  /** Of the requests at its beginning that are unharmed: whether an answer can be theirs. */
+  /** For each valid request at the beginning: whether an answer fits it. */
   fits: ((answer: Answer) => boolean)[]
   sending: Sending
 }
@@ -24,11 +24,11 @@ export type Sending = {
   /** Where the bytes are cut. */
   cuts: number[]
   pauseMs: number
-  /** When the sender has nothing more to say: it waits for what is due, leaves at once, or stays without a word. */
+  /** After the last byte the sender waits for the answers, closes at once, or stays idle. */
   ending: 'answered' | 'at once' | 'stays'
 }
 
-/** Of a run. The rest of the inputs is right requests, whose order shows. */
+/** Shares of the inputs. Answers to valid requests show whether their order is kept. */
 const shares = [
   { kind: 'mutated', share: 0.5 },
   { kind: 'generated', share: 0.34 },
@@ -53,7 +53,7 @@ export function caseOf(seed: number, connection: number, ordinal: number): Case 
   return { connection, ordinal, listener, kind, bytes, fits, sending: sendingOf(random, bytes.length) }
 }
 
-/** Three numbers to one, so that neighbours have nothing in common. */
+/** Hashes the numbers, so that neighbours get unrelated seeds. */
 function mixed(...numbers: number[]): number {
   return (
     numbers.reduce((sum, number) => Math.imul(sum ^ (number + 0x9e3779b9), 0x85ebca6b) ^ (sum >>> 13), 0x2545f491) >>> 0
@@ -77,13 +77,13 @@ const inputs: Record<Kind, (random: Random, listener: ListenerName, mark: string
     const { bytes, fits } = rightOnes(random, listener, mark, random.integer(1, 6))
     return { kind: 'right', bytes, fits }
   },
-  /** Behind some that are right, and sometimes before one. */
+  /** After some valid requests, and sometimes before one. */
   mutated: (random, listener, mark) => {
     const before = rightOnes(random, listener, `${mark}-b`, random.chance(0.3) ? random.integer(1, 4) : 0)
     const victim = toBytes(
       random.chance(0.7) ? rightRequest(random, listener, mark).message : generatedRequest(random, listener, mark),
     )
-    // Of any listener: what leads elsewhere is spliced in too.
+    // Of any listener, so that requests for another one are spliced in too.
     const other = toBytes(rightRequest(random, random.pick(listenerNames), `${mark}-o`).message)
     const { bytes, names } = mutate(victim, random, other)
     const after = rightOnes(random, listener, `${mark}-a`, random.chance(0.2) ? 1 : 0)

@@ -1,5 +1,5 @@
-// Requests made from the schemas of the routes: whole HTTP, so that each is due exactly one answer, whatever its body, its
-// path, its key and its content type are worth.
+// Requests made from the schemas of the routes: well-formed HTTP, so that each gets exactly one answer, whatever its
+// body, path, key and content type are.
 import type { Random } from '../../harness/random.ts'
 import { naughtyTexts } from './naughty.ts'
 import { anyRoute, headersOf, type Message, pathOf } from './requests.ts'
@@ -10,8 +10,8 @@ import { standIns } from './stand-ins.ts'
 const largestSeed = 2 ** 31 - 1
 const emptyObject: Schema = { type: 'object', properties: {} }
 
-/** Making one costs more than drawing from it. */
-function remembered<Value>(make: (schema: Schema) => Value): (schema: Schema) => Value {
+/** Making an arbitrary costs more than drawing from it. */
+function cached<Value>(make: (schema: Schema) => Value): (schema: Schema) => Value {
   const made = new Map<Schema, Value>()
   return (schema) => {
     const known = made.get(schema) ?? make(schema)
@@ -20,8 +20,8 @@ function remembered<Value>(make: (schema: Schema) => Value): (schema: Schema) =>
   }
 }
 
-const bodiesOf = remembered(nearBody)
-const queriesOf = remembered(nearQuery)
+const bodiesOf = cached(nearBody)
+const queriesOf = cached(nearQuery)
 
 const otherMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 const contentTypes = [
@@ -37,7 +37,7 @@ const contentTypes = [
   'x',
 ] as const
 
-/** Who calls, other than the right one. */
+/** Credentials of other callers. */
 const strangers: Record<ListenerName, readonly [[string, string][], ...[string, string][][]]> = {
   public: [
     [],
@@ -85,12 +85,12 @@ export function generatedRequest(random: Random, listener: ListenerName, mark: s
   }
 }
 
-/** Half of a pair is written as an escape by JSON; outside of a string it has no bytes. */
+/** JSON escapes a lone surrogate; outside of a string it has no bytes. */
 function wellFormed(text: string): string {
   return text.toWellFormed()
 }
 
-/** Nothing in it that ends the line it stands in. */
+/** Without characters that end the line. */
 function pathFor(random: Random, route: Route): string {
   const path = pathOf(route)
   if (!random.chance(otherPathShare)) return path

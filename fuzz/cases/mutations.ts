@@ -1,5 +1,5 @@
-// What can happen to the bytes of a request between two programs, and what somebody would do to them who looks for a gap
-// between two readers of HTTP: a table of small harms, each told by its name. They are drawn from a seed and nothing else.
+// Mutations of a request's bytes: what can happen in transit, and what an attacker does who looks for differences
+// between two HTTP parsers. A table by name; which ones are applied follows from the seed alone.
 import type { Random } from '../../harness/random.ts'
 import { naughtyHeaders, naughtyNumbers, naughtyTexts } from './naughty.ts'
 
@@ -13,7 +13,7 @@ function anyBytes(random: Random, length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => random.integer(0, 255)))
 }
 
-/** What means something to a reader of HTTP or JSON. */
+/** Characters with a meaning in HTTP or JSON. */
 const signs = [
   '\r\n',
   '\n',
@@ -35,13 +35,12 @@ const signs = [
   '0\r\n\r\n',
 ]
 
-/** The place behind the head; the end where there is none. */
+/** The place after the head; the end where there is none. */
 function bodyStart(bytes: Buffer): number {
   const place = bytes.indexOf('\r\n\r\n')
   return place < 0 ? bytes.length : place + 4
 }
 
-/** Where bytes are put in: anywhere, or where lines and headers end. */
 function anyPlace(random: Random, bytes: Buffer): number {
   return random.integer(0, bytes.length)
 }
@@ -75,12 +74,14 @@ function joined(lines: string[], body: Buffer): Buffer {
 
 const isLength = (line: string) => /^content-length:/i.test(line)
 
-/** With the length that the body has. */
+/** With the right Content-Length. */
 function withBody(lines: string[], body: Buffer): Buffer {
   return joined([...lines.filter((line) => !isLength(line)), `Content-Length: ${body.length}`], body)
 }
 
-/** Below and above each limit: of a parameter, a head, a body, a notification, what is drained. The last ones cost most. */
+/**
+ * Below and above each limit: of a parameter, a head, a body, a notification, a drained body. The last ones cost most.
+ */
 const sizes = [120, 300, 4_000, 9_000, 16_384, 16_385, 20_000, 66_000]
 const largeSizes = [140_000, 1_048_576, 1_200_000]
 const largeShare = 0.08
@@ -167,12 +168,12 @@ const lineEnds = ['\n', '\r', '\r\r\n', '\n\r', '\r\n ', '\r\n\t', '\r\n\r\n', '
 
 export const mutations: Record<string, Mutation> = {
   flip: (bytes, random) => {
-    const harmed = Buffer.from(bytes)
+    const mutated = Buffer.from(bytes)
     for (let times = random.integer(1, 6); times > 0; times -= 1) {
-      const place = random.integer(0, Math.max(0, harmed.length - 1))
-      harmed[place] = (harmed[place] ?? 0) ^ (1 << random.integer(0, 7))
+      const place = random.integer(0, Math.max(0, mutated.length - 1))
+      mutated[place] = (mutated[place] ?? 0) ^ (1 << random.integer(0, 7))
     }
-    return harmed
+    return mutated
   },
   insert: (bytes, random) => {
     const place = anyPlace(random, bytes)
@@ -263,6 +264,6 @@ export type Mutated = { bytes: Buffer; names: string[] }
 
 export function mutate(bytes: Buffer, random: Random, other: Buffer): Mutated {
   const names = Array.from({ length: random.integer(1, 3) }, () => anyOf(random, mutationNames))
-  const harmed = names.reduce((so, name) => (mutations[name] as Mutation)(so, random, other), bytes)
-  return { bytes: harmed, names }
+  const mutated = names.reduce((so, name) => (mutations[name] as Mutation)(so, random, other), bytes)
+  return { bytes: mutated, names }
 }

@@ -1,8 +1,8 @@
-// Texts that have broken programs before, gathered by kind: what ends a string, a statement or a line somewhere, what is
-// longer, deeper or of another alphabet than it looks, what has a meaning for a parser that nobody thought of.
+// Texts that have broken programs before, by kind: ends of strings, statements and lines, texts that are longer, deeper
+// or of another alphabet than they look, and texts with a special meaning for some parser.
 
 export const naughtyTexts: readonly string[] = [
-  // nothing, and what looks like it
+  // empty, and what looks empty
   '',
   ' ',
   '\t',
@@ -47,7 +47,7 @@ export const naughtyTexts: readonly string[] = [
   '\u001b[31m',
   '\u0007',
   '\u007f',
-  // places
+  // paths
   '..',
   '.',
   '../../../../etc/passwd',
@@ -69,7 +69,7 @@ export const naughtyTexts: readonly string[] = [
   '<!--',
   '=1+1',
   '%n%s%x',
-  // numbers that are not
+  // not quite numbers
   '0',
   '-0',
   '-1',
@@ -113,7 +113,7 @@ export const naughtyTexts: readonly string[] = [
   'x'.repeat(255),
   'x'.repeat(256),
   '한'.repeat(200),
-  // words of the protocol and of ours
+  // keywords of the protocol and of the service
   'BASIC',
   'basic',
   'CARD',
@@ -130,7 +130,7 @@ export const naughtyTexts: readonly string[] = [
   '[]',
 ]
 
-/** As they stand in a JSON text: no value of a program would be written so. */
+/** As raw JSON: no program would serialise a number like this. */
 export const naughtyNumbers: readonly string[] = [
   '-0',
   '0.1',

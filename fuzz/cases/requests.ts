@@ -1,5 +1,5 @@
-// Requests that are right, one for each route, and how the answer to each can be told from the answer to any other: by
-// its code and by the fields of its data. Sent unharmed, they show that answers come in the order of their requests.
+// A valid request for each route, and how its answer differs from the answer to any other: by its code and by the
+// fields of its data. Sent unchanged, they show that answers come in the order of their requests.
 import type { Random } from '../../harness/random.ts'
 import { type Answer, bodyOf } from '../trial/answers.ts'
 import { type ListenerName, type Route, routes } from './routes.ts'
@@ -10,12 +10,12 @@ export type Message = { method: string; path: string; headers: [string, string][
 export type Right = { listener: ListenerName; message: Message; fits(answer: Answer): boolean }
 
 type Sample = {
-  /** `mark` is another one for each request: a reference can be used once. */
+  /** `mark` is unique for each request: a reference can be used once. */
   body?: (mark: string) => object
   query?: string
-  /** Beside SUCCESS; and SVC001, which everybody may meet. */
+  /** Besides SUCCESS and SVC001, which any route may answer. */
   codes?: string[]
-  /** Fields that the data of its success has, and of no other route together. */
+  /** Fields of its success; no other route has all of them. */
   data?: string[]
 }
 

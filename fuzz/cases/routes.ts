@@ -1,5 +1,5 @@
-// Every route of the three listeners, with the schemas of its parts. Those of the two APIs are taken from the files that
-// serve them, so that a new one is never forgotten; the health checks and the gateway's notifications have no schema.
+// Every route of the three listeners with its schemas. Those of the two APIs are taken from the files that serve them,
+// so that a new one is never forgotten; the health checks and the gateway's notifications have no schema.
 import fastify from 'fastify'
 import { type SpendingParts, spendingRoutes } from '../../src/credits/routes.ts'
 import { webhookPath } from '../../src/listeners/webhook.ts'
@@ -10,7 +10,7 @@ import { standIns } from './stand-ins.ts'
 export type ListenerName = 'public' | 'internal' | 'webhook'
 export const listenerNames = ['public', 'internal', 'webhook'] as const
 
-/** As much of JSON Schema as the routes use. */
+/** The part of JSON Schema that the routes use. */
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]
@@ -32,7 +32,7 @@ export type Route = {
   query?: Schema | undefined
 }
 
-/** Nothing is served here: handlers are not called, and what they would work with is not there. */
+/** Routes are only declared: handlers are never called, and their dependencies are empty objects. */
 function declaredRoutes(): Route[] {
   const app = fastify()
   const routes: Route[] = []

@@ -1,11 +1,11 @@
-// From the schema of a body or a query to what callers send who have read it, half read it, or mean harm: values that are
-// right, that are nearly right, and that are not. Drawn by fast-check, whose values lean to the edges of what is allowed.
+// Values for the schema of a body or a query: valid ones, nearly valid ones, and hostile ones. Drawn by fast-check, which
+// prefers the edges of what is allowed.
 import fc from 'fast-check'
 import { naughtyNumbers, naughtyTexts } from './naughty.ts'
 import type { Schema } from './routes.ts'
 import { standIns } from './stand-ins.ts'
 
-/** Fields that mean something only with a value that exists. */
+/** Fields that need an existing value to have an effect. */
 const knownTexts: Record<string, string[]> = {
   customerId: [standIns.customerId, standIns.otherCustomerId, standIns.customerId.toUpperCase()],
   orderId: [standIns.orderId],
@@ -17,7 +17,7 @@ const knownTexts: Record<string, string[]> = {
   kind: ['GRANT', 'SPEND,HOLD', 'CAPTURE,CAPTURE,CAPTURE'],
 }
 
-/** The text of a number, which `jsonText` writes without its quotation marks. */
+/** Marks the text of a number, which `jsonText` writes without quotation marks. */
 const bareMark = '@bare '
 
 export function jsonText(value: unknown): string {
@@ -29,7 +29,7 @@ const visible = fc.string({
   minLength: 1,
   maxLength: 210,
 })
-/** Halves of pairs and all. */
+/** Lone surrogates included. */
 const anyText = fc.oneof(
   fc.constantFrom(...naughtyTexts),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 }).map((units) => String.fromCharCode(...units)),
@@ -48,7 +48,7 @@ const nested = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** As many levels, as a value. */
+/** Nested arrays of that depth. */
 function bracketed(open: '[', close: ']', depth: number): unknown {
   return JSON.parse(`${open.repeat(depth)}${close.repeat(depth)}`)
 }
@@ -60,7 +60,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: nested },
 )
 
-/** What the schema allows, or nearly: a pattern is not looked at beyond visible characters. */
+/** Valid, or nearly: patterns are ignored, except that characters are visible. */
 function rightValue(name: string, schema: Schema): fc.Arbitrary<unknown> {
   const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, maxLength = 200 } = schema
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -73,7 +73,7 @@ function rightValue(name: string, schema: Schema): fc.Arbitrary<unknown> {
   return known ? fc.constantFrom(...known) : fc.oneof(visible, fc.string({ unit: 'grapheme', minLength: 1, maxLength }))
 }
 
-/** Just past what it allows, or of another type. */
+/** Just past the limits, or of another type. */
 function wrongValue({ minimum, maximum, maxLength = 200 }: Schema): fc.Arbitrary<unknown> {
   const edges = [minimum, maximum].flatMap((edge) =>
     edge === undefined ? [] : [edge - 1, edge + 1, -edge, edge + 0.5, `${edge}`],
@@ -97,7 +97,7 @@ function nearField(name: string, schema: Schema): fc.Arbitrary<unknown> {
   )
 }
 
-/** Its fields, some not right, some left out, and now and then some that nobody asked for. */
+/** Its fields, some invalid, some missing, and sometimes unknown ones. */
 export function nearObject({ properties = {} }: Schema): fc.Arbitrary<object> {
   const fields = fc.tuple(...Object.entries(properties).map(([name, schema]) => nearField(name, schema)))
   const names = Object.keys(properties)
@@ -108,12 +108,12 @@ export function nearObject({ properties = {} }: Schema): fc.Arbitrary<object> {
     .map(([values, others, order]) => {
       const own = names.map((name, place) => [name, values[place]] as const).filter(([, value]) => value !== left)
       const entries = [...Object.entries(others), ...own]
-      // Not by assignment: a name of everybody's prototype has to be a field as well.
+      // Not by assignment: a name of the prototype has to become a field as well.
       return Object.fromEntries(order === 0 ? entries.toReversed() : entries)
     })
 }
 
-/** A body: mostly an object of that schema, sometimes any other document. */
+/** Mostly an object of that schema, sometimes any other document. */
 export function nearBody(schema: Schema): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 24, arbitrary: nearObject(schema).map(jsonText) },
@@ -127,7 +127,7 @@ export function nearBody(schema: Schema): fc.Arbitrary<string> {
   )
 }
 
-/** What hands and programs do to a JSON text. */
+/** Mistakes of people and programs in JSON. */
 const fumbles: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => ` \t\r\n${text}\r\n\r\n`,
@@ -158,7 +158,7 @@ function plainText(value: unknown): string {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** In a query or a path; half of a pair has no code and is given one that no reader accepts. */
+/** For a query or a path; a lone surrogate has no encoding and gets one that no parser accepts. */
 export function encode(value: string): string {
   try {
     return encodeURIComponent(value)

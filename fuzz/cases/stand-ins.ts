@@ -1,6 +1,6 @@
-// What is sent is planned with stand-ins for all that differs from run to run: keys, tokens, ids. The same seed plans the
-// same bytes, they can be shown without showing a secret, and just before they are sent the real values are put in, each
-// as long as its stand-in. A stand-in that a mutation has harmed stays what it is: a key that nobody was given.
+// Cases have stand-ins for everything that differs from run to run: keys, tokens, ids. So the same seed plans the same
+// bytes, and they can be printed without a secret. Just before sending, the real values are filled in, each as long as
+// its stand-in. A stand-in that a mutation has changed stays: a key that was never issued.
 
 export const standIns = {
   apiKey: `cpk_${'K'.repeat(43)}`,
@@ -24,7 +24,7 @@ export function fillIn(planned: Buffer, values: Values): Buffer {
   return Buffer.from(text, 'latin1')
 }
 
-/** What an answer tells of new ids is what later requests ask about: a purchase is confirmed, a hold is captured. */
+/** Ids in an answer are used by later requests: a purchase is confirmed, a hold is captured. */
 export function learn(values: Values, body: unknown): void {
   const { data } = (body ?? {}) as {
     data?: { orderId?: string; clientKey?: string; holdId?: string; expiresAt?: string }

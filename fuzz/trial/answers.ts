@@ -1,9 +1,10 @@
-// Reads what came back, strictly: status line, headers, a Content-Length, a body of that length, and again. Whatever is
-// not that is a fault, named; nothing is guessed but whether an uncertain request was a HEAD.
+// Parses the answers of a connection strictly: status line, headers, a Content-Length, a body of that length, and
+// again. Anything else is a fault with a name; only whether an uncertain request was a HEAD is guessed. Its own parser
+// on purpose: it is an oracle.
 
 export type Answer = {
   status: number
-  /** By name in small letters, every value. */
+  /** All values by lower-case name. */
   headers: Map<string, string[]>
   /** Null where the request was a HEAD. */
   body: Buffer | null
@@ -11,16 +12,16 @@ export type Answer = {
 
 export type Reading = {
   answers: Answer[]
-  /** Why what follows the last of them is no answer. */
+  /** Why the bytes after the last answer are not an answer. */
   fault: string | undefined
-  /** An answer has begun and is not whole. */
+  /** The last answer is incomplete. */
   isCut: boolean
 }
 
 export type ReadingOptions = {
-  /** Of the request at that place; undefined where nobody can tell. */
+  /** Of the request at that place; undefined where it is uncertain. */
   isHead(place: number): boolean | undefined
-  /** Whether somebody may have asked to be told to continue. */
+  /** Whether a request may have sent Expect: 100-continue. */
   mayContinue: boolean
 }
 
@@ -50,14 +51,14 @@ export function readAnswers(received: Buffer, { isHead, mayContinue }: ReadingOp
   return { answers, fault: undefined, isCut: false }
 }
 
-/** What cannot become an answer any more. */
+/** The bytes cannot become an answer any more. */
 function faultOfBeginning(rest: Buffer): string | undefined {
   const wanted = 'HTTP/1.1 '
   const begun = rest.subarray(0, wanted.length).toString('latin1')
-  return wanted.startsWith(begun) || begun === wanted ? undefined : `this is no answer: ${JSON.stringify(begun)}`
+  return wanted.startsWith(begun) || begun === wanted ? undefined : `not an answer: ${JSON.stringify(begun)}`
 }
 
-/** In doubt, a head that is followed by nothing or by the next one had no body. */
+/** Where it is uncertain: a head that is followed by nothing or by the next head had no body. */
 function looksBodiless(rest: Buffer): boolean {
   return rest.length === 0 || rest.subarray(0, 9).toString('latin1') === 'HTTP/1.1 '
 }
@@ -77,14 +78,14 @@ function readHead(text: string): Omit<Answer, 'body'> | string {
 }
 
 function lengthOf({ status, headers }: Omit<Answer, 'body'>): number | string {
-  if (status < 200) return `an interim answer that nobody asked for: ${status}`
+  if (status < 200) return `an interim answer without Expect: ${status}`
   const lengths = headers.get('content-length') ?? []
   if (headers.has('transfer-encoding')) return 'a Transfer-Encoding'
   if (lengths.length !== 1 || !/^\d+$/.test(lengths[0] ?? '')) return `Content-Length: ${JSON.stringify(lengths)}`
   return Number(lengths[0])
 }
 
-/** The last on its connection. */
+/** It is the last on its connection. */
 export function closes({ headers }: Answer): boolean {
   return headers.get('connection')?.some((value) => value.toLowerCase() === 'close') ?? false
 }
@@ -93,7 +94,7 @@ type Document = Record<string, unknown> | undefined
 
 const documents = new WeakMap<Answer, { document: Document }>()
 
-/** Undefined where there is none that can be read. Many tests ask for it. */
+/** Undefined where it is not a JSON object. Cached, because many oracles read it. */
 export function bodyOf(answer: Answer): Document {
   const known = documents.get(answer)
   if (known) return known.document

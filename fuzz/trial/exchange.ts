@@ -1,5 +1,6 @@
-// One connection from its first byte to its end: the bytes go out in pieces, what comes back is gathered, and the server
-// has to be done with it within a limit. Whoever has nothing more to say says so (a half-close) and is closed upon.
+// One connection from its first byte to its end: the bytes are sent in pieces, the answer is collected, and the server
+// has to close within a limit. A sender that has finished half-closes. Not harness/raw-http.ts, which sends everything
+// at once, expects an answer in the envelope and throws when there is none.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sending } from '../cases/cases.ts'
@@ -14,16 +15,16 @@ export type ExchangeOptions = {
   port: number
   bytes: Buffer
   sending: Sending
-  /** Whether all that is due has come. */
+  /** Whether all answers that are due have come. */
   isAnswered(received: Buffer): boolean
-  /** Whether more may come: then its sender waits a moment before it leaves. */
+  /** Whether more answers may come: then the sender waits a moment before it closes. */
   mayGoOn: boolean
 }
 
-/** A request has ten seconds to arrive, the server looks once a second, and this machine has other things to do. */
+/** A request has ten seconds to arrive, the server checks once a second, and the machine is busy. */
 export const limitMs = 20_000
 const momentMs = 25
-/** Sent whole, or not at all: nobody reads a megabyte in pieces of a byte. */
+/** Larger inputs are sent whole: a megabyte in single bytes takes too long. */
 const largestCutBytes = 100_000
 
 export async function exchange({ port, bytes, sending, isAnswered, mayGoOn }: ExchangeOptions): Promise<Exchange> {
@@ -67,7 +68,7 @@ function open(port: number) {
   return {
     socket,
     closed,
-    /** Looks whenever something has come. */
+    /** Checked whenever bytes have come. */
     until: (isAnswered: (received: Buffer) => boolean) =>
       new Promise<'answered'>((done) => {
         onData = () => {
@@ -86,7 +87,7 @@ async function sendPieces(socket: Socket, bytes: Buffer, { cuts, pauseMs }: Send
     if (socket.destroyed || socket.writableEnded) return
     socket.write(bytes.subarray(start, end))
     start = end
-    // A pause of nothing still lets the piece leave alone.
+    // A pause of 0 ms still sends the piece alone.
     if (end < bytes.length) await sleep(pauseMs)
   }
 }

@@ -1,18 +1,18 @@
-// What was found: each with all that is needed to send it again, the exact bytes among it. Of one kind only the first ones
-// are kept whole: a fault that shows with every tenth request would hide every other.
+// The findings, each with all that is needed to send it again, including the exact bytes. Of one kind only the first
+// ones are kept: a fault of every tenth request would hide all others.
 import type { Case } from '../cases/cases.ts'
 import type { Breach } from './oracles.ts'
 
 export type Finding = Breach & {
   seed: number
-  /** Null where it is not known which one did it: then those under way are in `detail`. */
+  /** Null where the case is not known: then those under way are in `detail`. */
   connection: number | null
   ordinal: number | null
   listener: string | null
   kind: string | null
   /** With stand-ins for keys and ids. */
   sent: string | null
-  /** What is left of it when everything is taken away that does not matter; null where it could not be repeated. */
+  /** The shrunk bytes; null where the finding could not be repeated. */
   least: string | null
   received: string | null
 }
@@ -24,7 +24,7 @@ export type Findings = ReturnType<typeof createFindings>
 export function createFindings(seed: number) {
   const kept: Finding[] = []
   const counts = new Map<string, number>()
-  /** Says whether it is one of the first of its kind. */
+  /** Whether it was kept. */
   function add(finding: Finding): boolean {
     const count = (counts.get(finding.oracle) ?? 0) + 1
     counts.set(finding.oracle, count)
@@ -46,7 +46,7 @@ export function createFindings(seed: number) {
     kept,
     counts,
     isNew: ({ oracle }: Breach) => !counts.has(oracle),
-    /** Of the process, its log or the books. */
+    /** About the process, its log or the books. */
     addGeneral: (breach: Breach) => add({ ...nowhere, ...breach }),
     addOfCase(
       breach: Breach,
@@ -61,7 +61,7 @@ export function createFindings(seed: number) {
   }
 }
 
-/** As it would stand in a string of this language: visible characters as they are. */
+/** As in a JavaScript string literal. */
 export function escaped(bytes: Buffer): string {
   const named: Record<number, string> = { 9: '\\t', 10: '\\n', 13: '\\r', 92: '\\\\', 39: "\\'" }
   let text = ''

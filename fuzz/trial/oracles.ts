@@ -1,16 +1,16 @@
-// What must be true of every answer, of every exchange and of every line of the log, as tables: a name and a test that
-// gives what is wrong. They know nothing of what was sent but what framing.ts is certain of.
+// What must be true of every answer, every exchange and every log line, as tables: a name and a function that returns
+// what is wrong. Of the bytes sent they know only what framing.ts is certain of.
 
 import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { securityHeaders } from '../../src/http/envelope.ts'
-import type { Framed } from '../cases/framing.ts'
 import type { ListenerName } from '../cases/routes.ts'
 import { type Answer, bodyOf, closes, type Reading } from './answers.ts'
+import type { Framed } from './framing.ts'
 
 export type Breach = { oracle: string; detail: string }
 
-/** What no answer and no line may hold, each with its name. */
+/** By name; none may appear in an answer or a log line. */
 export type Secrets = Record<string, string>
 
 export type Judged = { answer: Answer; listener: ListenerName; secrets: Secrets }
@@ -18,10 +18,10 @@ export type Judged = { answer: Answer; listener: ListenerName; secrets: Secrets 
 type Oracle<Of> = (judged: Of) => string | undefined
 
 const envelopeFields = ['code', 'data', 'message', 'metadata', 'success']
-/** Health, for machines that know no envelope; on the internal listener alone. */
+/** Health checks have no envelope; on the internal listener only. */
 const healthFields = ['status', 'database,gateway,migrations,money,status,writes']
 
-/** Traces, statements, places, and the names by which libraries and systems call their errors. The tests look for the same. */
+/** Stack traces, SQL, paths, and error names of libraries and systems. The tests use it as well. */
 export const internals = new RegExp(
   [
     String.raw`\n\s+at |\bat \w+ \(|\bstack\b|node_modules|node:internal|\.[cm]?[tj]s:\d+|/src/|/home/|/tmp/|/usr/|/var/`,
@@ -80,19 +80,19 @@ export const answerOracles: Record<string, Oracle<Judged>> = {
   'nothing is a bug of ours': ofBody(({ answer }) =>
     bodyOf(answer)?.code === 'INT001' ? textOf(answer).slice(0, 200) : undefined,
   ),
-  'a refusal tells nothing of the inside': ofBody(({ answer }) => {
+  'a refusal has no internal details': ofBody(({ answer }) => {
     const { success, code, message, metadata } = bodyOf(answer) ?? {}
     if (success !== false) return undefined
-    // It gives the caller's own words back.
-    const told = JSON.stringify({ message, metadata: code === 'PAYMENT_CANCEL_FAILED' ? null : metadata })
-    const [found] = internals.exec(told) ?? []
-    return found && `${JSON.stringify(found)} in ${told.slice(0, 200)}`
+    // Its metadata has the caller's own texts.
+    const text = JSON.stringify({ message, metadata: code === 'PAYMENT_CANCEL_FAILED' ? null : metadata })
+    const [found] = internals.exec(text) ?? []
+    return found && `${JSON.stringify(found)} in ${text.slice(0, 200)}`
   }),
-  'no secret is told': ({ answer, secrets }) => {
+  'no answer has a secret': ({ answer, secrets }) => {
     const text = `${textOf(answer)}\n${[...answer.headers.values()].flat().join('\n')}`
     return secretIn(text, secrets)
   },
-  'who is to come again is told when': ({ answer }) =>
+  'a 503 has Retry-After': ({ answer }) =>
     answer.status !== 503 || answer.headers.has('retry-after') || fieldsOf(answer).includes('gateway')
       ? undefined
       : 'SVC001 without Retry-After',
@@ -102,20 +102,19 @@ export function judgeAnswer(judged: Judged): Breach[] {
   return breachesOf(answerOracles, judged)
 }
 
-/** What is known of a whole exchange when it is over. */
 export type Exchanged = {
   framed: Framed
   reading: Reading
-  /** How it ended: by the server, by an error on the wire, or not at all within the limit. */
+  /** Closed by the server, reset, or still open at the limit. */
   ended: 'closed' | 'reset' | 'hung'
   sentBytes: number
-  /** Whether the answer at that place can be one to the request that was sent there unharmed; one test for each. */
+  /** For each valid request at the beginning: whether an answer fits it. */
   fits: ((answer: Answer) => boolean)[]
 }
 
-/** Past so much of a body that nobody wants the connection ends behind the answer. */
+/** After a larger unwanted body the server closes the connection behind its answer. */
 const mostDrainedBytes = 1_000_000
-/** Who sends more than this at once may find the connection closed before it has read. */
+/** A client that sends more at once may get a reset before it has read the answer. */
 const mostBytesBeforeReset = 100_000
 
 export const exchangeOracles: Record<string, Oracle<Exchanged>> = {
@@ -147,7 +146,7 @@ export const exchangeOracles: Record<string, Oracle<Exchanged>> = {
     const { code } = bodyOf(answers[closing] as Answer) ?? {}
     return code === 'VAL001'
       ? undefined
-      : `${code} closes, and ${framed.requests.length - closing - 1} are not answered`
+      : `${code} closes, and ${framed.requests.length - closing - 1} requests are not answered`
   },
   'answers come in the order of their requests': ({ reading: { answers }, fits }) => {
     const wrong = answers.slice(0, fits.length).findIndex((answer, place) => !fits[place]?.(answer))
@@ -178,15 +177,15 @@ export function judgeLine(logged: Logged): Breach[] {
   return breachesOf(logOracles, logged)
 }
 
-/** What is seen of the service when everything has been sent. */
+/** The service after everything was sent. */
 export type AtEnd = {
-  /** Kept after a collection; null where it cannot be known. */
+  /** After a garbage collection; null where there is no /proc. */
   megabytesBefore: number | null
   megabytesAfter: number | null
-  /** More than before, and as many as may be. */
+  /** More than before, and the most allowed. */
   sockets: number
   mostSockets: number
-  /** Each with what is wrong; undefined where nothing is. */
+  /** What is wrong; undefined where nothing is. */
   round: string | undefined
   audit: string | undefined
   stop: string | undefined

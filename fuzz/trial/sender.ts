@@ -1,11 +1,11 @@
-// One of those who send at the same time: case after case, each over a connection of its own, and what answers tell of new
-// orders and holds goes into the next ones. A case that stays without a word is waited for beside the others.
+// One of the parallel senders: case after case, each over a connection of its own; ids of new orders and holds in the
+// answers are used in later cases. Cases that keep their connection open are awaited beside the others.
 
 import { type Case, caseOf } from '../cases/cases.ts'
-import { shrink } from '../cases/shrink.ts'
 import { learn, type Values } from '../cases/stand-ins.ts'
 import { bodyOf } from './answers.ts'
 import type { Findings } from './findings.ts'
+import { shrink } from './shrink.ts'
 import { codeOf, type Target, type Trial, tryCase } from './trial.ts'
 
 export type Tally = {
@@ -29,17 +29,17 @@ export type SenderParts = {
   values: Values
   findings: Findings
   tally: Tally
-  /** What is on its way at the moment, by connection. */
+  /** The current case, by connection. */
   underWay: Map<number, Case>
-  /** Until it is over. */
+  /** Until the end of the run. */
   leftMs(): number
-  /** Of a process that is not there nothing more can be found. */
+  /** The process has ended, so nothing more can be found. */
   isGone(): boolean
 }
 
-/** So many may wait to be closed upon at a time. */
+/** Connections that wait for the server to close them. */
 const mostWaiting = 4
-/** The longest that a server may take to close upon somebody who stays; nobody begins to wait for it later than that. */
+/** The longest that the server may take to close an idle connection; no wait begins later than that before the end. */
 const waitMs = 12_000
 
 export async function send(parts: SenderParts): Promise<void> {
@@ -58,7 +58,7 @@ export async function send(parts: SenderParts): Promise<void> {
       await tryOne(parts, { ...next, sending: { ...next.sending, ending: 'answered' } })
     }
   }
-  // Where the process has died, it was one of these.
+  // One of these caused the end of the process.
   if (parts.isGone()) return
   await Promise.all(waiting)
   underWay.delete(connection)

@@ -1,12 +1,12 @@
-// A case put to the test: its bytes with the real values, sent, answered, judged. What was found says what was sent with
-// the stand-ins in it, so that it holds no secret and means the same in another run.
+// Runs a case: fills in the real values, sends the bytes, parses and judges the answers. A finding has the bytes with
+// the stand-ins, so that it has no secret and can be repeated in another run.
 
 import type { Case, Sending } from '../cases/cases.ts'
-import { type Framed, frame } from '../cases/framing.ts'
 import type { ListenerName } from '../cases/routes.ts'
 import { fillIn, type Values } from '../cases/stand-ins.ts'
 import { type Answer, bodyOf, closes, type Reading, readAnswers } from './answers.ts'
 import { exchange } from './exchange.ts'
+import { type Framed, frame } from './framing.ts'
 import { type Breach, judgeAnswer, judgeExchange, type Secrets } from './oracles.ts'
 
 export type Target = { ports: Record<ListenerName, number>; secrets: Secrets }
@@ -14,7 +14,7 @@ export type Target = { ports: Record<ListenerName, number>; secrets: Secrets }
 export type Trial = {
   breaches: Breach[]
   answers: Answer[]
-  /** At least: in what is uncertain there may be more. */
+  /** At least; uncertain bytes may contain more. */
   requests: number
   wasReset: boolean
   received: Buffer
@@ -46,8 +46,8 @@ export async function tryCase({ ports, secrets }: Target, tried: Tried, values: 
 }
 
 /**
- * Who stays without a word is closed upon only while a request of theirs is not all there: after a whole one the server
- * waits for the next, as it should.
+ * The server closes an idle connection only while a request is incomplete: after a complete one it waits for the next,
+ * as it should.
  */
 function endingFor(sending: Sending, { requests, rest, headsInRest }: Framed): Sending {
   const isOpen = rest === 'incomplete' || (rest === 'uncertain' && headsInRest + requests.length === 0)
@@ -70,7 +70,7 @@ function isAnswered({ answers, fault }: Reading, { requests }: Framed): boolean 
   return fault !== undefined || answers.length >= requests.length || answers.some(closes)
 }
 
-/** By code; what has none is health, or the answer to a HEAD. */
+/** Health checks and answers to HEAD have none. */
 export function codeOf(answer: Answer): string {
   return String(bodyOf(answer)?.code ?? 'no code')
 }

@@ -1,5 +1,5 @@
-// The test cards of the checkout page: what the buyer's choice makes of the payment. All but the last pass the window,
-// and what the card company says comes at confirm, as at Toss; the last one is refused in the window itself.
+// The test cards of the checkout page and their outcomes. All but the last pass the window, and the card company's
+// answer comes at confirm, as at Toss; the last one is refused in the window itself.
 
 export const cards = {
   approve: { number: '4330 **** 0014', result: 'approve' },

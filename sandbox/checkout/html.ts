@@ -1,6 +1,5 @@
-// HTML as text that cannot be forgotten to be escaped: whatever is put into the template is escaped unless it came out
-// of the template itself. Good for text and for attribute values in double quotes; there is no script or style inside
-// a page.
+// HTML templates that always escape: every value is escaped unless it came out of the template itself. For text and for
+// attribute values in double quotes; a page has no inline script or style.
 
 export class Html {
   readonly text: string

@@ -1,5 +1,5 @@
 // The pages of the checkout as HTML: the order with its test cards, and how a session ended. Plain forms that work
-// without JavaScript; the script adds the Escape key and nothing that matters.
+// without JavaScript; the script only adds the Escape key.
 
 import { cardNames, cards } from './cards.ts'
 import { type Html, html } from './html.ts'
@@ -47,7 +47,7 @@ function cardChoice(language: Language, name: (typeof cardNames)[number], chosen
           </label>`
 }
 
-/** `location` is the way back; a session that is not known has none. */
+/** `location` leads back to the shop; an unknown session has none. */
 export function endedPage(language: Language, kind: EndedKind, location: string | null): string {
   const text = texts[language]
   const { heading, text: explanation } = text.ended[kind]
@@ -90,7 +90,7 @@ function layout(language: Language, content: Html): string {
   return page.text
 }
 
-/** A link that is nothing but a query keeps the path. */
+/** A link with a query only keeps the path. */
 function languageSwitch(current: Language): Html[] {
   return (['ko', 'en'] as const).map((language) =>
     language === current

@@ -1,5 +1,5 @@
-// What the browser script asks for when it opens the window, and the SDK's error code for each way to get it wrong.
-// The script checks nothing of this itself: there is one place for these rules, and no page can get around it.
+// The request with which the browser script opens the window, and the SDK's error code for each mistake. The script
+// checks nothing of this itself: the rules are in one place, and no page can bypass them.
 
 export type CheckoutRequest = {
   product: 'payment' | 'widgets'
@@ -11,8 +11,8 @@ export type CheckoutRequest = {
   failUrl: string
 }
 
-type Rule = { code: string; message: string; holds(request: Asked, clientKey: string): boolean }
-type Asked = Record<string, unknown> & { amount: Record<string, unknown> }
+type Rule = { code: string; message: string; holds(request: Fields, clientKey: string): boolean }
+type Fields = Record<string, unknown> & { amount: Record<string, unknown> }
 
 const orderIdPattern = /^[A-Za-z0-9_=-]{6,64}$/
 const customerKeyPattern = /^[A-Za-z0-9\-_=.@]{2,50}$/
@@ -20,12 +20,12 @@ const urlMaxLength = 2_000
 
 const absent = (value: unknown) => value === undefined || value === null || value === ''
 
-/** In the order in which they are looked at; the first that does not hold is the answer. */
+/** In order; the first that does not hold is the answer. */
 const rules: Rule[] = [
   {
     code: 'INVALID_CLIENT_KEY',
     message: 'The client key is not the one of this sandbox.',
-    holds: (asked, clientKey) => asked.clientKey === clientKey,
+    holds: (request, clientKey) => request.clientKey === clientKey,
   },
   {
     code: 'INVALID_PARAMETERS',
@@ -93,11 +93,11 @@ export type Refusal = { code: string; message: string }
 
 export function readCheckoutRequest(body: unknown, clientKey: string): CheckoutRequest | Refusal {
   const fields = isObject(body) ? body : {}
-  const asked: Asked = { ...fields, amount: isObject(fields.amount) ? fields.amount : {} }
-  const broken = rules.find((rule) => !rule.holds(asked, clientKey))
+  const request: Fields = { ...fields, amount: isObject(fields.amount) ? fields.amount : {} }
+  const broken = rules.find((rule) => !rule.holds(request, clientKey))
   if (broken) return { code: broken.code, message: broken.message }
-  const { product, customerKey, orderId, orderName, successUrl, failUrl } = asked as unknown as CheckoutRequest
-  const amount = Number(asked.amount.value)
+  const { product, customerKey, orderId, orderName, successUrl, failUrl } = request as unknown as CheckoutRequest
+  const amount = Number(request.amount.value)
   return { product, customerKey: customerKey || null, orderId, orderName, amount, successUrl, failUrl }
 }
 

@@ -40,7 +40,7 @@ const crossOriginHeaders = {
 }
 
 export function addCheckoutRoutes(app: FastifyInstance, host: CheckoutHost): void {
-  // A scope of its own: the rest of the sandbox goes on refusing forms.
+  // A scope of its own: the rest of the sandbox refuses forms.
   app.register(async (scope) => {
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -98,7 +98,7 @@ function addCheckout(app: FastifyInstance, host: CheckoutHost): void {
       sessions.pay(session, card, texts[language].messages)
       if (session.ended) return reply.redirect(session.ended.location, 303)
     }
-    // Gone back and paid again: the same payment, once more to the shop.
+    // The buyer went back and paid again: the same payment, redirected to the shop again.
     if (session?.ended?.kind === 'paid') return reply.redirect(session.ended.location, 303)
     return sendEnded(reply, session, language)
   })

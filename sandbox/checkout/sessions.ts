@@ -1,7 +1,7 @@
-// Checkout sessions: one opened payment window each, from the script's request to the redirect back to the shop. They
-// live in memory, beside the payment the journal keeps: after a restart the buyer starts again, and nothing is charged
-// before confirm anyway. A session ends once; whoever comes back to it is shown how it ended, and paying again leads
-// to the same redirect, never to a second payment.
+// Checkout sessions: one payment window each, from the script's request to the redirect back to the shop. They are in
+// memory, beside the payment in the journal: after a restart the buyer starts again, and nothing is charged before
+// confirm anyway. A session ends once; a buyer who comes back sees how it ended, and paying again leads to the same
+// redirect, never to a second payment.
 
 import { randomBytes } from 'node:crypto'
 import type { JournalEntry } from '../journal.ts'
@@ -63,13 +63,13 @@ export function createSessions(host: CheckoutHost) {
     find: (id: string): Session | undefined => sessions.get(id),
     isOpen: (session: Session): boolean => openPaymentOf(session) !== undefined,
 
-    /** Does nothing to a session that is not open any more. */
+    /** No effect on a session that is not open any more. */
     pay(session: Session, card: CardName, messages: Messages): void {
       const payment = openPaymentOf(session)
       if (payment === undefined) return
       const { result } = cards[card]
       if (result === null) {
-        // The payment stays READY, as when the window is closed: nothing was decided about it at confirm.
+        // The payment stays READY, as when the window is closed: there was no confirm.
         session.ended = { kind: 'refused', location: failLocation(session, 'REJECT_CARD_COMPANY', messages) }
         return
       }
@@ -102,7 +102,7 @@ export function failLocation({ request }: Session, code: FailCode, messages: Mes
   return withQuery(request.failUrl, { code, message: messages[code], ...orderId })
 }
 
-/** The shop's own query stays; a parameter of the same name is replaced, so that none comes twice. */
+/** The shop's own query stays; a parameter of the same name is replaced. */
 function withQuery(address: string, parameters: Record<string, string>): string {
   const url = new URL(address)
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)

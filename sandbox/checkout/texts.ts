@@ -1,5 +1,5 @@
-// What the checkout page says, in both languages, and how the language is chosen: the visible switch, then what the
-// browser prefers, then Korean, the language of the gateway.
+// The texts of the checkout page in both languages, and how the language is chosen: the visible switch, then the
+// browser's preference, then Korean, the language of the gateway.
 
 import type { CardName } from './cards.ts'
 
@@ -37,10 +37,10 @@ const en: Texts = {
   noCardChosen: 'Choose one of the cards.',
   cards: {
     approve: { name: 'Approved', consequence: 'The payment goes through.' },
-    decline: { name: 'Declined', consequence: 'The card company says no at confirmation.' },
+    decline: { name: 'Declined', consequence: 'The card company declines at confirmation.' },
     insufficient: { name: 'Insufficient funds', consequence: 'The limit or the balance is too low at confirmation.' },
-    hang: { name: 'No answer', consequence: 'The payment is taken, but the answer to the shop gets lost.' },
-    refused: { name: 'Refused here', consequence: 'The card company says no in this window.' },
+    hang: { name: 'No answer', consequence: 'The payment is taken, but the answer to the shop is lost.' },
+    refused: { name: 'Refused here', consequence: 'The card company declines in this window.' },
   },
   pay: (amount) => `Pay ${amount}`,
   cancel: 'Cancel',
@@ -62,7 +62,7 @@ const en: Texts = {
     },
     unknown: {
       heading: 'There is no such payment',
-      text: 'The address is wrong, or the sandbox was restarted. The shop shows what became of the payment.',
+      text: 'The address is wrong, or the sandbox was restarted. The shop shows the result of the payment.',
     },
   },
   continueToShop: 'Continue to the shop',
@@ -125,8 +125,8 @@ export const texts: Record<Language, Texts> = { ko, en }
 
 export const languageNames: Record<Language, string> = { ko: '한국어', en: 'English' }
 
-export function chooseLanguage(asked: unknown, acceptLanguage: string | undefined): Language {
-  if (asked === 'ko' || asked === 'en') return asked
+export function chooseLanguage(requested: unknown, acceptLanguage: string | undefined): Language {
+  if (requested === 'ko' || requested === 'en') return requested
   const preferred = (acceptLanguage ?? '')
     .split(',')
     .map((item, index) => ({ language: item.trim().slice(0, 2).toLowerCase(), weight: weightOf(item), index }))

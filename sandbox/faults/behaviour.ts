@@ -1,6 +1,6 @@
-// What is not known about Toss, as switches: every point on which its documentation is silent or contradicts itself and
-// on which an answer of the sandbox depends. A client that is right passes its tests with every value. The list is
-// closed; the first value is the default, the one that is documented best or assumed by most.
+// Unknown behaviour of Toss, as switches: every point on which its documentation is silent or contradicts itself and on
+// which an answer of the sandbox depends. A correct client passes its tests with every value. The first value is the
+// default, the one that is documented best or assumed by most.
 
 export const behaviours = {
   /** The code at confirm for another amount than the buyer agreed to. */

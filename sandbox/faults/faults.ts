@@ -1,11 +1,11 @@
-// Faults on demand, the ones Toss's own test mode cannot produce: failures, resets and silence before or after the
-// money moved, refusals that decide nothing, answers spoiled on their way, webhooks that come twice, late, in the wrong
-// order or never. A request or a webhook takes the first fault of the list that is meant for it and has times left, so
-// `times: 2` spoils two requests, replays included. List and counts live in memory: a restart is a return to good weather.
+// Faults on demand that Toss's own test mode cannot produce: failures, resets and silence before or after the money
+// moved, refusals that decide nothing, garbled answers, webhooks that come twice, late, in the wrong order or never. A
+// request or a webhook takes the first fault of the list that applies to it and has times left, so `times: 2` affects
+// two requests, replays included. List and counts are in memory: a restart clears them.
 
 import type { FastifyReply } from 'fastify'
-import { type ErrorAnswer, errorAnswer } from '../payments/errors.ts'
-import { type FieldRule, findBreach, integer, oneOf } from '../payments/fields.ts'
+import { type ErrorAnswer, errorAnswer } from '../protocol/errors.ts'
+import { type FieldRule, findBreach, integer, oneOf } from '../protocol/fields.ts'
 import { emptyBody, type Garble, htmlPage, notDone, otherAmount, otherOrder, truncated } from './garble.ts'
 
 export const operations = ['confirm', 'cancel', 'lookup', 'transactions'] as const
@@ -15,15 +15,15 @@ export type Operation = (typeof operations)[number]
 type Effect = {
   on: readonly Operation[]
   /**
-   * Before the work, which then does not happen, or after it. `instead` is before it too, but spares replays: a key that
-   * has its answer gets that answer, and no work is begun that could be refused.
+   * Before the work, which then does not happen, or after it. `instead` is before it too, but not for replays: a key
+   * that has its answer gets that answer.
    */
   moment: 'before' | 'instead' | 'after' | 'none'
   /** What is answered instead. */
   answer?: ErrorAnswer
   /** What is done to the connection. */
   strike?: (reply: FastifyReply) => void
-  /** What becomes of the true answer on its way. */
+  /** Garbles the true answer. */
   garble?: Garble
 }
 
@@ -143,10 +143,10 @@ export function createFaults() {
       faults = []
     },
     remaining: (): Fault[] => faults.filter((fault) => fault.times > 0),
-    /** How often each has struck since the start of the process. */
+    /** How often each has occurred since the start of the process. */
     fired: (): FiredFault[] => [...firedTimes.values()].filter(({ times }) => times > 0),
     take: (operation: Operation, isReplay: boolean) => take(operation, isReplay) as RequestFault | undefined,
-    /** It could do nothing: the next request gets it. */
+    /** It had no effect: the next request gets it. */
     giveBack: (fault: RequestFault): void => use(fault, -1),
     takeForWebhook: () => take('webhook', false) as WebhookFault | undefined,
   }

@@ -1,14 +1,14 @@
-// What can become of an answer on its way from the gateway to a client: the page of somebody in between, a part of it,
-// nothing, or an answer about something else. The work is done by then, and what is bound to the idempotency key is the
-// true answer: asking again with the same key brings it.
+// What can happen to an answer between the gateway and a client: a page of a proxy, a part of the answer, nothing, or
+// an answer about another payment. The work is done by then, and the true answer is bound to the idempotency key: a
+// retry with the same key gets it.
 
 import { bodyOf } from '../payments/payment-object.ts'
 import type { Answer, Payment } from '../payments/payments.ts'
 
-/** A body that is sent as it is, whatever its type promises. */
+/** A body that is sent as it is, whatever its content type. */
 export type RawAnswer = { status: number; type: string; text: string }
 
-/** Null when the answer has nothing in it that could be spoiled this way: it goes out as it is. */
+/** Null when the answer cannot be garbled this way: it is sent as it is. */
 export type Garble = (answer: Answer) => RawAnswer | Answer | null
 
 const jsonType = 'application/json; charset=utf-8'
@@ -21,7 +21,7 @@ export const htmlPage: Garble = () => ({ status: 200, type: 'text/html; charset=
 
 export const emptyBody: Garble = () => ({ status: 200, type: jsonType, text: '' })
 
-/** The length that is announced is the one that is sent: nothing but the JSON tells that a part is missing. */
+/** The Content-Length is that of the part: only the JSON shows that the rest is missing. */
 export const truncated: Garble = (answer) => {
   const text = JSON.stringify(bodyOf(answer))
   return { status: answer.status, type: jsonType, text: text.slice(0, Math.floor(text.length / 2)) }

@@ -1,9 +1,9 @@
-// POST /v1/payments/{paymentKey}/cancel: gives back the balance or a part of it. Keeps two habits of Toss seen live:
-// a payment emptied by partial cancels stays PARTIAL_CANCELED, and cancelling an empty payment is refused with
-// another code depending on how it became empty.
+// POST /v1/payments/{paymentKey}/cancel: refunds the balance or a part of it. Follows two behaviours of Toss that were
+// seen live: a payment emptied by partial cancels stays PARTIAL_CANCELED, and cancelling an empty payment is refused
+// with a code that depends on how it became empty.
 
-import type { ErrorCode } from './errors.ts'
-import { findBreach, integer, optional, text } from './fields.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
+import { findBreach, integer, optional, text } from '../protocol/fields.ts'
 import {
   balanceOf,
   type Cancel,

@@ -1,9 +1,9 @@
-// POST /v1/payments/confirm: the moment the money is taken. The order of the checks is the order in which Toss is
-// known or assumed to look: fields, session, order, amount, state, card company.
+// POST /v1/payments/confirm: captures the money. The order of the checks is the known or assumed order of Toss: fields,
+// session, order, amount, state, card company.
 
 import type { Behaviour } from '../faults/behaviour.ts'
-import { type ErrorCode, errorAnswer } from './errors.ts'
-import { type FieldRule, findBreach, text } from './fields.ts'
+import { type ErrorCode, errorAnswer } from '../protocol/errors.ts'
+import { type FieldRule, findBreach, text } from '../protocol/fields.ts'
 import {
   type Checkout,
   checkoutFields,
@@ -41,37 +41,37 @@ export type ConfirmRules = { payments: Payments; strict: boolean; behaviour: Beh
 export function confirm({ payments, strict, behaviour }: ConfirmRules, body: unknown, now: Date): Outcome {
   const breach = findBreach(body, confirmFields)
   if (breach !== null) return refused('INVALID_REQUEST', breach)
-  const asked = body as { paymentKey: string; orderId: string; amount: number | string }
-  const request = { paymentKey: asked.paymentKey, orderId: asked.orderId, amount: Number(asked.amount) }
+  const fields = body as { paymentKey: string; orderId: string; amount: number | string }
+  const request = { paymentKey: fields.paymentKey, orderId: fields.orderId, amount: Number(fields.amount) }
 
   const known = payments.find(request.paymentKey)
-  if (known !== undefined) return settle(behaviour, known, request, now)
+  if (known !== undefined) return decide(behaviour, known, request, now)
 
   const checkout = strict ? null : madeUpCheckout(request)
   if (checkout === null) return refused('NOT_FOUND_PAYMENT_SESSION')
   const checkoutBreach = findBreach(checkout, checkoutFields)
   if (checkoutBreach !== null) return refused('INVALID_REQUEST', checkoutBreach)
   const begun = finishCheckout(checkout, now)
-  const { changed, answer } = settle(behaviour, begun, request, now)
+  const { changed, answer } = decide(behaviour, begun, request, now)
   return { changed: [begun, ...changed], answer }
 }
 
 /**
- * A key the sandbox did not issue stands for a checkout that was finished for exactly this order and amount, so that
- * the whole flow can be walked with curl alone. The beginning of the key chooses another course.
+ * A key the sandbox did not issue counts as a checkout that was finished for exactly this order and amount, so that the
+ * whole flow works with curl alone. Some prefixes of the key choose another outcome.
  */
 function madeUpCheckout(request: { paymentKey: string; orderId: string; amount: number }): Checkout | null {
   if (request.paymentKey.startsWith('missing_')) return null
   return { ...request, result: request.paymentKey.startsWith('decline_') ? 'decline' : 'approve' }
 }
 
-type Asked = { orderId: string; amount: number }
+type ConfirmRequest = { orderId: string; amount: number }
 
-function settle(behaviour: Behaviour, payment: Payment, request: Asked, now: Date): Outcome {
+function decide(behaviour: Behaviour, payment: Payment, request: ConfirmRequest, now: Date): Outcome {
   const statusRefusal = refusalOfStatus[payment.status]
   if (statusRefusal === 'NOT_FOUND_PAYMENT_SESSION') return refused(statusRefusal)
   if (payment.orderId !== request.orderId) return refused('FORBIDDEN_REQUEST')
-  // Toss blocks a differing amount for certain; with which code is not documented.
+  // Toss refuses a different amount; with which code is not documented.
   if (payment.amount !== request.amount) return refused(behaviour.amountMismatch)
   if (statusRefusal !== null) return refused(statusRefusal)
 

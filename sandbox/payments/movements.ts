@@ -1,5 +1,5 @@
-// The movements of money: one for each approval, one for each cancel, in the order of time. A payment that was approved
-// or cancelled is written once for each movement, so the last movement of a payment value is the one it stands for.
+// The movements of money: one for each approval, one for each cancel, in the order of time. A payment is written once
+// for each movement, so a payment value represents its last movement.
 
 import type { Payment } from './payments.ts'
 
@@ -12,7 +12,7 @@ export type Movement = {
   at: string
 }
 
-/** The movement that made the payment what it is, null while no money has moved. */
+/** The last movement of the payment, null while no money has moved. */
 export function movementOf(payment: Payment): Movement | null {
   const { paymentKey, orderId, approvedAt, lastTransactionKey } = payment
   const cancel = payment.cancels.at(-1)
@@ -52,7 +52,7 @@ export function createMovements() {
       const moved = { atMs: Date.parse(movement.at), movement, payment }
       byTransactionKey.set(movement.transactionKey, moved)
       const last = inOrder.at(-1)
-      // Behind all others, unless the machine's clock was set back.
+      // After all others, unless the machine's clock was set back.
       if (last === undefined || last.atMs <= moved.atMs) inOrder.push(moved)
       else inOrder.splice(lowerBound(moved.atMs + 1), 0, moved)
     },

@@ -1,6 +1,6 @@
-// The Payment object of the protocol (version 2022-11-16) for a payment of ours: every member present, null where
-// unused, Korean literals where Toss has them. A pure function of the payment: an idempotent replay renders the
-// stored payment again and must come out byte for byte the same, so nothing here may read a clock or an address.
+// The Payment object of the protocol (version 2022-11-16): every member present, null where unused, Korean literals
+// where Toss has them. A pure function of the payment: an idempotent replay renders the stored payment again and must
+// be the same byte for byte, so nothing here may read a clock or an address.
 
 import { type Answer, balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
 
@@ -55,7 +55,7 @@ export function paymentObject(payment: Payment) {
   }
 }
 
-/** .invalid never resolves: nobody is led to the real gateway with a key it did not issue. */
+/** .invalid never resolves: no link leads to the real gateway with a key it did not issue. */
 export function receiptUrl({ paymentKey }: Payment): string {
   return `https://sandbox.invalid/receipt/${encodeURIComponent(paymentKey)}`
 }

@@ -1,10 +1,10 @@
 // The payments in memory, and how one begins: a buyer opens the checkout and authenticates there, nothing is charged
-// yet. A payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing:
-// what it returns becomes true when the journal has it (state.ts), and `put` is called for old and new alike.
+// yet. A payment is an immutable value; a change is a new value with the same paymentKey. This file writes nothing: its
+// results take effect when they are in the journal (state.ts), which calls `put` for replayed and new values alike.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type ErrorAnswer, type ErrorCode, errorAnswer } from './errors.ts'
-import { integer, oneOf, optional } from './fields.ts'
+import { type ErrorAnswer, type ErrorCode, errorAnswer } from '../protocol/errors.ts'
+import { integer, oneOf, optional } from '../protocol/fields.ts'
 
 export type PaymentStatus = 'READY' | 'IN_PROGRESS' | 'DONE' | 'ABORTED' | 'EXPIRED' | 'CANCELED' | 'PARTIAL_CANCELED'
 
@@ -27,7 +27,7 @@ export type Payment = Readonly<{
   method: '카드' | null
   result: CheckoutResult
   status: PaymentStatus
-  /** When it expires unless the buyer or the shop goes on; null once that is decided. */
+  /** When it expires unless the buyer or the shop continues; null once it cannot expire any more. */
   sessionEndsAtMs: number | null
   requestedAt: string
   approvedAt: string | null
@@ -39,11 +39,11 @@ export type Payment = Readonly<{
 
 export type Answer = { status: number; payment: Payment } | { status: number; rows: object[] } | ErrorAnswer
 
-/** What a request comes to: its answer, and the payment values it produced, oldest first. */
+/** The result of a request: its answer, and the payment values it produced, oldest first. */
 export type Outcome = {
   changed: Payment[]
   answer: Answer
-  /** The answer never leaves, as with the fault hang-after. */
+  /** The answer is never sent, as with the fault hang-after. */
   silent?: boolean
 }
 
@@ -51,7 +51,7 @@ export function refused(code: ErrorCode, message?: string): Outcome {
   return { changed: [], answer: errorAnswer(code, message) }
 }
 
-/** What the checkout leaves behind, and what the card company will say at confirm. */
+/** The status after the checkout, and the card company's answer at confirm. */
 export const checkoutResults = {
   approve: { status: 'IN_PROGRESS', refusal: null, silent: false },
   decline: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_COMPANY', silent: false },
@@ -141,7 +141,7 @@ export type Payments = ReturnType<typeof createPayments>
 export function createPayments() {
   const byPaymentKey = new Map<string, Payment>()
   const latestPaymentKeyOfOrder = new Map<string, string>()
-  // A status always lasts equally long, so that what was put first ends first.
+  // Sessions of a status last equally long, so the first one put ends first.
   const sessions = { READY: new Map<string, Payment>(), IN_PROGRESS: new Map<string, Payment>() }
   return {
     put(payment: Payment): void {
@@ -186,7 +186,7 @@ export function koreanLocalTime(atMs: number): string {
   return `${new Date(atMs + 9 * 3600_000).toISOString().slice(0, 23)}000`
 }
 
-/** 32 upper-case hex digits. randomUUID draws from a pool, randomBytes asks the kernel each time. */
+/** 32 upper-case hex digits. randomUUID draws from a pool, randomBytes calls the kernel each time. */
 export function newTransactionKey(): string {
   return randomUUID().replaceAll('-', '').toUpperCase()
 }
@@ -198,7 +198,7 @@ function issuePaymentKey(requestedAt: string): string {
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Bytes past the last multiple of 62 are thrown away: each character has the same probability. */
+/** Bytes past the last multiple of 62 are dropped: each character has the same probability. */
 export function randomAlphanumeric(length: number): string {
   let text = ''
   while (text.length < length) {

@@ -1,8 +1,8 @@
-// GET /v1/transactions: what a shop reconciles its books with. One row for each approval and each cancel, filtered on
-// the time of the movement, in its order; a page begins behind the transactionKey the last one ended with.
+// GET /v1/transactions: the list a shop reconciles its books with. One row for each approval and each cancel, filtered
+// and ordered by the time of the movement; a page begins after the last transactionKey of the one before.
 
 import type { Behaviour } from '../faults/behaviour.ts'
-import type { ErrorCode } from './errors.ts'
+import type { ErrorCode } from '../protocol/errors.ts'
 import type { Moved, Movements } from './movements.ts'
 import { receiptUrl } from './payment-object.ts'
 import { merchantId, type Outcome, refused } from './payments.ts'

@@ -1,5 +1,5 @@
-// The webhooks in memory: which changes of a payment are notified, what became of each notification and what comes
-// next. Like payments.ts it writes nothing: announcements and progress become true when the journal has them.
+// The webhooks in memory: which changes of a payment are notified, how far each notification is and what comes next.
+// Like payments.ts it writes nothing: announcements and progress take effect when they are in the journal.
 
 import type { Behaviour } from '../faults/behaviour.ts'
 import type { Faults, WebhookFaultKind } from '../faults/faults.ts'
@@ -14,7 +14,7 @@ export type Announcement = {
   fault?: WebhookFaultKind
 }
 
-/** `status` is the HTTP status, null when there was no answer; `error` then says why. */
+/** `status` is the HTTP status, null when there was no answer; `error` is the reason then. */
 export type Attempt = {
   transmissionId: string
   retriedCount: number
@@ -50,7 +50,7 @@ const isNotified = {
   PARTIAL_CANCELED: true,
 } as const satisfies Record<PaymentStatus, boolean>
 
-/** How long a webhook that is to come out of order waits for one that overtakes it. */
+/** How long a webhook that is to be reordered waits for one that overtakes it. */
 const reorderLimitMs = 1000
 
 /** After 1, 4, 16, 64, 256, 1024 and 4096 minutes. */
@@ -65,7 +65,7 @@ export function announcePayment({ paymentKey, status }: Payment, nowMs: number):
   return isNotified[status] ? { id: newTransmissionId(), paymentKey, atMs: nowMs, dueAtMs: nowMs } : null
 }
 
-/** What is to be sent because of these changes, and which fault strikes it. */
+/** The notifications of these changes, each with its fault. */
 export function announceChanges(
   changed: readonly Payment[],
   before: (paymentKey: string) => Payment | undefined,
@@ -84,10 +84,10 @@ export function announceChanges(
   })
 }
 
-/** What follows from a scheduled attempt: the end, or the next one. */
+/** After a scheduled attempt: the end, or the next attempt. */
 export function judgeAttempts(delivery: Delivery, attempts: Attempt[], behaviour: Behaviour, nowMs: number): Progress {
   const { id, retriedCount } = delivery
-  // It may have been delivered by hand while this attempt was under way.
+  // It may have been resent and delivered while this attempt was under way.
   if (delivery.state === 'delivered' || attempts.some((attempt) => isReceived(attempt, behaviour))) {
     return { id, attempts, state: 'delivered', retriedCount, dueAtMs: nowMs }
   }
@@ -96,7 +96,7 @@ export function judgeAttempts(delivery: Delivery, attempts: Attempt[], behaviour
   return { id, attempts, state: 'pending', retriedCount: retriedCount + 1, dueAtMs: nowMs + delayMs }
 }
 
-/** An attempt made by hand can only help: its failure changes neither the end nor what is scheduled. */
+/** The failure of a resend changes neither the state nor the schedule. */
 export function judgeResend(delivery: Delivery, attempt: Attempt, behaviour: Behaviour): Progress {
   const { id, retriedCount, dueAtMs } = delivery
   const state = isReceived(attempt, behaviour) ? 'delivered' : delivery.state

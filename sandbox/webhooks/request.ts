@@ -1,12 +1,12 @@
-// One attempt to deliver a webhook: where it may go, what is sent, and what came back. Redirects are not followed, and
-// only loopback addresses are accepted: the sandbox must never talk to somebody who did not ask for it.
+// One attempt to deliver a webhook: the allowed addresses, the request, and the result. Redirects are not followed, and
+// only loopback addresses are accepted: the sandbox must never send requests to another machine.
 
 import { type Dispatcher, request } from 'undici'
 import { paymentObject } from '../payments/payment-object.ts'
 import { koreanLocalTime, koreanTime } from '../payments/payments.ts'
 import type { Attempt, Delivery } from './deliveries.ts'
 
-/** Says what is wrong with the URL, or null. */
+/** Returns what is wrong with the URL, or null. */
 export function webhookUrlProblem(url: unknown): string | null {
   const { protocol = '', hostname = '' } = (typeof url === 'string' && URL.parse(url)) || {}
   if (protocol !== 'http:' && protocol !== 'https:') return 'The webhook URL: expected an absolute http or https URL.'
@@ -16,7 +16,7 @@ export function webhookUrlProblem(url: unknown): string | null {
 
 export type Transmission = { url: string; transmissionId: string; retriedCount: number; at: Date; timeoutMs: number }
 
-/** Never throws. Only the status counts; a body is thrown away. */
+/** Never throws. Only the status counts; the body is dropped. */
 export async function postWebhook(agent: Dispatcher, { payment, atMs }: Delivery, to: Transmission): Promise<Attempt> {
   const { transmissionId, retriedCount, at } = to
   const attempt = { transmissionId, retriedCount, atMs: at.getTime() }

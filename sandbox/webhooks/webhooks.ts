@@ -1,6 +1,6 @@
-// Delivers webhooks: when each attempt is due, and how many are under way. Nothing here is waited for by a request. A
-// delivery that was under way when the sandbox stopped is made again after the next start: at least once, never lost.
-// While no URL is registered, nothing is announced, and what was announced before waits.
+// Delivers webhooks: when each attempt is due, and how many are under way. No request waits for a delivery. One that
+// was under way when the sandbox stopped is repeated after the next start: at least once, never lost. While no URL is
+// registered, nothing is announced, and earlier announcements wait.
 
 import { Agent } from 'undici'
 import type { Clock } from '../clock.ts'
@@ -13,13 +13,13 @@ export type WebhookNeeds = {
   behaviour: Behaviour
   url: string | null
   timeoutMs: number
-  /** Writes down how an attempt ended. */
+  /** Records how an attempt ended. */
   note(progress: Progress): void
 }
 
-/** Few: they share the event loop with the answers. A backlog drains when it is quiet. */
+/** Few: they share the event loop with the answers. */
 const maxUnderWay = 8
-/** Node's timers end at 2^31 ms; what is due later is looked at again then. */
+/** The limit of Node's timers; a later delivery is rescheduled then. */
 const longestTimerMs = 2 ** 31 - 1
 
 export type Webhooks = ReturnType<typeof createWebhooks>
@@ -28,7 +28,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
   const agent = new Agent({ connections: maxUnderWay, pipelining: 1, keepAliveTimeout: 4000 })
   const timers = new Map<Delivery, NodeJS.Timeout>()
   const ready = new Set<Delivery>()
-  /** Those that wait to be overtaken; they have a timer too. */
+  /** Deliveries that wait to be overtaken; they have a timer too. */
   const heldBack = new Set<Delivery>()
   let underWay = 0
   let closed = false
@@ -52,7 +52,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
     for (const delivery of ready) {
       if (closed || url === null || underWay >= maxUnderWay) return
       ready.delete(delivery)
-      // Delivered by hand in the meantime.
+      // It may have been resent and delivered in the meantime.
       if (delivery.state === 'pending') send(delivery, url)
     }
   }
@@ -77,7 +77,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
     return postWebhook(agent, delivery, { url: to, transmissionId, retriedCount, at: clock.now(), timeoutMs })
   }
 
-  /** A full disk must not end the process the sandbox is a part of: the delivery rests until the next start. */
+  /** A full disk must not end the process that the sandbox is a part of: the delivery waits for the next start. */
   function noteSafely(progress: Progress): boolean {
     try {
       note(progress)
@@ -88,7 +88,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
     }
   }
 
-  /** One that was to come out of order has been overtaken now. */
+  /** Reordered deliveries that have been overtaken now. */
   function releaseHeldBefore({ sequence }: Delivery): void {
     for (const held of heldBack) {
       if (held.sequence >= sequence) continue
@@ -104,18 +104,18 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
       sendReady()
     },
     schedule,
-    /** The clock was advanced: what waits may be due. */
+    /** The clock was advanced: waiting deliveries may be due. */
     wake(): void {
       for (const delivery of [...timers.keys()]) schedule(delivery)
     },
-    /** Once more, at once, whatever its state; the schedule stays. */
+    /** At once, whatever its state; the schedule stays. */
     async resend(delivery: Delivery, to: string): Promise<void> {
       const { id, attempts } = delivery
       const transmissionId = behaviour.transmissionIdOnRetry === 'new' ? newTransmissionId() : id
       const made = await attempt(delivery, to, transmissionId, attempts.length)
       if (closed) return
       noteSafely(judgeResend(delivery, made, behaviour))
-      // Takes the timer away; a pending one has its own, or is under way.
+      // Removes its timer; a pending one has its own, or is under way.
       if (delivery.state === 'delivered') schedule(delivery)
     },
     close(): Promise<void> {

@@ -1,6 +1,6 @@
 // Which Host headers an internal listener accepts. Another site can point its name at this machine (DNS rebinding): its pages
 // then have the same origin as this listener, and their requests carry that name. Addresses and localhost cannot be such a
-// name; every other name has to be configured.
+// name; every other name has to be configured. sandbox/ and examples/ have copies of the check: they import nothing of src/.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { type Refusal, refuseFields } from '../core/errors.ts'

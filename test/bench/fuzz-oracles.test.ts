@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { frame } from '../../fuzz/cases/framing.ts'
 import type { ListenerName } from '../../fuzz/cases/routes.ts'
-import { shrink } from '../../fuzz/cases/shrink.ts'
 import { type Answer, readAnswers } from '../../fuzz/trial/answers.ts'
+import { frame } from '../../fuzz/trial/framing.ts'
 import * as oracles from '../../fuzz/trial/oracles.ts'
+import { shrink } from '../../fuzz/trial/shrink.ts'
 import { watchService } from '../../fuzz/watch.ts'
 import type { RunningService } from '../../harness/processes.ts'
 import { rawFailure, securityHeaders } from '../../src/http/envelope.ts'
@@ -57,7 +57,7 @@ describe('answers', () => {
       answerOf(200, { ...good, code: 'VAL001' }),
     ],
     'nothing is a bug of ours': [answerOf(500, { ...refused, code: 'INT001' })],
-    'a refusal tells nothing of the inside': [
+    'a refusal has no internal details': [
       'Cannot read properties of undefined',
       'x\n    at handle (/home/me/src/a.ts:1:2)',
       'duplicate key value violates unique constraint',
@@ -65,11 +65,11 @@ describe('answers', () => {
       'Unexpected token in JSON at position 1',
       'FST_ERR_NOT_FOUND',
     ].map((message) => answerOf(404, { ...refused, message })),
-    'no secret is told': [
+    'no answer has a secret': [
       answerOf(404, { ...refused, metadata: { key: 'a salt-and-pepper b' } }),
       answerOf(200, good, { 'x-key': 'salt-and-pepper' }),
     ],
-    'who is to come again is told when': [answerOf(503, { ...refused, code: 'SVC001' })],
+    'a 503 has Retry-After': [answerOf(503, { ...refused, code: 'SVC001' })],
   }
 
   test('there is something bad for every oracle', () => {
@@ -224,7 +224,7 @@ describe('the log, the process and its end', () => {
     service.gone = true
     await sleep(0)
     watch.stop()
-    assert.deepEqual(found, ['nothing is said beside the log', 'nothing unexpected is logged', 'the process lives'])
+    assert.deepEqual(found, ['nothing is printed besides the log', 'nothing unexpected is logged', 'the process lives'])
     assert.deepEqual(Object.fromEntries(watch.lines.byMessage), { '30 ready': 1, '60 a bug outside of any request': 1 })
   })
 })

@@ -2,7 +2,7 @@
 // command line takes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readOptions, WrongArguments } from '../../bench/options.ts'
+import { readOptions } from '../../bench/options.ts'
 import { draw } from '../../bench/report/plot.ts'
 import { createProgress } from '../../bench/report/progress.ts'
 import { spreadOf } from '../../bench/report/spread.ts'
@@ -12,6 +12,7 @@ import type { Results } from '../../bench/workloads/results.ts'
 import { type Measurement, summarise } from '../../bench/workloads/summary.ts'
 import { tablesOf } from '../../bench/workloads/tables.ts'
 import { judge } from '../../bench/workloads/targets.ts'
+import { WrongArguments } from '../../harness/options.ts'
 
 const words = ['workloads', 'soak']
 
@@ -175,14 +176,14 @@ test('without arguments everything is measured', () => {
   assert.equal(options.workloads.length, 9)
   assert.deepEqual(
     { ...options, workloads: [] },
-    { word: 'workloads', seconds: 3, rounds: 3, connections: [1, 64, 256], workloads: [], pgbench: true },
+    { measurement: 'workloads', seconds: 3, rounds: 3, connections: [1, 64, 256], workloads: [], pgbench: true },
   )
 })
 
 test('words, lists and switches are read', () => {
   const args = ['soak', '--connections', '64, 1,64', '--workloads', 'spend on one customer,balance', '--no-pgbench']
-  const { word, connections, workloads, pgbench } = readOptions(args, words)
-  assert.deepEqual({ word, connections, pgbench }, { word: 'soak', connections: [64, 1], pgbench: false })
+  const { measurement, connections, workloads, pgbench } = readOptions(args, words)
+  assert.deepEqual({ measurement, connections, pgbench }, { measurement: 'soak', connections: [64, 1], pgbench: false })
   assert.deepEqual(workloads, ['spend on one customer', 'balance'])
 })
 

@@ -11,10 +11,10 @@ const seed = 20_26
 const minutes = 0.25
 
 test('whatever is killed, lost and told wrong at once, nothing is lost, counted twice or left open', async (t) => {
-  const said: string[] = []
-  const say = (line: string) => said.push(line)
-  const report = await runCampaign({ seed, minutes, keep: false, say, stopped: t.signal })
-  assert.equal(report.verdict, 'PASSED', `${said.join('\n')}\n${renderReport(report)}`)
+  const lines: string[] = []
+  const logLine = (line: string) => lines.push(line)
+  const report = await runCampaign({ seed, minutes, keep: false, logLine, stopped: t.signal })
+  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(report)}`)
   const { figures } = report
   t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)
 })

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { caseOf } from '../../fuzz/cases/cases.ts'
-import { frame } from '../../fuzz/cases/framing.ts'
 import { rightRequest, routesWithoutSample, toBytes } from '../../fuzz/cases/requests.ts'
 import { routes } from '../../fuzz/cases/routes.ts'
 import { fillIn, standIns, type Values } from '../../fuzz/cases/stand-ins.ts'
 import { renderReport } from '../../fuzz/report.ts'
 import { runFuzz } from '../../fuzz/run.ts'
 import { escaped } from '../../fuzz/trial/findings.ts'
+import { frame } from '../../fuzz/trial/framing.ts'
 import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
 import { createRandom } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
@@ -19,10 +19,10 @@ const seed = 2_026
 const minutes = 8 / 60
 
 test('whatever arrives at its ports, the service answers in its envelope, keeps its secrets and goes on', async (t) => {
-  const said: string[] = []
-  const say = (line: string) => said.push(line)
-  const report = await runFuzz({ seed, minutes, connections: 16, say, stopped: t.signal })
-  const text = `${said.join('\n')}\n${renderReport(report)}`
+  const lines: string[] = []
+  const logLine = (line: string) => lines.push(line)
+  const report = await runFuzz({ seed, minutes, connections: 16, logLine, stopped: t.signal })
+  const text = `${lines.join('\n')}\n${renderReport(report)}`
   assert.deepEqual(report.findings, [], text)
   // That nothing was found means something only if much was tried.
   const codes = ['SUCCESS', 'INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL002', 'VAL003', 'VAL004', 'NOT000']

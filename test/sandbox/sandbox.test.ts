@@ -2,7 +2,7 @@
 // for the buyer.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { errorCodes } from '../../sandbox/payments/errors.ts'
+import { errorCodes } from '../../sandbox/protocol/errors.ts'
 import { assertRefused, basic, call, type Json, secretKey, shop, start } from '../support/gateway/sandbox-shop.ts'
 
 const documentedCodes = {

@@ -32,7 +32,10 @@ describe('an outcome that is not known', () => {
     const orderId = await shop.buy('STANDARD')
     const back = await shop.pay(orderId, 'hang')
     const first = await shop.get(back)
-    assert.ok(first.text.includes('We are finding out') && first.text.includes('do not pay again'), first.text)
+    assert.ok(
+      first.text.includes('We are checking your payment') && first.text.includes('do not pay again'),
+      first.text,
+    )
     saysNothingDefinite(first.text)
     assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Being checked/)
 
@@ -70,15 +73,15 @@ describe('an outcome that is not known', () => {
     const home = await shop.get('/')
     assert.deepEqual([home.status, home.text.includes(texts.en.errors.UNREACHABLE)], [503, true])
     const success = await shop.get(back)
-    assert.ok(success.text.includes('We are finding out'), success.text)
+    assert.ok(success.text.includes('We are checking your payment'), success.text)
     saysNothingDefinite(success.text)
     assert.ok((await shop.get('/orders')).text.includes('Being checked'))
-    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are finding out'))
+    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
     const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
     assert.equal(buying.status, 503)
 
     await shop.restart()
-    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are finding out'))
+    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
     assert.ok((await shop.get(back)).text.includes('1 credit added.'))
   })
 })
@@ -182,7 +185,7 @@ test('every code of the service has a sentence, in both languages', async () => 
       const { status, text } = await shop.get('/', { 'accept-language': language })
       assert.deepEqual([status, text.includes(texts[language].errors[code])], [503, true], code)
     }
-    const expected = code === 'NOT000' ? 'The order is not known any more' : 'We are finding out'
+    const expected = code === 'NOT000' ? 'The order is not known any more' : 'We are checking your payment'
     const success = await shop.get(back)
     assert.ok(success.text.includes(expected), `${code}: ${success.text}`)
     saysNothingDefinite(success.text)

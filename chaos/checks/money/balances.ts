@@ -1,5 +1,5 @@
-// Credits as the customers saw them. A balance read lies between what must have happened by then and what may have; the
-// last one is exact: granted, less what was rolled back, refunded, spent and set aside, all from the campaign's own record.
+// Credits as the customers read them. A balance lies between what must have happened by then and what may have; the
+// last one is exact: granted, less what was rolled back, refunded, spent and held, all from the campaign's own record.
 import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
 import { listOutgoings, never, type Outgoing, type Span, spanOf, takenBetween } from './outgoings.ts'
 
@@ -17,17 +17,17 @@ export function checkBalances(evidence: Evidence): Check[] {
       title: 'the last balances are exact, by the record of the clients',
       violations: lastReads(evidence, kept, outgoings),
     },
-    { id: 'X-1', title: 'no credits were given back and spent as well', violations: spentAsWell(kept, outgoings) },
+    { id: 'X-1', title: 'no refunded credits were spent as well', violations: spentAsWell(kept, outgoings) },
   ]
 }
 
-/** When something may have begun to count at the earliest, and when it counted for certain. */
+/** When an order's credits were granted and taken back. */
 type Times = { order: BookedOrder; granted: Span; cancelled: Span; refundedFromMs: number }
 
-function timesOf({ callsOf, deeds, orders }: Evidence): Times[] {
+function timesOf({ callsOf, reversals, orders }: Evidence): Times[] {
   const confirms = Map.groupBy(callsOf.confirm, ({ request }) => request.orderId)
   const cancels = Map.groupBy(callsOf.cancel, ({ request }) => request.orderId)
-  const byOrder = Map.groupBy(deeds, ({ orderId }) => orderId)
+  const byOrder = Map.groupBy(reversals, ({ orderId }) => orderId)
   return [...orders.values()].filter(wasConfirmed).map((order) => {
     const refunds = (byOrder.get(order.orderId) ?? []).map(({ invokedAtMs }) => invokedAtMs)
     return {
@@ -69,11 +69,11 @@ const keptOf: Record<BookedOrder['status'], (order: BookedOrder) => number> = {
   FAILED: () => 0,
   CONFIRMED: ({ credits }) => credits,
   CANCELLED: () => 0,
-  // What could not be taken back any more.
+  // What was already spent.
   REFUNDED: ({ refundShortfall }) => refundShortfall ?? 0,
 }
 
-/** What the orders of each customer are worth, by the status each was last read with over HTTP, not by the books. */
+/** The credits of each customer's orders, by the status that was last read over HTTP, not by the books. */
 function keptCredits({ callsOf, orders, shop }: Evidence): number[] {
   const lastStatus = new Map<string, string>()
   for (const { request, outcome } of callsOf.status) {
@@ -104,10 +104,10 @@ function takenInTheEnd(outgoings: Outgoings, customer: number): number {
   return (outgoings.get(customer) ?? []).reduce((sum, outgoing) => sum + outgoing.finally, 0)
 }
 
-/** A cancelled order is worth nothing, a refunded one what had been spent of it: more than the orders are worth is gone. */
+/** A cancelled order counts nothing, a refunded one what had been spent of it: more must not be taken. */
 function spentAsWell(kept: number[], outgoings: Outgoings): string[] {
   return kept.flatMap((credits, customer) => {
     const taken = takenInTheEnd(outgoings, customer)
-    return taken <= credits ? [] : [`customer ${customer}: ${taken} spent or set aside of ${credits}`]
+    return taken <= credits ? [] : [`customer ${customer}: ${taken} spent or held of ${credits}`]
   })
 }

@@ -1,15 +1,15 @@
-// What the books say at the end of what the sibling services did, and of the events that tell of it all.
+// Reads the books at the end: the references of sibling services, holds, events, and the course of each balance.
 import type { HoldState } from '../../../src/credits/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 
-/** What a reference was used for, once. */
+/** The use of a reference. */
 export type BookedUse = {
   customerId: string
   reference: string
   kind: 'SPEND' | 'HOLD'
   credits: number
-  /** Available after it: what the answer tells. */
+  /** Available after it, as in the answer. */
   balance: number
   serviceId: string | null
   holdId: string | null
@@ -37,13 +37,13 @@ export type BookedHold = {
   state: HoldState
   captured: number | null
   expiresAt: Date
-  /** ACTIVE, and past its time. */
+  /** ACTIVE past its expiry. */
   isOverdue: boolean
   /** How many entries begin it, and how many end it. */
   openings: number
   endings: number
   end: { kind: string; delta: number; heldDelta: number; balance: number; serviceId: string | null } | null
-  /** Ended by the clock, so much before its time. */
+  /** How much too early it expired. */
   earlyMs: number | null
 }
 
@@ -83,7 +83,7 @@ export async function readEvents(books: Books): Promise<BookedEvent[]> {
   )
 }
 
-export type ToldOrder = {
+export type OrderWithEvents = {
   orderId: string
   /** Null when there is no such order. */
   status: OrderStatus | null
@@ -91,26 +91,26 @@ export type ToldOrder = {
   events: { type: string; data: Record<string, unknown> }[]
 }
 
-/** Each order with the events that tell of it, in one look: the clock goes on failing orders that nobody has paid. */
-export async function readToldOrders(books: Books): Promise<ToldOrder[]> {
-  return books.query<ToldOrder>(
-    `with told as (
+/** Each order with its events, in one statement: unpaid orders still expire. */
+export async function readOrdersWithEvents(books: Books): Promise<OrderWithEvents[]> {
+  return books.query<OrderWithEvents>(
+    `with by_order as (
       select data ->> 'orderId' as order_id,
         jsonb_agg(jsonb_build_object('type', type, 'data', data::jsonb || jsonb_build_object('customerId', customer_id))
           order by customer_id, event_number) as events
       from events where type like 'order.%' group by data ->> 'orderId'
     )
-    select order_id as "orderId", o.status, coalesce(told.events, '[]') as events,
+    select order_id as "orderId", o.status, coalesce(by_order.events, '[]') as events,
       jsonb_build_object('customerId', o.customer_id, 'orderId', order_id, 'packageType', o.package_type,
         'amount', o.amount, 'credits', o.credits) as order
-    from orders o full join told using (order_id)`,
+    from orders o full join by_order using (order_id)`,
   )
 }
 
-/** The account after an entry; `at` is on the clock on the wall. */
+/** The account after an entry; `at` is wall clock. */
 export type Step = { entryNumber: number; available: number; at: number }
 
-/** What each customer could spend after each entry, in their order, by customerId. */
+/** The available credits after each entry, in order, by customerId. */
 export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
   const rows = await books.query<Step & { customerId: string }>(
     `select customer_id as "customerId", entry_number::float8 as "entryNumber",

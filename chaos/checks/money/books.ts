@@ -1,18 +1,17 @@
-// The books by themselves: what the watch has seen on the way, a last look, and that no entry of the ledger has changed
-// since it was first seen.
+// The books by themselves: the snapshots of the watch, the audit at the end, and that no ledger entry has changed since
+// it was first read.
 
-import type { Watch } from '../../faults/watch.ts'
 import { runCommand } from '../../load/commands.ts'
 import type { Books } from '../../world/postgres.ts'
 import type { World } from '../../world/world.ts'
 import type { Check } from '../evidence.ts'
+import type { Watch } from './watch.ts'
 
 export async function checkBooks(world: World, watch: Watch): Promise<Check[]> {
   const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…17', title, violations }))
   return [...watched, await auditByCommand(world), await appendOnly(world.books, watch)]
 }
 
-/** The last word is the operator's own command. */
 async function auditByCommand(world: World): Promise<Check> {
   const { code, stdout, stderr } = await runCommand(world, ['audit', '--json'])
   const violations = code === 0 ? [] : [`it ended with ${code}: ${stdout.slice(0, 2_000)}${stderr.slice(0, 2_000)}`]
@@ -27,7 +26,7 @@ async function appendOnly(books: Books, { digests }: Watch): Promise<Check> {
   const changed = [...digests].filter(([entry, digest]) => now.get(entry) !== digest)
   return {
     id: 'I-15',
-    title: 'no entry of the ledger has changed since it was first seen',
+    title: 'no ledger entry has changed since it was first read',
     violations: changed.map(([entry]) => `${entry} ${now.has(entry) ? 'has changed' : 'is gone'}`),
   }
 }

@@ -1,4 +1,4 @@
-// The oracle: the gateway's own journal of every movement of money, held against our books to the won.
+// The gateway's own journal of every movement of money, compared with our books to the won.
 import type { Movement } from '../../../sandbox/payments/movements.ts'
 import type { BookedOrder, Check, Evidence } from '../evidence.ts'
 
@@ -11,7 +11,7 @@ export function checkGateway(evidence: Evidence): Check[] {
     },
     {
       id: 'I-18',
-      title: 'what the gateway has kept is what our confirmed orders cost, to the won',
+      title: 'the gateway has kept the price of our confirmed orders, to the won',
       violations: kept(evidence),
     },
     {
@@ -19,7 +19,7 @@ export function checkGateway(evidence: Evidence): Check[] {
       title: 'every captured payment is of an order of ours, for its amount',
       violations: captures(evidence),
     },
-    { id: 'F-6', title: 'what somebody took back in part is there for a person to see', violations: unseen(evidence) },
+    { id: 'F-6', title: 'every partial cancel at the gateway has an open discrepancy', violations: unseen(evidence) },
   ]
 }
 
@@ -33,13 +33,13 @@ function twice({ movements }: Evidence): string[] {
     const [taken, given] = [sum(ofPayment, 'capture'), sum(ofPayment, 'cancel')]
     return captured === 1 && given <= taken
       ? []
-      : [`${paymentKey}: captured ${captured} times, ${taken} taken, ${given} given back`]
+      : [`${paymentKey}: captured ${captured} times, ${taken} captured, ${given} refunded`]
   })
 }
 
-/** What was given back of an order by hand, and may have been: at most one such cancel is made for an order. */
-function partOf({ deeds }: Evidence, orderId: string): number | undefined {
-  return deeds.find((deed) => deed.kind === 'partial cancel' && deed.orderId === orderId)?.amount
+/** The partial cancel of an order, which may have happened: there is at most one for an order. */
+function partOf({ reversals }: Evidence, orderId: string): number | undefined {
+  return reversals.find((reversal) => reversal.kind === 'partial cancel' && reversal.orderId === orderId)?.amount
 }
 
 function kept(evidence: Evidence): string[] {
@@ -59,7 +59,7 @@ function kept(evidence: Evidence): string[] {
   return violations
 }
 
-/** The price of a confirmed order, less what the journal shows as given back by hand. */
+/** The price of a confirmed order, less what the journal has as partially cancelled. */
 function expectedOf(evidence: Evidence, byOrder: Map<string, Movement[]>, order: BookedOrder): number {
   if (order.status !== 'CONFIRMED') return 0
   const part = partOf(evidence, order.orderId)
@@ -84,7 +84,7 @@ function captures({ movements, orders }: Evidence): string[] {
   })
 }
 
-/** A discrepancy is open for each confirmed order that the gateway does not keep the whole price of. */
+/** Confirmed orders whose price the gateway has not kept in full, without an open discrepancy. */
 function unseen(evidence: Evidence): string[] {
   const seen = new Set(evidence.discrepancies.map(({ orderId, subject }) => orderId ?? subject))
   const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)

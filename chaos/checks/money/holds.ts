@@ -1,5 +1,5 @@
-// Each hold from its opening to its end: it ended once at most, by whoever was told so or by the clock, with the entry
-// that fits; and whoever came too late was told what had become of it.
+// Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the
+// matching ledger entry; and a request that came too late was answered with how the hold had ended.
 import type { HoldState } from '../../../src/credits/holds.sql.ts'
 import type { Call, Data, EndRequest } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
@@ -20,18 +20,18 @@ export function checkHolds(evidence: Evidence): Check[] {
   return [
     {
       id: 'H-6',
-      title: 'every acknowledged capture and release is in the ledger once, as it was told each time',
+      title: 'every acknowledged capture and release is in the ledger once, as in each answer',
       violations: each((hold, call) => acknowledged(evidence, hold, call)),
     },
     { id: 'H-7', title: 'a capture or release is refused for a reason that is true', violations: each(refused) },
     {
       id: 'H-6',
-      title: 'every hold ended once at most, by somebody who asked for it or by the clock',
+      title: 'every hold ended at most once, by a request or by expiry',
       violations: ends(all, calls),
     },
     {
       id: 'H-8',
-      title: 'no hold is past its time, and none expired before it',
+      title: 'no hold is active past its expiry, and none expired before it',
       violations: all.flatMap(({ holdId, isOverdue, earlyMs, expiresAt }) => {
         if (isOverdue) return [`${holdId} is ACTIVE, and was to expire at ${expiresAt.toISOString()}`]
         return earlyMs === null ? [] : [`${holdId} expired ${Math.round(earlyMs)} ms before its time`]
@@ -40,7 +40,7 @@ export function checkHolds(evidence: Evidence): Check[] {
   ]
 }
 
-/** What was asked for: so many credits captured, 0 for a release. */
+/** The requested credits of a capture, 0 for a release. */
 export function wantedOf(request: EndRequest, { credits }: { credits: number }): number {
   return request.op === 'release' ? 0 : (request.credits ?? credits)
 }
@@ -56,10 +56,12 @@ function acknowledged({ shop }: Evidence, hold: BookedHold, { request, outcome }
   const wanted = wantedOf(request, hold)
   const { holdId, captured, released, balance } = outcome.data as Data
   const service = shop.siblings[request.sibling]?.serviceId
-  const told = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance, service].join(' ')
+  const answered = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance, service].join(' ')
   const { state, credits, end } = hold
   const inBooks = [hold.holdId, state, wanted, credits - wanted, end?.balance, end?.serviceId].join(' ')
-  return told === inBooks && (hold.captured ?? 0) === wanted ? null : `was told ${told}, booked ${inBooks}`
+  return answered === inBooks && (hold.captured ?? 0) === wanted
+    ? null
+    : `was answered with ${answered}, booked ${inBooks}`
 }
 
 function refused(hold: BookedHold, { request, outcome }: EndCall): string | null {
@@ -68,11 +70,11 @@ function refused(hold: BookedHold, { request, outcome }: EndCall): string | null
   if (code !== 'VAL003') return `was refused with ${code} ${message}`
   const [{ field = '', rule = '' } = {}] = (metadata?.fields ?? []) as { field?: string; rule?: string }[]
   const wanted = wantedOf(request, hold)
-  if (wanted > hold.credits) return field === 'credits' ? null : `asked for ${wanted}, refused because of ${field}`
-  const told = /^the hold is ([A-Z]+)(?:, (\d+) of (\d+))?$/.exec(rule)?.slice(1).join(' ').trim()
+  if (wanted > hold.credits) return field === 'credits' ? null : `requested ${wanted}, refused because of ${field}`
+  const answered = /^the hold is ([A-Z]+)(?:, (\d+) of (\d+))?$/.exec(rule)?.slice(1).join(' ').trim()
   const { state, captured, credits } = hold
   const booked = state === 'CAPTURED' ? `${state} ${captured} ${credits}` : state
-  if (told !== booked) return `was told "${rule}", booked ${booked}`
+  if (answered !== booked) return `was answered with "${rule}", booked ${booked}`
   const isSame = wanted === 0 ? state === 'RELEASED' : state === 'CAPTURED' && captured === wanted
   return isSame ? `was refused although that is how it ended` : null
 }
@@ -89,7 +91,7 @@ function ends(holds: BookedHold[], calls: EndCall[]): string[] {
     }
     const mayHave = ({ request, outcome }: Call<EndRequest>) =>
       outcome.kind !== 'fail' && wantedOf(request, hold) === (captured ?? 0)
-    const isAsked = isActive || state === 'EXPIRED' || (byHold.get(holdId) as Call<EndRequest>[])?.some(mayHave)
-    return isAsked ? [] : [`${holdId} is ${state}, ${captured} of ${credits}: nobody asked for that with effect`]
+    const isRequested = isActive || state === 'EXPIRED' || (byHold.get(holdId) as Call<EndRequest>[])?.some(mayHave)
+    return isRequested ? [] : [`${holdId} is ${state}, ${captured} of ${credits}: no request can have caused that`]
   })
 }

@@ -1,9 +1,9 @@
-// The life of each order as the clients saw it: every answer that tells its state is a look at it somewhere between
-// request and answer, and what is seen later can be reached from what was seen before. Then confirms and cancels one by
-// one: what was acknowledged is true, what was refused had no effect, nothing happened that nobody asked for.
+// The states of each order as the clients saw them: an answer with a state is a read at some moment between request and
+// answer, and a later state has to be reachable from an earlier one. Then confirms and cancels one by one: what was
+// acknowledged is true, what was refused had no effect, and nothing happened without a request.
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
-import { type DeskCall, dataOf } from '../../desk/console.ts'
 import type { Call } from '../../history.ts'
+import { type ConsoleCall, dataOf } from '../../operators/console-client.ts'
 import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
 
 type Confirm = Evidence['callsOf']['confirm'][number]
@@ -12,16 +12,20 @@ type Cancel = Evidence['callsOf']['cancel'][number]
 export function checkOrders(evidence: Evidence): Check[] {
   const { callsOf } = evidence
   return [
-    { id: 'I-24', title: 'nobody saw an order go back, or where it cannot go', violations: backwards(evidence) },
+    {
+      id: 'I-24',
+      title: 'no order was seen to go back, or to a state it cannot reach',
+      violations: backwards(evidence),
+    },
     {
       id: 'I-22',
-      title: 'every acknowledged confirm is true: granted once, with the answer that was given',
+      title: 'every acknowledged confirm is true: granted once, as in the answer',
       violations: callsOf.confirm.flatMap((call) => acknowledgedConfirm(evidence, call)),
     },
     {
       id: 'I-23',
       title: 'a confirm is refused for a reason, and a refused one had no effect',
-      violations: [...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)), ...unasked(evidence)],
+      violations: [...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)), ...unrequested(evidence)],
     },
     { id: 'I-22', title: 'at most one 200 for each cancel, and it is true', violations: acknowledgedCancels(evidence) },
     {
@@ -51,7 +55,10 @@ const statesByRule: Record<string, OrderStatus[]> = {
 
 type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
 
-/** A confirm that joined another in the same process may be told of a moment before it began: only the floor counts. */
+/**
+ * A confirm that joined another in the same process may be answered from a moment before it: only the lower bound
+ * counts.
+ */
 function statesIn({ request, outcome }: Call): OrderStatus[] {
   if (outcome.kind === 'ok' && request.op === 'status' && !Array.isArray(outcome.data)) {
     return [outcome.data.status as OrderStatus]
@@ -69,30 +76,30 @@ function faultOf({ code, metadata }: Extract<Call['outcome'], { kind: 'fail' }>)
   return (metadata as { fields?: { field: string; rule: string }[] } | null)?.fields?.[0]
 }
 
-/** Of those answers of the console that tell a state. */
-function statesOnDesk(call: DeskCall): OrderStatus[] {
+/** The state in an answer of the console. */
+function statesInConsole(call: ConsoleCall): OrderStatus[] {
   const { order, status } = (dataOf(call) ?? {}) as { order?: { status: OrderStatus }; status?: OrderStatus }
-  const told = order?.status ?? status
-  return told && call.params.orderId !== undefined ? [told] : []
+  const shown = order?.status ?? status
+  return shown && call.params.orderId !== undefined ? [shown] : []
 }
 
-function backwards({ calls, desk }: Evidence): string[] {
+function backwards({ calls, consoleCalls }: Evidence): string[] {
   const looks = new Map<string, Look[]>()
   function note(
     orderId: string,
     name: string,
-    { invokedAtMs, endedAtMs }: Call | DeskCall,
+    { invokedAtMs, endedAtMs }: Call | ConsoleCall,
     states: OrderStatus[],
   ): void {
     if (states.length > 0) looks.set(orderId, [...(looks.get(orderId) ?? []), { name, invokedAtMs, endedAtMs, states }])
   }
   for (const call of calls) {
-    // A key that was refused for one order may be told about under another: only answers about this very order.
+    // The refusal of a cancel may be about another order with the same key: only answers about this order count.
     if (!('orderId' in call.request)) continue
     if (call.request.op === 'cancel' && call.outcome.kind === 'fail') continue
     note(call.request.orderId, at(call), call, statesIn(call))
   }
-  for (const call of desk) note(call.params.orderId ?? '', `operator ${at(call)}`, call, statesOnDesk(call))
+  for (const call of consoleCalls) note(call.params.orderId ?? '', `operator ${at(call)}`, call, statesInConsole(call))
   return [...looks].flatMap(([orderId, ofOrder]) => contradictions(orderId, ofOrder))
 }
 
@@ -110,15 +117,15 @@ function acknowledgedConfirm({ orders }: Evidence, call: Confirm): string[] {
   if (outcome.kind !== 'ok' || Array.isArray(outcome.data)) return []
   const booked = orders.get(request.orderId)
   if (!booked || !wasConfirmed(booked))
-    return [`${at(call)}: ${request.orderId} was told confirmed, is ${booked?.status}`]
+    return [`${at(call)}: ${request.orderId} was acknowledged as confirmed, is ${booked?.status}`]
   const { orderId, creditsAdded, totalCredits } = outcome.data
-  const asked = [request.customer, request.orderId, request.paymentKey, request.amount].join()
+  const requested = [request.customer, request.orderId, request.paymentKey, request.amount].join()
   const granted = [booked.customer, orderId, booked.paymentKey, booked.amount].join()
-  if (asked !== granted) return [`${at(call)}: asked ${asked}, granted ${granted}`]
+  if (requested !== granted) return [`${at(call)}: requested ${requested}, granted ${granted}`]
   const answer = [creditsAdded, totalCredits].join()
   const original = [booked.credits, booked.totalCredits].join()
   if (answer !== original)
-    return [`${at(call)}: ${orderId} told ${answer} credits added and in all, booked ${original}`]
+    return [`${at(call)}: ${orderId} was answered with ${answer} credits added and in total, booked ${original}`]
   const total = Number(totalCredits)
   const fits = total >= booked.credits && total <= (booked.balanceAfterGrant ?? 0)
   return fits ? [] : [`${at(call)}: ${orderId} left ${total} credits, the ledger has ${booked.balanceAfterGrant}`]
@@ -130,15 +137,15 @@ function refusedConfirm({ orders }: Evidence, call: Confirm): string[] {
   const booked = orders.get(request.orderId)
   const isOwn = booked?.customer === request.customer
   const { code, message } = outcome
-  if (!isOwn) return code === 'NOT000' ? [] : [`${at(call)}: a foreign order was answered ${code}`]
+  if (!isOwn) return code === 'NOT000' ? [] : [`${at(call)}: a foreign order was answered with ${code}`]
   if (code !== 'VAL003') return [`${at(call)}: ${request.orderId} was refused with ${code} ${message}`]
   const field = faultOf(outcome)?.field
   if ((field === 'amount') === (request.amount !== booked.amount)) return []
   return [`${at(call)}: ${request.orderId} for ${request.amount} was refused because of ${field}`]
 }
 
-/** Nothing is confirmed or closed that its owner, or the platform, has not asked for with effect. */
-function unasked({ orders, callsOf, deeds }: Evidence): string[] {
+/** Nothing is confirmed or closed without a request of its owner, or of the platform, that may have succeeded. */
+function unrequested({ orders, callsOf, reversals }: Evidence): string[] {
   const mayHave = ({ outcome }: Call) => outcome.kind !== 'fail'
   const confirms = Map.groupBy(callsOf.confirm.filter(mayHave), ({ request }) => request.orderId)
   const cancels = Map.groupBy(callsOf.cancel.filter(mayHave), ({ request }) => request.orderId)
@@ -150,13 +157,16 @@ function unasked({ orders, callsOf, deeds }: Evidence): string[] {
     const { orderId, status, customer } = order
     const violations: string[] = []
     if (wasConfirmed(order) && !confirms.get(orderId)?.some(isConfirmOf(order))) {
-      violations.push(`${orderId} is ${status}: nobody asked for that confirm with effect`)
+      violations.push(`${orderId} is ${status}: no confirm can have caused that`)
     }
     if (status === 'CANCELLED' && !cancels.get(orderId)?.some(({ request }) => request.customer === customer)) {
-      violations.push(`${orderId} is CANCELLED: nobody asked for that with effect`)
+      violations.push(`${orderId} is CANCELLED: no cancel can have caused that`)
     }
-    if (status === 'REFUNDED' && !deeds.some((deed) => deed.orderId === orderId && deed.kind !== 'partial cancel')) {
-      violations.push(`${orderId} is REFUNDED: nobody asked for that`)
+    if (
+      status === 'REFUNDED' &&
+      !reversals.some((reversal) => reversal.orderId === orderId && reversal.kind !== 'partial cancel')
+    ) {
+      violations.push(`${orderId} is REFUNDED: no refund was requested`)
     }
     return violations
   })
@@ -170,8 +180,8 @@ function acknowledgedCancels({ orders, callsOf }: Evidence): string[] {
     for (const call of calls) {
       const own = booked?.customer === call.request.customer && booked.paymentKey === call.request.paymentKey
       if (booked?.status !== 'CANCELLED')
-        violations.push(`${at(call)}: ${orderId} told cancelled, is ${booked?.status}`)
-      if (!own) violations.push(`${at(call)}: ${orderId} was cancelled by somebody else or with another key`)
+        violations.push(`${at(call)}: ${orderId} was acknowledged as cancelled, is ${booked?.status}`)
+      if (!own) violations.push(`${at(call)}: ${orderId} was cancelled by another customer or with another key`)
     }
     return violations
   })
@@ -189,13 +199,13 @@ function refusedCancels({ orders, callsOf }: Evidence): string[] {
     const isOwn = booked?.customer === request.customer
     if (outcome.code === 'NOT000') {
       const known = isOwn && booked.paymentKey === request.paymentKey && wasAcknowledged(call)
-      return known ? [`${at(call)}: ${request.orderId} was confirmed, and its cancel told NOT000`] : []
+      return known ? [`${at(call)}: ${request.orderId} was confirmed, and its cancel was answered with NOT000`] : []
     }
     if (outcome.code !== 'PAYMENT_CANCEL_FAILED') return [`${at(call)}: a cancel was refused with ${outcome.code}`]
     const { paymentKey, reason } = outcome.metadata ?? {}
     if (paymentKey !== request.paymentKey || reason !== request.reason) return [`${at(call)}: not what was sent`]
-    // A stranger who tried that key on an order of its own is told about that order.
+    // A customer who tried that key on an order of its own gets the answer about that order.
     if (isOwn || triedBy.has(`${request.customer}/${request.paymentKey}`)) return []
-    return [`${at(call)}: a foreign payment key was answered PAYMENT_CANCEL_FAILED`]
+    return [`${at(call)}: a foreign payment key was answered with PAYMENT_CANCEL_FAILED`]
   })
 }

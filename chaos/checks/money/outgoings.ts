@@ -1,5 +1,5 @@
-// What the sibling services took from each customer and when, by the answers they were given: the other half of a balance,
-// beside the orders. The books are asked only where a sibling was told nothing about something that did happen.
+// What the sibling services took from each customer and when, by the answers to them: the other half of a balance,
+// beside the orders. The books are used only for requests that succeeded and whose answer was lost.
 import type { Call, Data, EndRequest, UseRequest } from '../../history.ts'
 import { type Evidence, useKey } from '../evidence.ts'
 import type { BookedUse } from './booked.ts'
@@ -26,7 +26,7 @@ export type Outgoing = {
   afterEnd: number
   begun: Span
   ended: Span
-  /** What it takes when all is over. */
+  /** What it takes at the end of the run. */
   finally: number
 }
 
@@ -34,13 +34,15 @@ type UseCalls = Call<UseRequest>[]
 
 export function listOutgoings(evidence: Evidence): Outgoing[] {
   const { callsOf, uses, shop } = evidence
-  const asked = Map.groupBy([...callsOf.spend, ...callsOf.hold] as UseCalls, ({ request: { customer, reference } }) =>
-    useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference }),
+  const requested = Map.groupBy(
+    [...callsOf.spend, ...callsOf.hold] as UseCalls,
+    ({ request: { customer, reference } }) =>
+      useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference }),
   )
   const ends = Map.groupBy([...callsOf.capture, ...callsOf.release] as EndCalls, ({ request }) => request.holdId)
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
   return [...uses].map(([key, use]) => {
-    const calls = (asked.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
+    const calls = (requested.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
     const base = { customer: places.get(use.customerId) ?? -1, credits: use.credits, begun: spanOf(calls) }
     const end =
       use.kind === 'SPEND' ? endOfSpend(use) : endOfHold(evidence, use, calls, ends.get(`${use.holdId}`) ?? [])
@@ -55,14 +57,14 @@ function endOfSpend({ credits }: BookedUse): End {
   return { afterEnd: credits, ended: { fromMs: never, certainMs: never }, finally: credits }
 }
 
-/** Of those that the campaign does not wait for. */
+/** Holds that expire after the campaign. */
 const longMs = 600_000
 
-/** By whoever was told so; else by the clock, once its time has come. */
+/** By the acknowledged request, or else by expiry. */
 function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: EndCalls): End {
-  const told = ends.find(({ outcome }) => outcome.kind === 'ok')
-  if (told) {
-    const afterEnd = wantedOf(told.request, use)
+  const acknowledged = ends.find(({ outcome }) => outcome.kind === 'ok')
+  if (acknowledged) {
+    const afterEnd = wantedOf(acknowledged.request, use)
     const same = ends.filter(({ request }) => wantedOf(request, use) === afterEnd)
     return { afterEnd, ended: spanOf(same), finally: afterEnd }
   }
@@ -79,7 +81,7 @@ function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: 
   return { afterEnd: 0, ended, finally: isLasting ? use.credits : 0 }
 }
 
-/** The least and the most that it has taken at some moment between the two. */
+/** The least and the most that it took at any moment between the two. */
 export function takenBetween({ credits, afterEnd, begun, ended }: Outgoing, fromMs: number, toMs: number) {
   const possible: number[] = []
   if (begun.certainMs > fromMs) possible.push(0)

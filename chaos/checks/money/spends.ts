@@ -1,5 +1,5 @@
-// What the sibling services were told about their references, held against the ledger: a reference is used once, for a
-// spend or a hold, and every answer about it says the same. Who was refused for lack of credits was refused rightly.
+// The answers to sibling services compared with the ledger: a reference is used once, for a spend or a hold, and every
+// answer about it is the same. A refusal for lack of credits has to be right.
 import type { Call, Data, HoldRequest, SpendRequest, UseRequest } from '../../history.ts'
 import { at, type Check, type Evidence, useKey } from '../evidence.ts'
 import type { BookedUse, Step } from './booked.ts'
@@ -19,24 +19,28 @@ export function checkSpends(evidence: Evidence): Check[] {
   return [
     {
       id: 'H-2',
-      title: 'every acknowledged spend and hold is in the ledger once, as it was told each time',
+      title: 'every acknowledged spend and hold is in the ledger once, as in each answer',
       violations: each(acknowledged),
     },
-    { id: 'H-5', title: 'who was refused for lack of credits had not been served', violations: each(refusedForLack) },
+    {
+      id: 'H-5',
+      title: 'a request is refused for lack of credits only if it had not succeeded before',
+      violations: each(refusedForLack),
+    },
     {
       id: 'H-3',
-      title: 'a reference is refused only to those who changed its meaning',
+      title: 'a reference is refused only for a different use',
       violations: each(otherRefusal),
     },
     {
       id: 'I-23',
-      title: 'every spend and hold in the ledger was asked for, once',
-      violations: unasked(evidence, groups),
+      title: 'every spend and hold in the ledger was requested, once',
+      violations: unrequested(evidence, groups),
     },
   ]
 }
 
-/** The calls by customer and reference, whatever they asked for. */
+/** All calls by customer and reference. */
 function groupUses({ callsOf, uses, shop }: Evidence): Group[] {
   const keyOf = ({ request: { customer, reference } }: UseCall) =>
     useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference })
@@ -58,7 +62,7 @@ function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, o
   const hold = holds.get(String(booked.holdId))
   const own =
     request.op === 'spend' ? [reference, null, null] : [booked.reference, holdId, new Date(String(expiresAt)).getTime()]
-  const told = [kinds[request.op], credits, balance, service, ...own].join(' ')
+  const answered = [kinds[request.op], credits, balance, service, ...own].join(' ')
   const { kind, holdId: bookedId, serviceId } = booked
   const inBooks = [
     kind,
@@ -69,56 +73,56 @@ function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, o
     bookedId,
     hold?.expiresAt.getTime(),
   ].join(' ')
-  return told === inBooks && credits === request.credits ? null : `was told ${told}, booked ${inBooks}`
+  return answered === inBooks && credits === request.credits ? null : `was answered with ${answered}, booked ${inBooks}`
 }
 
-/** An entry is committed a little after the time that it has. */
+/** An entry is committed a little after its time. */
 const commitMs = 5_000
 const never = Number.POSITIVE_INFINITY
 const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFINITY }
 
 /**
- * What it was told was there must have been there while it asked, before anything was booked under the reference: one that
- * was sent before and never answered may arrive later, and find the credits.
+ * The available credits in the refusal must have been the balance at some moment of the call, before anything was
+ * booked with the reference: an earlier request without an answer may arrive later, and find the credits.
  */
 function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, call: UseCall): string | null {
   const { request, outcome, invokedAtMs, endedAtMs } = call
   if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
   const { requested, available } = outcome.metadata ?? {}
   if (requested !== request.credits || !(Number(available) < request.credits)) {
-    return `asked for ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
+    return `requested ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
   }
   const before = calls.find(({ outcome: { kind }, endedAtMs: at }) => kind === 'ok' && at < invokedAtMs)
   if (before) return `was refused for lack of credits after ${at(before)} had succeeded`
   const { customerId = '' } = shop.customers[request.customer] ?? {}
   const steps = [beforeAll, ...(courses.get(customerId) ?? [])]
-  const onTheWall = (ms: number) => performance.timeOrigin + ms
+  const wallClock = (ms: number) => performance.timeOrigin + ms
   const isPossible = ({ entryNumber, available: left, at: since }: Step, place: number) =>
     left === available &&
-    since <= onTheWall(endedAtMs + commitMs) &&
-    (steps[place + 1]?.at ?? never) >= onTheWall(invokedAtMs - commitMs) &&
+    since <= wallClock(endedAtMs + commitMs) &&
+    (steps[place + 1]?.at ?? never) >= wallClock(invokedAtMs - commitMs) &&
     entryNumber < (booked?.entryNumber ?? never)
-  return steps.some(isPossible) ? null : `was refused with ${available} credits, which is not what was there before it`
+  return steps.some(isPossible) ? null : `was refused with ${available} credits, which the balance was not at that time`
 }
 
 function otherRefusal(_: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
   if (outcome.kind !== 'fail' || outcome.code === 'BUS002') return null
   if (outcome.code !== 'VAL003') return `was refused with ${outcome.code} ${outcome.message}`
   if (!booked) return 'was refused as used before, and is not in the ledger'
-  return isUseOf(booked, request) ? 'was refused as used otherwise, and was used just so' : null
+  return isUseOf(booked, request) ? 'was refused as used differently, and was used the same' : null
 }
 
-/** By a call that succeeded, or whose outcome nobody was told. */
-function unasked({ uses }: Evidence, groups: Group[]): string[] {
-  const asked = new Set<BookedUse>()
+/** By a call that succeeded, or whose outcome is unknown. */
+function unrequested({ uses }: Evidence, groups: Group[]): string[] {
+  const requested = new Set<BookedUse>()
   for (const { calls, booked } of groups) {
     if (booked && calls.some(({ request, outcome }) => outcome.kind !== 'fail' && isUseOf(booked, request))) {
-      asked.add(booked)
+      requested.add(booked)
     }
   }
   return [...uses.values()].flatMap((use) => {
     const what = `${use.kind} ${use.credits} ${use.reference} of ${use.customerId}`
     if (use.entries > 1) return [`${what}: ${use.entries} entries have the reference`]
-    return asked.has(use) ? [] : [`${what}: nobody asked for that with effect`]
+    return requested.has(use) ? [] : [`${what}: no request can have caused that`]
   })
 }

@@ -1,4 +1,4 @@
-// Asks again for an outcome that is not known yet, in the place of this page, so that going back leads to the shop.
+// Checks an unknown outcome again, replacing this page, so that going back leads to the shop.
 
 const retry = document.querySelector('#retry')
 if (retry) setTimeout(() => window.location.replace(retry.dataset.address), Number(retry.dataset.afterMs))

@@ -1,5 +1,5 @@
-// Opens the payment window through the official loader, with the values the purchase answered. By itself only when the
-// page was just reached: who goes back to it, or reloads it, is not sent away again.
+// Opens the payment window through the official loader, with the data of the purchase. Automatically only on a new
+// navigation: after a reload or going back the buyer stays on the page.
 
 import { ANONYMOUS, loadTossPayments } from '/vendor/tosspayments-sdk.js'
 
@@ -22,7 +22,7 @@ async function openPaymentWindow() {
       failUrl,
     })
   } catch (error) {
-    // The buyer has closed the window: there is nothing to explain.
+    // The buyer has closed the window: no error to show.
     if (error.code === 'USER_CANCEL') {
       button.disabled = false
       return
@@ -35,7 +35,7 @@ async function openPaymentWindow() {
 }
 
 button.addEventListener('click', openPaymentWindow)
-// Back from the payment window: the page may come from memory, with the button as it was left.
+// Back from the payment window: the browser may restore the page from memory, with a disabled button.
 window.addEventListener('pageshow', (event) => {
   if (event.persisted) button.disabled = false
 })

@@ -1,4 +1,4 @@
-// A click is one purchase: the form goes once, and a page that comes back from memory gets new tokens.
+// A click is one purchase: the form is sent once, and a page restored from memory is reloaded for new tokens.
 
 for (const form of document.querySelectorAll('form')) {
   form.addEventListener('submit', (event) => {

@@ -1,4 +1,4 @@
-// The checkout page with a keyboard: Escape cancels, and a form that is on its way is not sent twice.
+// Keyboard and double clicks on the checkout page: Escape cancels, and a form is not sent twice.
 
 const form = document.querySelector('form')
 
@@ -12,7 +12,7 @@ if (form) {
     form.dataset.sent = 'yes'
     form.setAttribute('aria-busy', 'true')
   })
-  // The page may come back from memory when the buyer goes back.
+  // The browser may restore the page from memory when the buyer goes back.
   window.addEventListener('pageshow', () => {
     delete form.dataset.sent
     form.removeAttribute('aria-busy')

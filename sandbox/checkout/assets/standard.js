@@ -1,11 +1,11 @@
-// The browser script of the sandbox, in the place of Toss's own v2 SDK: defines window.TossPayments with payment() and
-// widgets(), redirect mode. Requests are checked by the sandbox; here is only what must be known before one is sent.
-// Styles are set through the object model, so that a shop's content security policy needs no exception for them.
+// The browser script of the sandbox, in place of Toss's own v2 SDK: defines window.TossPayments with payment() and
+// widgets(), redirect mode. The sandbox checks requests; this script checks only what must be known before one is sent.
+// Styles are set through the DOM, so that a shop's content security policy needs no exception for them.
 ;(() => {
   const sandboxUrl = new URL(document.currentScript.src).origin
   const ANONYMOUS = '@@ANONYMOUS'
-  // The sandbox's default key stands for both families of keys, so that either way to pay works out of the box.
-  const keyOfBothFamilies = 'test_ck_sandbox'
+  // The sandbox's default key counts as both kinds of client key, so that either way to pay works out of the box.
+  const keyOfBothKinds = 'test_ck_sandbox'
 
   class TossPaymentsError extends Error {
     constructor(code, message) {
@@ -26,7 +26,7 @@
       fail('INSECURE_KEY_USAGE', 'customerKey: this is a secret key. It must never reach a browser.')
   }
 
-  /** Opens the window: the sandbox answers with its address, and the whole page goes there. */
+  /** Opens the window: the sandbox answers with its address, and the page navigates there. */
   async function openWindow(request) {
     let response
     try {
@@ -87,7 +87,7 @@
     return { input, row: element('label', rowStyle, input, label) }
   }
 
-  /** One box in the shop's page; it knows its place, tells who listens, and can be taken away. */
+  /** One box in the shop's page, with its listeners; it can be removed. */
   function createBox(eventName, read) {
     let node = null
     const listeners = []
@@ -99,7 +99,7 @@
         try {
           place = document.querySelector(selector)
         } catch {
-          // Not a selector at all: there is no such place either.
+          // Not a valid selector: no element either.
         }
         if (place === null) fail('INVALID_SELECTOR', `selector: there is no element for ${selector}.`)
         node = content
@@ -123,7 +123,7 @@
   }
 
   function createWidgets(clientKey, { customerKey } = {}) {
-    if (/^(test|live)_ck_/.test(clientKey) && clientKey !== keyOfBothFamilies)
+    if (/^(test|live)_ck_/.test(clientKey) && clientKey !== keyOfBothKinds)
       fail('NOT_SUPPORTED_API_INDIVIDUAL_KEY', 'widgets() needs a client key of the widget integration.')
     checkCustomerKey(customerKey)
 
@@ -138,10 +138,10 @@
     const agreementBox = createBox('agreementStatusChange', agreement)
 
     return {
-      async setAmount(asked) {
-        if (asked?.currency !== 'KRW') fail('INVALID_AMOUNT_CURRENCY', 'amount.currency: expected KRW.')
-        if (!Number.isSafeInteger(asked.value)) fail('INVALID_AMOUNT_VALUE', 'amount.value: expected a whole number.')
-        amount = { currency: asked.currency, value: asked.value }
+      async setAmount(wanted) {
+        if (wanted?.currency !== 'KRW') fail('INVALID_AMOUNT_CURRENCY', 'amount.currency: expected KRW.')
+        if (!Number.isSafeInteger(wanted.value)) fail('INVALID_AMOUNT_VALUE', 'amount.value: expected a whole number.')
+        amount = { currency: wanted.currency, value: wanted.value }
       },
       async renderPaymentMethods({ selector } = {}) {
         if (amount === null) fail('NOT_SETUP_AMOUNT', 'Call setAmount() first.')

@@ -1,10 +1,10 @@
 // Idempotency-Key as Toss keeps it: an answer, 4xx included, belongs to (secret key, method, path, key) for 15 days;
-// the body is not part of that. An answer is kept as what it was made of instead of as bytes (a payment is a fifth of
-// its JSON); payment-object.ts makes the same bytes of it every time.
+// the body is not part of that. An answer is kept as its source value instead of as bytes (a payment is a fifth of its
+// JSON); payment-object.ts renders the same bytes every time.
 
 import { hash } from 'node:crypto'
 import type { Behaviour } from '../faults/behaviour.ts'
-import type { Answer } from './payments.ts'
+import type { Answer } from '../payments/payments.ts'
 
 export const idempotencyKeyMaxLength = 300
 
@@ -30,13 +30,13 @@ export function createIdempotency() {
   }
 }
 
-/** 409 says that the first request is still running, 429 that this one was not let in: neither decides anything. */
+/** 409: the first request is still running. 429: this one was not admitted. Neither decides anything. */
 export function bindsKey(status: number, { replayServerErrors }: Behaviour): boolean {
   if (status >= 500) return replayServerErrors
   return status !== 409 && status !== 429
 }
 
-/** Hashed, so that the journal does not hold the secret key. */
+/** Hashed, so that the secret key is not in the journal. */
 export function idempotencyScope(secretKey: string, method: string, path: string, key: string): string {
   return hash('sha256', JSON.stringify([secretKey, method, path, key]), 'base64url')
 }

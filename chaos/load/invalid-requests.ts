@@ -1,10 +1,9 @@
-// A little of what no program of ours would send, with the codes that may answer it. None of it may have an effect.
+// Invalid requests, each with the codes that may answer it. None of them may have an effect.
 
-/** What a client says on the wire. */
 export type Message = { method: 'GET' | 'POST'; path: string; body?: string; headers?: Record<string, string> }
 
-export const garbage: Record<string, { message: Message; codes: string[] }> = {
-  'no JSON': {
+export const invalidRequests: Record<string, { message: Message; codes: string[] }> = {
+  'malformed JSON': {
     message: { method: 'POST', path: '/public/v1/payments/purchase', body: '{"packageType":' },
     codes: ['VAL001'],
   },
@@ -32,7 +31,7 @@ export const garbage: Record<string, { message: Message; codes: string[] }> = {
     message: { method: 'POST', path: '/public/v1/payments/cancel', body: '{"paymentKey":"k"}' },
     codes: ['VAL002'],
   },
-  'too much': {
+  'a body over the limit': {
     message: {
       method: 'POST',
       path: '/public/v1/payments/purchase',
@@ -40,7 +39,7 @@ export const garbage: Record<string, { message: Message; codes: string[] }> = {
     },
     codes: ['VAL004'],
   },
-  'no such route': { message: { method: 'POST', path: '/public/v1/refunds', body: '{}' }, codes: ['NOT000'] },
+  'an unknown route': { message: { method: 'POST', path: '/public/v1/refunds', body: '{}' }, codes: ['NOT000'] },
   'a malformed key': {
     message: { method: 'GET', path: '/public/v1/payments/credits', headers: { 'service-api-key': 'key' } },
     codes: ['INVALID_API_KEY'],

@@ -1,6 +1,6 @@
-// What the gateway itself does wrong: every kind of fault that the sandbox knows, on every call it can strike, topped up
-// all the time from shuffled decks, so that each has its turn. Also keeps the account of what has struck: the sandbox
-// counts in memory, and forgets when it is killed.
+// Faults of the gateway itself: every kind that the sandbox knows, on every call it applies to. The sandbox's list is
+// refilled all the time from shuffled lists, so that each kind is used. Also keeps the counts of those that struck: the
+// sandbox counts in memory and loses its counts when it is killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { faultKinds, webhookFaultKinds } from '../../sandbox/faults/faults.ts'
@@ -8,13 +8,13 @@ import type { Fired, GatewayFault, GatewayProcess } from '../world/gateway.ts'
 
 type Target = { on: string; kinds: string[]; share: number; atMost: number }
 
-const struck = ['confirm', 'cancel', 'lookup', 'transactions'] as const
-const kindsOn = (on: (typeof struck)[number]) =>
+const calls = ['confirm', 'cancel', 'lookup', 'transactions'] as const
+const kindsOn = (on: (typeof calls)[number]) =>
   Object.entries(faultKinds)
     .filter(([, effect]) => effect.on.includes(on))
     .map(([kind]) => kind)
 
-/** How likely a top-up adds one, and how many may wait. Confirms are the most frequent calls. */
+/** How likely a refill adds one, and how many may wait. Confirms are the most frequent calls. */
 const targets: Target[] = [
   { on: 'confirm', kinds: kindsOn('confirm'), share: 1, atMost: 3 },
   { on: 'cancel', kinds: kindsOn('cancel'), share: 0.5, atMost: 1 },
@@ -23,39 +23,39 @@ const targets: Target[] = [
   { on: 'webhook', kinds: [...webhookFaultKinds], share: 1, atMost: 3 },
 ]
 
-/** Every kind that has to have struck somewhere before a run counts. */
+/** Every kind has to strike at least once before a run counts. */
 export const gatewayFaultNames: string[] = [
   ...Object.keys(faultKinds).map((kind) => `gateway ${kind}`),
   ...webhookFaultKinds.map((kind) => `webhook ${kind}`),
 ]
 
-const topUpMs = 400
+const refillMs = 400
 
-export type Weather = ReturnType<typeof createWeather>
+export type GatewayFaults = ReturnType<typeof createGatewayFaults>
 
-export function createWeather(gateway: GatewayProcess, seed: number, stopped: AbortSignal) {
+export function createGatewayFaults(gateway: GatewayProcess, seed: number, stopped: AbortSignal) {
   const random = createRandom(seed)
-  const decks = targets.map((target) => ({ target, left: [] as string[] }))
-  let bad = false
-  /** By the sandboxes that are dead, and by the one that runs. */
+  const queues = targets.map((target) => ({ target, left: [] as string[] }))
+  let injecting = false
+  /** Counts of the sandboxes that were killed, and of the one that runs. */
   const before = new Map<string, number>()
   let now: Fired[] = []
 
-  function next({ target, left }: (typeof decks)[number]): GatewayFault {
+  function next({ target, left }: (typeof queues)[number]): GatewayFault {
     if (left.length === 0) left.push(...random.shuffled(target.kinds))
     const kind = left.pop() as string
     const fault = { on: target.on, kind, times: random.integer(1, 2) }
     return kind.startsWith('delay') ? { ...fault, delayMs: delayOf(random, target.on) } : fault
   }
 
-  async function topUp(): Promise<void> {
+  async function refill(): Promise<void> {
     const remaining = await gateway.control<GatewayFault[]>('GET', '/sandbox/faults')
     if (!remaining) return
-    const added = decks.flatMap((deck) => {
-      const waiting = remaining.filter(({ on }) => on === deck.target.on).length
-      return waiting < deck.target.atMost && random.chance(deck.target.share) ? [next(deck)] : []
+    const added = queues.flatMap((queue) => {
+      const waiting = remaining.filter(({ on }) => on === queue.target.on).length
+      return waiting < queue.target.atMost && random.chance(queue.target.share) ? [next(queue)] : []
     })
-    if (bad && added.length > 0) await gateway.control('PUT', '/sandbox/faults', [...remaining, ...added])
+    if (injecting && added.length > 0) await gateway.control('PUT', '/sandbox/faults', [...remaining, ...added])
   }
 
   async function collect(): Promise<void> {
@@ -63,22 +63,22 @@ export function createWeather(gateway: GatewayProcess, seed: number, stopped: Ab
   }
 
   return {
-    /** Until it is told to clear up. */
-    async blow(): Promise<void> {
-      bad = true
-      while (bad && !stopped.aborted) {
-        await topUp()
+    /** Until `stop`. */
+    async inject(): Promise<void> {
+      injecting = true
+      while (injecting && !stopped.aborted) {
+        await refill()
         await collect()
-        await sleep(topUpMs)
+        await sleep(refillMs)
       }
     },
-    async clearUp(): Promise<void> {
-      bad = false
+    async stop(): Promise<void> {
+      injecting = false
       await gateway.control('DELETE', '/sandbox/faults')
       await collect()
     },
     collect,
-    /** The sandbox is about to be killed, and its counts with it. */
+    /** Before the sandbox is killed, and its counts with it. */
     async remember(): Promise<void> {
       await collect()
       for (const { on, kind, times } of now) before.set(`${on} ${kind}`, (before.get(`${on} ${kind}`) ?? 0) + times)
@@ -95,7 +95,7 @@ export function createWeather(gateway: GatewayProcess, seed: number, stopped: Ab
   }
 }
 
-/** Of calls up to past their time limits, of webhooks up to some seconds. */
+/** Calls: up to past their time limits. Webhooks: up to some seconds. */
 function delayOf(random: Random, on: string): number {
   return on === 'webhook' ? random.integer(500, 6_000) : random.integer(50, 2_500)
 }

@@ -1,6 +1,6 @@
-// The console as an operator's browser uses it: over HTTP on the internal listener of either service, with the cookie of a
-// session and the origin of the page. Every action gets a reason that no other has, by which it is found on the trail. What
-// was asked and answered is kept for the checks; the history on disk has it without the keys that an answer shows once.
+// The console as an operator's browser uses it: over HTTP on the internal listener of either service, with a session
+// cookie and the origin of the page. Every action has a unique reason, by which it is found in the action log. Requests
+// and answers are kept for the checks; the history on disk has them without the keys that an answer shows once.
 
 import type { Random } from '../../harness/random.ts'
 import { type Body, contract, type Data, type Endpoint, type Params, type Query } from '../../src/console/contract.ts'
@@ -13,12 +13,12 @@ import type { World } from '../world/world.ts'
 
 export type Session = { cookie: string; fromMs: number }
 
-export type DeskOperator = { name: string; role: Role; password: string; session: Session | null }
+export type Operator = { name: string; role: Role; password: string; session: Session | null }
 
-/** Told wrong on purpose, or not at all: refused before anything else is looked at. */
-export type Amiss = 'origin' | 'session' | 'password' | 'ended session'
+/** Wrong or missing on purpose: refused before anything else is checked. */
+export type Flaw = 'origin' | 'session' | 'password' | 'ended session'
 
-export type DeskCall<Name extends EndpointName = EndpointName> = {
+export type ConsoleCall<Name extends EndpointName = EndpointName> = {
   number: number
   service: ServiceName
   operator: string
@@ -26,13 +26,12 @@ export type DeskCall<Name extends EndpointName = EndpointName> = {
   endpoint: Name
   params: Record<string, string>
   body: Record<string, unknown>
-  /** What was looked for, and who was asked about. */
   query: Record<string, string>
   reason: string | null
-  amiss: Amiss | null
+  flaw: Flaw | null
   /** Null: without a session. */
   sessionFromMs: number | null
-  /** Since when the process serves that was asked. */
+  /** Since when the process has served. */
   processFromMs: number
   invokedAtMs: number
   endedAtMs: number
@@ -40,19 +39,21 @@ export type DeskCall<Name extends EndpointName = EndpointName> = {
   breach: string | null
 }
 
-export type Asked<Name extends EndpointName> = {
+export type ConsoleRequest<Name extends EndpointName> = {
   params?: Params<Name>
   query?: Query<Name>
   body?: Omit<Body<Name>, 'reason'>
-  amiss?: Amiss
-  /** A cookie of before. */
+  flaw?: Flaw
+  /** Of a former session. */
   cookie?: string
-  /** Either of the two unless told. */
+  /** By default either of the two. */
   service?: Service
 }
 
-/** What each action is called on the trail: said once more here, so that one which is not written there any more is missed. */
-export const trailNames: Partial<Record<EndpointName, string>> = {
+/**
+ * The command of each action in the action log: repeated here, so that an action that is not logged any more is missed.
+ */
+export const actionNames: Partial<Record<EndpointName, string>> = {
   settleOrder: 'orders settle',
   refundOrder: 'orders refund',
   resendEvents: 'orders resend-events',
@@ -66,73 +67,73 @@ export const trailNames: Partial<Record<EndpointName, string>> = {
 
 const answerLimitsMs = [4_000, 10_000, 40_000] as const
 const dropShare = 0.05
-const nobodyThere = 'ECONNREFUSED'
+const connectionRefused = 'ECONNREFUSED'
 
 export type ConsoleParts = { world: World; history: History; exchanger: Exchanger; mayDrop(): boolean }
-export type DeskConsole = ReturnType<typeof createDeskConsole>
+export type ConsoleClient = ReturnType<typeof createConsoleClient>
 
-export function createDeskConsole({ world, history, exchanger, mayDrop }: ConsoleParts) {
-  const calls: DeskCall[] = []
+export function createConsoleClient({ world, history, exchanger, mayDrop }: ConsoleParts) {
+  const calls: ConsoleCall[] = []
   let started = 0
 
-  /** At either service; where there is nobody, at the other. */
-  async function ask<Name extends EndpointName>(
-    operator: DeskOperator,
+  /** To either service, or to the other where the connection is refused. */
+  async function send<Name extends EndpointName>(
+    operator: Operator,
     random: Random,
     endpoint: Name,
-    asked: Asked<Name> = {},
-  ): Promise<DeskCall<Name>> {
+    request: ConsoleRequest<Name> = {},
+  ): Promise<ConsoleCall<Name>> {
     const [one, other] = random.shuffled(world.services) as [Service, Service]
-    const call = await askAt(asked.service ?? one, operator, random, endpoint, asked)
-    return metNobody(call) && !asked.service ? askAt(other, operator, random, endpoint, asked) : call
+    const call = await sendTo(request.service ?? one, operator, random, endpoint, request)
+    return isConnectionRefused(call) && !request.service ? sendTo(other, operator, random, endpoint, request) : call
   }
 
-  async function askAt<Name extends EndpointName>(
+  async function sendTo<Name extends EndpointName>(
     service: Service,
-    operator: DeskOperator,
+    operator: Operator,
     random: Random,
     endpoint: Name,
-    asked: Asked<Name>,
-  ): Promise<DeskCall<Name>> {
+    request: ConsoleRequest<Name>,
+  ): Promise<ConsoleCall<Name>> {
     started += 1
     const number = started
     const { body: takesBody }: Endpoint = contract[endpoint]
-    const reason = trailNames[endpoint] ? `as call ${number} of ${operator.name}` : null
-    const { amiss = null } = asked
-    const cookie = amiss === 'session' ? undefined : (asked.cookie ?? operator.session?.cookie)
-    const told = { ...(asked.body as object), ...(reason !== null && { reason }) }
+    const reason = actionNames[endpoint] ? `as call ${number} of ${operator.name}` : null
+    const { flaw = null } = request
+    const cookie = flaw === 'session' ? undefined : (request.cookie ?? operator.session?.cookie)
+    const sentBody = { ...(request.body as object), ...(reason !== null && { reason }) }
     const drop =
       mayDrop() && random.chance(dropShare) ? { kind: random.pick(drops), afterMs: random.integer(0, 40) } : undefined
-    const about = { operator: operator.name, endpoint, params: (asked.params ?? {}) as Record<string, string> }
+    const about = { operator: operator.name, endpoint, params: (request.params ?? {}) as Record<string, string> }
     const invokedAtMs = history.nowMs()
-    history.note('operator asks', { number, service: service.name, ...about, reason, amiss })
+    history.note('operator request', { number, service: service.name, ...about, reason, flaw })
     const answer = await exchanger.exchange({
-      ...addressOf(service, endpoint, asked),
+      ...addressOf(service, endpoint, request),
       headers: {
-        ...(amiss !== 'origin' && { origin: service.internalUrl }),
+        ...(flaw !== 'origin' && { origin: service.internalUrl }),
         ...(cookie !== undefined && { cookie }),
         ...(takesBody && { 'content-type': 'application/json' }),
       },
-      ...(takesBody && { body: JSON.stringify(told) }),
+      ...(takesBody && { body: JSON.stringify(sentBody) }),
       timeoutMs: random.pick(answerLimitsMs),
       drop,
     })
     const hasData = endpoint !== 'signOut'
     const judged = judgeEnvelope({ status: 200, hasMessage: false, hasData }, answer)
-    history.note('operator is told', { number, ...withoutKeys(judged) })
+    history.note('operator answer', { number, ...withoutKeys(judged) })
     if (endpoint === 'signIn' && judged.outcome.kind === 'ok' && answer.kind === 'answer') {
       operator.session = { cookie: answer.cookies[0]?.split(';')[0] ?? '', fromMs: invokedAtMs }
     }
-    const call: DeskCall<Name> = {
+    const call: ConsoleCall<Name> = {
       number,
       service: service.name,
       role: operator.role,
       ...about,
       endpoint,
       reason,
-      amiss,
-      body: told,
-      query: (asked.query ?? {}) as Record<string, string>,
+      flaw,
+      body: sentBody,
+      query: (request.query ?? {}) as Record<string, string>,
       sessionFromMs: cookie === undefined ? null : (operator.session?.fromMs ?? null),
       processFromMs: service.now().readyMs,
       invokedAtMs,
@@ -143,10 +144,14 @@ export function createDeskConsole({ world, history, exchanger, mayDrop }: Consol
     return call
   }
 
-  return { calls, ask }
+  return { calls, send }
 }
 
-function addressOf<Name extends EndpointName>(service: Service, endpoint: Name, { params, query }: Asked<Name>) {
+function addressOf<Name extends EndpointName>(
+  service: Service,
+  endpoint: Name,
+  { params, query }: ConsoleRequest<Name>,
+) {
   const [method = '', path = ''] = endpoints[endpoint].split(' ')
   const ids = (params ?? {}) as Record<string, string>
   const url = new URL(`${service.internalUrl}${apiPath}${path.replace(/:(\w+)/g, (_, name) => ids[name] ?? '')}`)
@@ -154,23 +159,26 @@ function addressOf<Name extends EndpointName>(service: Service, endpoint: Name, 
   return { url: url.href, method: method as 'GET' | 'POST' | 'DELETE' }
 }
 
-/** An answer with a key is told by its ids alone. */
+/** Of an answer with a key only the ids are logged. */
 function withoutKeys({ outcome, breach }: Judged): object {
   if (outcome.kind !== 'ok') return { outcome, breach }
   const { apiKey: _, ...data } = (outcome.data ?? {}) as Record<string, unknown>
   const text = JSON.stringify(data)
-  return { outcome: { ...outcome, data: text.length > shownLetters ? text.slice(0, shownLetters) : data }, breach }
+  return {
+    outcome: { ...outcome, data: text.length > shownCharacters ? text.slice(0, shownCharacters) : data },
+    breach,
+  }
 }
 
-/** Of an answer, for whoever has to understand a failure: pages are long. */
-const shownLetters = 2_000
+/** Of an answer: pages are long. */
+const shownCharacters = 2_000
 
-/** Nobody was there: nothing of it was sent, and nothing can come of it later. */
-export function metNobody({ outcome }: Pick<DeskCall, 'outcome'>): boolean {
-  return outcome.kind === 'info' && outcome.cause === nobodyThere
+/** No process listened: nothing was sent, so nothing can happen later. */
+export function isConnectionRefused({ outcome }: Pick<ConsoleCall, 'outcome'>): boolean {
+  return outcome.kind === 'info' && outcome.cause === connectionRefused
 }
 
-/** What a success gave; undefined where it was none. */
-export function dataOf<Name extends EndpointName>({ outcome }: DeskCall<Name>): Data<Name> | undefined {
+/** The data of a success; undefined otherwise. */
+export function dataOf<Name extends EndpointName>({ outcome }: ConsoleCall<Name>): Data<Name> | undefined {
   return outcome.kind === 'ok' ? (outcome.data as Data<Name>) : undefined
 }

@@ -1,42 +1,41 @@
-// The end of the faults, and what must follow without anybody's help: everything open is settled, every notification is
-// dealt with, every order whose time is over has failed, every hold too, every event is delivered, and the balances stand
-// still. What is not by then is stranded.
+// Waits after the faults until everything is settled without intervention: no operation is open, every notification is
+// processed, orders and holds past their time have expired, every event is delivered, and no balance changes. What is
+// not settled within the limit is stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type World } from '../world/world.ts'
 
-/** Nothing may take longer. */
 export const quietLimitMs = 60_000
 const pauseMs = 500
-const stillLooks = 3
-/** What has the time of a moment is committed a little later. */
+const stableReads = 3
+/** A row is committed a little after the time that it has. */
 const commitMs = 2_000
 
 export type Quiet = {
   tookMs: number
   stranded: string[]
-  /** On the clock on the wall: what was written before that is settled. */
+  /** Wall clock: everything written before this is settled. */
   settledAt: number
 }
 
 export async function awaitQuiet(world: World, stopped: AbortSignal): Promise<Quiet> {
   const startedAt = performance.now()
   let unsettled: string[] = []
-  let stood = 0
+  let stable = 0
   let before = ''
   while (performance.now() < startedAt + quietLimitMs) {
-    const lookedAt = Date.now() - commitMs
-    unsettled = await look(world)
+    const readAt = Date.now() - commitMs
+    unsettled = await findUnsettled(world)
     const now = await digest(world)
-    stood = unsettled.length === 0 && now === before ? stood + 1 : 0
+    stable = unsettled.length === 0 && now === before ? stable + 1 : 0
     before = now
-    if (stood >= stillLooks) return { tookMs: performance.now() - startedAt, stranded: [], settledAt: lookedAt }
+    if (stable >= stableReads) return { tookMs: performance.now() - startedAt, stranded: [], settledAt: readAt }
     await sleep(pauseMs, undefined, { signal: stopped })
   }
-  const stranded = unsettled.length > 0 ? unsettled : ['the balances do not stand still']
+  const stranded = unsettled.length > 0 ? unsettled : ['the balances keep changing']
   return { tookMs: performance.now() - startedAt, stranded, settledAt: 0 }
 }
 
-/** Each as rows that are not settled. */
+/** Each selects what is not settled. */
 const unsettledTexts = [
   `select concat_ws(' ', kind, 'of', order_id, 'is open since', opened_at, 'attempts', attempts, gateway_code) as what
   from payment_operations where state = 'OPEN' order by opened_at`,
@@ -51,7 +50,7 @@ const unsettledTexts = [
   from event_queues where next_event <= last_event order by due_at`,
 ]
 
-async function look({ books }: World): Promise<string[]> {
+async function findUnsettled({ books }: World): Promise<string[]> {
   const found: string[] = []
   for (const text of unsettledTexts) {
     const rows = await books.query<{ what: string }>(text)

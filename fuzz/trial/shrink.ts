@@ -1,13 +1,13 @@
-// Takes pieces away from what was found for as long as the same is still found: halves first, then smaller ones. What is
-// left is mostly short enough to be understood by looking at it.
+// Removes pieces from the bytes of a finding as long as the same oracle still finds it: halves first, then smaller
+// ones. The rest is mostly short enough to be understood.
 
-/** A finding that takes its time to show would otherwise take hours to shrink. */
+/** A finding that takes long to show would take hours to shrink. */
 const limitMs = 10_000
 const mostTries = 250
 
 export type Shows = (bytes: Buffer) => Promise<boolean>
 
-/** Null when it does not show again even whole. */
+/** Null when even the whole bytes do not show it again. */
 export async function shrink(
   bytes: Buffer,
   shows: Shows,

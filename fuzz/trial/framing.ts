@@ -1,10 +1,10 @@
-// How many requests some bytes are, for as far as that is beyond doubt: a second reading of HTTP/1.1, narrow on purpose.
-// From the first byte that another reader could take differently everything is uncertain, and only bounds are known.
+// How many requests some bytes contain, as far as that is certain: a second parser of HTTP/1.1, narrow on purpose. From
+// the first byte that parsers could read differently, everything is uncertain and only bounds are known.
 
 export type Framed = {
   /** Each is due one answer, in this order. */
   requests: FramedRequest[]
-  /** What is behind them: nothing, a request whose body is not all there, or anything. */
+  /** After them: nothing, a request with an incomplete body, or anything. */
   rest: 'none' | 'incomplete' | 'uncertain'
   /** No more requests can be in an uncertain rest than it has empty lines. */
   headsInRest: number
@@ -20,7 +20,7 @@ const headerLine = /([A-Za-z][A-Za-z0-9-]*): ([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x
 const chunkLine = /([0-9a-f]{1,6})\r\n/iy
 const emptyLine = /\n\r?\n/g
 
-/** Of these nobody doubts what they mean for the framing: nothing, but for the first three. */
+/** Headers whose effect on the framing is certain: none, except for the first three. */
 const plainHeaders = new Set([
   'host',
   'content-length',
@@ -35,7 +35,7 @@ const plainHeaders = new Set([
   'cookie',
   'x-forwarded-for',
 ])
-/** Servers refuse heads from some size on; below these all take them. */
+/** Below these every server accepts a head. */
 const mostHeadBytes = 8_000
 const mostHeaders = 60
 
@@ -88,7 +88,7 @@ function framingOf(method: string, seen: Map<string, string[]>, end: number): He
   return /^\d{1,8}$/.test(length) ? { method, end, length: Number(length), chunked: false } : undefined
 }
 
-/** Past the end of the text when something is missing; undefined when it is no plain row of chunks. */
+/** Past the end of the text when it is incomplete; undefined when it is not a plain list of chunks. */
 function endOfChunks(text: string, start: number): number | undefined {
   let place = start
   for (;;) {

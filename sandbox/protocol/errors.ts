@@ -1,6 +1,7 @@
 // The error codes of the Toss protocol the sandbox can answer with: everything it refuses by itself, plus the whole
-// tables of confirm, cancel and lookup and the general ones, so that any can be asked for by name (test-code.ts). A
-// code has one HTTP status. The messages are ours, in English; Toss words them in Korean and changes them at will, so nobody may match on them.
+// tables of confirm, cancel and lookup and the general ones, so that any can be requested by name (test-code.ts). A
+// code has one HTTP status. The messages are ours, in English; Toss words them in Korean and changes them at will, so
+// no client may match them.
 
 export const errorCodes = {
   // Authentication, routing, idempotency
@@ -14,7 +15,7 @@ export const errorCodes = {
   NOT_FOUND_MERCHANT: { status: 404, message: 'There is no such merchant.' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, message: 'Idempotency-Key is longer than 300 characters.' },
   IDEMPOTENT_REQUEST_PROCESSING: { status: 409, message: 'The first request with this key is still being processed.' },
-  // The status is documented, a code for it is not: this one is ours, and nobody may match on it.
+  // The status is documented, a code for it is not: this one is ours, and no client may match it.
   TOO_MANY_REQUESTS: { status: 429, message: 'There are too many requests.' },
 
   // Anywhere

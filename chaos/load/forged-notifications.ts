@@ -1,10 +1,10 @@
-// Notifications that are not the gateway's: whoever learns the address can send them, so none may have an effect. Each
-// with the statuses that may answer it.
+// Notifications that the gateway did not send. They can be sent by anyone with the address, so none may have an effect.
+// Each with the statuses that may answer it.
 import type { Random } from '../../harness/random.ts'
 import type { KnownOrder } from '../world/shop.ts'
 
 export type Forged = {
-  /** `right`, or what stands in its place in the path. */
+  /** `right`, or another text for the path. */
   token: string
   body: string
   statuses: number[]
@@ -26,7 +26,7 @@ function notification(
   return JSON.stringify({ eventType: 'PAYMENT_STATUS_CHANGED', createdAt: '2026-01-01T00:00:00.000000', data })
 }
 
-export const forgeries: Forgery[] = [
+export const forgedNotifications: Forgery[] = [
   {
     what: 'DONE for an order that is not paid',
     make: (_random, order = strangerOrder as never) => ({
@@ -61,7 +61,7 @@ export const forgeries: Forgery[] = [
     }),
   },
   {
-    what: 'DONE for an order that nobody has',
+    what: 'DONE for an order that does not exist',
     make: () => ({ token: 'right', body: notification(strangerOrder, 'DONE'), statuses: [200] }),
   },
   {
@@ -72,10 +72,10 @@ export const forgeries: Forgery[] = [
       statuses: [404],
     }),
   },
-  { what: 'no JSON', make: () => ({ token: 'right', body: '{"eventType":', statuses: [400] }) },
+  { what: 'malformed JSON', make: () => ({ token: 'right', body: '{"eventType":', statuses: [400] }) },
   { what: 'no notification', make: () => ({ token: 'right', body: '{"data":[1,2,3]}', statuses: [400] }) },
   {
-    what: 'too much',
+    what: 'a body over the limit',
     make: () => ({ token: 'right', body: JSON.stringify({ filler: 'x'.repeat(100_000) }), statuses: [400] }),
   },
 ]

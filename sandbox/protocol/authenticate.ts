@@ -2,8 +2,8 @@
 
 import { type ErrorAnswer, errorAnswer } from './errors.ts'
 
-/** Returns the refusal, or null when the header carries the key. */
-export function refuseStranger(authorization: string | undefined, secretKey: string): ErrorAnswer | null {
+/** Returns the refusal, or null when the header has the key. */
+export function refuseWrongKey(authorization: string | undefined, secretKey: string): ErrorAnswer | null {
   const encoded = /^Basic +(\S+)$/i.exec(authorization ?? '')?.[1]
   if (encoded === undefined) return errorAnswer('UNAUTHORIZED_KEY')
   const credentials = Buffer.from(encoded, 'base64').toString('utf8')

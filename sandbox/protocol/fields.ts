@@ -1,6 +1,6 @@
-// Checks of request bodies: a table of rules per body, and the first breach as a sentence that names the field and
-// what is expected there. Fastify's schemas would answer before the handler runs; Toss binds a 400 to the
-// idempotency key like any other answer, so the checks have to happen inside the exchange.
+// Checks of request bodies: a table of rules per body, and the first breach as a message that names the field and what
+// is expected there. Fastify's schemas would answer before the handler runs; Toss binds a 400 to the idempotency key
+// like any other answer, so the checks have to run inside the exchange.
 
 export type FieldRule = { accepts(value: unknown): boolean; expected: string; optional?: boolean }
 

@@ -1,38 +1,37 @@
-// Looks at the books every two seconds while everything happens: what must be true at any moment is true in every
-// snapshot, by the rules of the audit and by some that are worked out the long way; and an entry of the ledger that was
-// seen once never changes.
+// Reads the books every two seconds during the run. Invariants have to hold in every snapshot: the rules of the audit,
+// and the sums below, which follow another way. A ledger entry that was read once never changes.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../src/db/database.ts'
-import { audit } from '../../src/payments/audit/audit.ts'
-import type { Books } from '../world/postgres.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { audit } from '../../../src/payments/audit/audit.ts'
+import type { Books } from '../../world/postgres.ts'
 
-const rhythmMs = 2_000
+const intervalMs = 2_000
 const keptViolations = 20
 
-/** Each as rows that break it. The audit follows a chain where these add up. */
+/** Each selects the rows that break it. Where the audit follows a chain, these add up. */
 const sums: Record<string, string> = {
   'the balance is the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
     group by a.customer_id having a.balance <> coalesce(sum(e.delta), 0)`,
-  'what is held is what the ledger has set aside': `
+  'the held credits are the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
     group by a.customer_id having a.held <> coalesce(sum(e.held_delta), 0)`,
-  'what is held is what open operations and active holds hold': `
+  'the held credits are those of open operations and active holds': `
     select a.customer_id from accounts a left join (
       select customer_id, credits_held as credits from payment_operations where state = 'OPEN'
       union all
       select customer_id, credits from holds where state = 'ACTIVE') holding using (customer_id)
     group by a.customer_id having a.held <> coalesce(sum(holding.credits), 0)`,
-  'the events of a customer are as many as the account says': `
+  'a customer has as many events as the account counts': `
     select a.customer_id from accounts a left join events v using (customer_id)
     group by a.customer_id having a.last_event <> count(v.event_number)`,
-  'what an order has in the ledger is what its state says': `
+  'the ledger has for an order what its state requires': `
     select o.order_id from orders o left join ledger_entries e
       on e.customer_id = o.customer_id and e.order_id = o.order_id
     group by o.customer_id, o.order_id
     having coalesce(sum(e.delta), 0) <>
       case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end`,
-  'what has been added up is what happened until then, by the hour and in all': `
+  'the figures are the sums of what happened until then, by the hour and in total': `
     with happened as (
       select 'orders made' as figure, created_at as at, amount from orders
       union all
@@ -66,13 +65,13 @@ export const auditTitle = 'the audit finds no rule broken'
 export type Watch = ReturnType<typeof startWatch>
 
 export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
-  /** By rule; the first ones found. */
+  /** By rule; the first ones only. */
   const violations = new Map<string, string[]>([auditTitle, ...Object.keys(sums)].map((name) => [name, []]))
   const digests = new Map<string, string>()
-  const counts = { looks: 0, missed: 0 }
+  const counts = { snapshots: 0, missed: 0 }
   let over = false
 
-  async function look(): Promise<void> {
+  async function readSnapshot(): Promise<void> {
     const { violations: broken } = await audit(database)
     note(auditTitle, broken)
     for (const [name, text] of Object.entries(sums)) note(name, await books.query(text))
@@ -81,7 +80,7 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
       from ledger_entries e tablesample bernoulli (5) limit 300`,
     )
     for (const { entry, digest } of entries) if (!digests.has(entry)) digests.set(entry, digest)
-    counts.looks += 1
+    counts.snapshots += 1
   }
 
   function note(name: string, rows: object[]): void {
@@ -92,11 +91,11 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
 
   async function work(): Promise<void> {
     while (!over && !stopped.aborted) {
-      await look().catch(() => {
-        // The database is away, again.
+      await readSnapshot().catch(() => {
+        // The database is down.
         counts.missed += 1
       })
-      await sleep(rhythmMs)
+      await sleep(intervalMs)
     }
   }
 
@@ -105,11 +104,11 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
     counts,
     violations,
     digests,
-    /** The last look must not be missed. */
+    /** With a last snapshot, which must not fail. */
     async finish(): Promise<void> {
       over = true
       await done
-      await look()
+      await readSnapshot()
     },
   }
 }

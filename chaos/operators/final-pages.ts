@@ -1,6 +1,6 @@
-// The end of the day at the console: an operator, with the session of the morning, compares each day of the campaign with the
-// gateway, and reads what the books and the first page say. The sums over the tables are taken before and after, so that the
-// page is held against what was true at that moment: the clock goes on failing orders that nobody has paid.
+// The console at the end: an operator, with the same session, reconciles each day of the campaign and reads the days
+// and the first page. The sums over the tables are read before and after, so that the page is compared with the same
+// moment: unpaid orders still expire.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import type { Data } from '../../src/console/contract.ts'
@@ -8,9 +8,9 @@ import { daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Service } from '../world/service.ts'
 import { limits, type World } from '../world/world.ts'
-import { type Asked, dataOf } from './console.ts'
-import type { Desk } from './desk.ts'
-import { beSignedIn, type Seat } from './roster.ts'
+import { type ConsoleRequest, dataOf } from './console-client.ts'
+import type { Operators } from './operators.ts'
+import { beSignedIn, type OperatorContext } from './sign-in.ts'
 
 export type Totals = Record<
   | ('ordersMade' | 'ordersConfirmed' | 'ordersFailed' | 'ordersCancelled' | 'ordersRefunded' | 'captured' | 'returned')
@@ -18,35 +18,40 @@ export type Totals = Record<
   number
 >
 
-export type LastLook = {
-  /** Null: it could not be had. */
+export type FinalPages = {
+  /** Null: it could not be read. */
   home: { page: Data<'home'>; totals: Totals } | null
   days: Data<'days'>['days']
-  /** Runs that did not come to an end, pages that were not given. */
+  /** Runs that did not finish, pages that were not answered. */
   missing: string[]
 }
 
 const attempts = 40
 const pauseMs = 250
 
-export async function takeLastLook(world: World, desk: Desk, from: Date, stopped: AbortSignal): Promise<LastLook> {
-  const operator = desk.operators.find(({ role }) => role === 'finance')
-  if (!operator) throw new Error('nobody is there for the books')
+export async function readFinalPages(
+  world: World,
+  staff: Operators,
+  from: Date,
+  stopped: AbortSignal,
+): Promise<FinalPages> {
+  const operator = staff.operators.find(({ role }) => role === 'finance')
+  if (!operator) throw new Error('there is no operator with the role finance')
   const { secrets, books } = world
-  const seat: Seat = { console: desk.console, operator, random: createRandom(1), secrets, stopped }
-  await beSignedIn(seat)
-  const service = await punctual(world)
+  const context: OperatorContext = { console: staff.console, operator, random: createRandom(1), secrets, stopped }
+  await beSignedIn(context)
+  const service = await serviceWithRightClock(world)
   const missing: string[] = []
   const days = daysFromTo(koreanDayOf(from), koreanDayOf(new Date()))
-  for (const day of days) missing.push(...(await compareDay(seat, service, day)))
-  const read = await untilGiven(seat, 'days', { query: { from: days[0] ?? '', to: days.at(-1) ?? '' }, service })
-  const home = await readHome(seat, books)
-  if (!home) missing.push('the first page and the books never stood still together')
+  for (const day of days) missing.push(...(await compareDay(context, service, day)))
+  const read = await untilAnswered(context, 'days', { query: { from: days[0] ?? '', to: days.at(-1) ?? '' }, service })
+  const home = await readHome(context, books)
+  if (!home) missing.push('the books changed during every read of the first page')
   return { home, days: read?.days ?? [], missing }
 }
 
-/** One whose clock is not behind: what it has not lived through it does not compare. */
-async function punctual({ services }: World): Promise<Service> {
+/** One whose clock is not behind: it does not compare a day that is in its future. */
+async function serviceWithRightClock({ services }: World): Promise<Service> {
   const found = services.find((service) => service.now().clockShiftMs >= 0)
   if (found) return found
   await services[0].end('SIGTERM', limits.shutdownTimeoutMs)
@@ -54,34 +59,34 @@ async function punctual({ services }: World): Promise<Service> {
   return services[0]
 }
 
-async function untilGiven<Name extends 'days' | 'home' | 'reconcile' | 'run'>(
-  { console, operator, random }: Seat,
+async function untilAnswered<Name extends 'days' | 'home' | 'reconcile' | 'run'>(
+  { console, operator, random }: OperatorContext,
   endpoint: Name,
-  asked: Asked<Name>,
+  request: ConsoleRequest<Name>,
 ): Promise<Data<Name> | undefined> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const data = dataOf(await console.ask(operator, random, endpoint, asked))
+    const data = dataOf(await console.send(operator, random, endpoint, request))
     if (data) return data
     await sleep(pauseMs)
   }
   return undefined
 }
 
-async function compareDay(seat: Seat, service: Service, day: string): Promise<string[]> {
-  const asked = await untilGiven(seat, 'reconcile', { body: { from: day, to: day }, service })
-  if (!asked) return [`nobody reconciles ${day}`]
+async function compareDay(context: OperatorContext, service: Service, day: string): Promise<string[]> {
+  const started = await untilAnswered(context, 'reconcile', { body: { from: day, to: day }, service })
+  if (!started) return [`no reconciliation of ${day} was started`]
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const run = await untilGiven(seat, 'run', { params: { reconciliationId: asked.reconciliationId } })
+    const run = await untilAnswered(context, 'run', { params: { reconciliationId: started.reconciliationId } })
     if (run?.state === 'finished') return []
     await sleep(pauseMs)
   }
   return [`the reconciliation of ${day} does not end`]
 }
 
-async function readHome(seat: Seat, books: Books): Promise<LastLook['home']> {
+async function readHome(context: OperatorContext, books: Books): Promise<FinalPages['home']> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const before = await readTotals(books)
-    const page = await untilGiven(seat, 'home', { query: { days: '7' } })
+    const page = await untilAnswered(context, 'home', { query: { days: '7' } })
     const totals = await readTotals(books)
     if (page && JSON.stringify(before) === JSON.stringify(totals)) return { page, totals }
     await sleep(pauseMs)
@@ -89,7 +94,7 @@ async function readHome(seat: Seat, books: Books): Promise<LastLook['home']> {
   return null
 }
 
-/** By the states of the orders and the balances alone: nothing that the figures are made of. */
+/** From the states of orders and the balances alone, not from what the figures are made of. */
 async function readTotals(books: Books): Promise<Totals> {
   const [row] = await books.query<Totals>(
     `select count(*)::float8 as "ordersMade",

@@ -1,6 +1,6 @@
-// What others do to the same orders: the platform refunds some, somebody cancels payments in the gateway's own
-// dashboard, wholly or in part, and strangers send notifications that are not true. One after the other, in the rhythm
-// of the seed, while the faults are on.
+// Actions on the same orders that do not come from customers: refunds by the platform, cancels in the gateway's own
+// dashboard, whole or partial, and forged notifications. Started one after the other while the faults are on, at times
+// that follow from the seed.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
@@ -12,12 +12,12 @@ import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop
 import type { World } from '../world/world.ts'
 import { type CommandResult, runCommand, runReconciliation } from './commands.ts'
 import type { Exchanger } from './exchange.ts'
-import { forgeries } from './forgeries.ts'
+import { forgedNotifications } from './forged-notifications.ts'
 
-export type DeedKind = 'refund' | 'dashboard cancel' | 'partial cancel'
-export type Deed = { kind: DeedKind; orderId: string; paymentKey: string; amount: number; invokedAtMs: number }
+export type ReversalKind = 'refund' | 'dashboard cancel' | 'partial cancel'
+export type Reversal = { kind: ReversalKind; orderId: string; paymentKey: string; amount: number; invokedAtMs: number }
 
-export type OperatorParts = {
+export type OutsideParts = {
   world: World
   shop: Shop
   history: History
@@ -28,12 +28,17 @@ export type OperatorParts = {
   count(name: string, times?: number): void
 }
 
-type Turn = OperatorParts & { random: Random; deeds: Deed[]; wrong: string[] }
+type Context = OutsideParts & { random: Random; reversals: Reversal[]; wrong: string[] }
 
-const rhythmMs = 350
+const intervalMs = 350
 
-/** How often each is chosen, and what must have happened in a minute. */
-export const deedTable: { name: string; weight: number; leastPerMinute: number; act(turn: Turn): Promise<void> }[] = [
+/** How often each is chosen, and how many a minute of load has to have. */
+export const outsideActions: {
+  name: string
+  weight: number
+  leastPerMinute: number
+  act(context: Context): Promise<void>
+}[] = [
   { name: 'platform refund', weight: 6, leastPerMinute: 4, act: refundOne },
   { name: 'refund by command', weight: 2, leastPerMinute: 1, act: refundByCommand },
   { name: 'reconciliation by command', weight: 1, leastPerMinute: 1, act: reconcileByCommand },
@@ -41,22 +46,22 @@ export const deedTable: { name: string; weight: number; leastPerMinute: number; 
   { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
 ]
-const lots = deedTable.flatMap((row) => Array(row.weight).fill(row) as typeof deedTable)
+const weighted = outsideActions.flatMap((row) => Array(row.weight).fill(row) as typeof outsideActions)
 
-export type Operator = ReturnType<typeof startOperator>
+export type OutsideActions = ReturnType<typeof startOutsideActions>
 
-export function startOperator(parts: OperatorParts) {
+export function startOutsideActions(parts: OutsideParts) {
   const random = createRandom(parts.seed)
-  const deeds: Deed[] = []
+  const reversals: Reversal[] = []
   const wrong: string[] = []
   const underWay = new Set<Promise<void>>()
   let over = false
 
   async function work(): Promise<void> {
     while (!over && !parts.stopped.aborted) {
-      await sleep(random.integer(rhythmMs / 2, rhythmMs * 1.5))
-      const row = anyOf(random, lots)
-      const doing = row?.act({ ...parts, random, deeds, wrong }).catch((error) => {
+      await sleep(random.integer(intervalMs / 2, intervalMs * 1.5))
+      const row = anyOf(random, weighted)
+      const doing = row?.act({ ...parts, random, reversals, wrong }).catch((error) => {
         wrong.push(`${row.name}: ${(error as Error).stack}`)
       })
       if (!doing) continue
@@ -67,8 +72,8 @@ export function startOperator(parts: OperatorParts) {
 
   const done = work()
   return {
-    deeds,
-    /** Answers that nobody may get here. */
+    reversals,
+    /** Answers that must not occur. */
     wrong,
     async finish(): Promise<void> {
       over = true
@@ -78,21 +83,27 @@ export function startOperator(parts: OperatorParts) {
   }
 }
 
-function note({ deeds, history }: Turn, kind: DeedKind, order: KnownOrder, paymentKey: string, amount: number): void {
-  const deed = { kind, orderId: order.orderId, paymentKey, amount, invokedAtMs: history.nowMs() }
-  deeds.push(deed)
-  history.note(kind, deed)
+function note(
+  { reversals, history }: Context,
+  kind: ReversalKind,
+  order: KnownOrder,
+  paymentKey: string,
+  amount: number,
+): void {
+  const reversal = { kind, orderId: order.orderId, paymentKey, amount, invokedAtMs: history.nowMs() }
+  reversals.push(reversal)
+  history.note(kind, reversal)
 }
 
 const refundAttempts = 4
 const refundPauseMs = 400
 
-/** An operator who is told "not known yet" asks again a few times, and then leaves it to the worker. */
-async function refundOne(turn: Turn): Promise<void> {
-  const { platform, count, wrong } = turn
-  const order = confirmedOrder(turn.shop, turn.random)
+/** "Not known yet" is retried a few times, and then left to the worker. */
+async function refundOne(context: Context): Promise<void> {
+  const { platform, count, wrong } = context
+  const order = confirmedOrder(context.shop, context.random)
   if (!order) return
-  note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
     try {
       await refund(platform.context, { orderId: order.orderId, reason: 'goodwill' })
@@ -110,12 +121,12 @@ async function refundOne(turn: Turn): Promise<void> {
   count('platform refund')
 }
 
-/** As the operator does it; every other one is killed, early or late. */
-async function refundByCommand(turn: Turn): Promise<void> {
-  const { world, random, count, wrong } = turn
-  const order = confirmedOrder(turn.shop, turn.random)
+/** Every other command is killed, early or late. */
+async function refundByCommand(context: Context): Promise<void> {
+  const { world, random, count, wrong } = context
+  const order = confirmedOrder(context.shop, context.random)
   if (!order || commandsUnderWay.has(world)) return
-  note(turn, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   const killAfterMs = random.chance(0.5) ? random.integer(300, 1_500) : undefined
   const args = ['orders', 'refund', order.orderId, '--reason', 'goodwill']
   const { code, stderr } = await oneAtATime(world, () => runCommand(world, args, { killAfterMs }))
@@ -124,8 +135,8 @@ async function refundByCommand(turn: Turn): Promise<void> {
   if (code !== null && code > 1) wrong.push(`orders refund ended with ${code}: ${stderr}`)
 }
 
-/** Beside everything else, with the gateway in whatever state it is: it may say that it could not conclude. */
-async function reconcileByCommand({ world, count, wrong }: Turn): Promise<void> {
+/** With the gateway in any state: it may end without a conclusion. */
+async function reconcileByCommand({ world, count, wrong }: Context): Promise<void> {
   if (commandsUnderWay.has(world)) return
   const { code, stderr } = await oneAtATime(world, () => runReconciliation(world))
   count('reconciliation by command')
@@ -134,7 +145,7 @@ async function reconcileByCommand({ world, count, wrong }: Turn): Promise<void> 
 
 const commandsUnderWay = new WeakSet<World>()
 
-/** A command costs a start of a process: on two cores one at a time is enough. */
+/** Each command starts a process: on two cores one at a time is enough. */
 async function oneAtATime(world: World, run: () => Promise<CommandResult>): Promise<CommandResult> {
   commandsUnderWay.add(world)
   try {
@@ -144,32 +155,35 @@ async function oneAtATime(world: World, run: () => Promise<CommandResult>): Prom
   }
 }
 
-/** Any payment that was captured, also one of which our books do not know yet. */
-async function cancelInDashboard(turn: Turn): Promise<void> {
-  const { shop, random } = turn
-  const order = random.chance(0.5) ? confirmedOrder(turn.shop, turn.random) : shop.anyOrder(random)
+/** Any captured payment, also one that is not in our books yet. */
+async function cancelInDashboard(context: Context): Promise<void> {
+  const { shop, random } = context
+  const order = random.chance(0.5) ? confirmedOrder(context.shop, context.random) : shop.anyOrder(random)
   const checkout = order && anyOf(random, order.checkouts)
   if (!checkout) return
-  note(turn, 'dashboard cancel', order, checkout.paymentKey, order.amount)
-  if (await cancelAtGateway(turn, checkout.paymentKey, {})) turn.count('dashboard cancel')
+  note(context, 'dashboard cancel', order, checkout.paymentKey, order.amount)
+  if (await cancelAtGateway(context, checkout.paymentKey, {})) context.count('dashboard cancel')
 }
 
-/** At most one for an order, so that what is left of its price is known. */
-async function cancelInPart(turn: Turn): Promise<void> {
-  const order = confirmedOrder(turn.shop, turn.random)
-  const checkout = order && anyOf(turn.random, order.checkouts)
-  if (!checkout || turn.deeds.some(({ kind, orderId }) => kind === 'partial cancel' && orderId === order.orderId))
+/** At most one per order, so that the rest of its price is known. */
+async function cancelInPart(context: Context): Promise<void> {
+  const order = confirmedOrder(context.shop, context.random)
+  const checkout = order && anyOf(context.random, order.checkouts)
+  if (
+    !checkout ||
+    context.reversals.some(({ kind, orderId }) => kind === 'partial cancel' && orderId === order.orderId)
+  )
     return
-  const amount = turn.random.integer(1, order.amount - 1)
-  note(turn, 'partial cancel', order, checkout.paymentKey, amount)
-  if (await cancelAtGateway(turn, checkout.paymentKey, { cancelAmount: amount })) turn.count('partial cancel')
+  const amount = context.random.integer(1, order.amount - 1)
+  note(context, 'partial cancel', order, checkout.paymentKey, amount)
+  if (await cancelAtGateway(context, checkout.paymentKey, { cancelAmount: amount })) context.count('partial cancel')
 }
 
 const dashboardAttempts = 3
 const dashboardTimeoutMs = 3_000
 
-/** With the same idempotency key each time: it happens once or not at all, and the journal knows. */
-async function cancelAtGateway({ world, exchanger }: Turn, paymentKey: string, amount: object): Promise<boolean> {
+/** With the same idempotency key each time: it happens at most once, and the journal has it. */
+async function cancelAtGateway({ world, exchanger }: Context, paymentKey: string, amount: object): Promise<boolean> {
   const { url, secretKey } = world.gateway
   const idempotencyKey = randomUUID()
   for (let attempt = 0; attempt < dashboardAttempts; attempt += 1) {
@@ -191,12 +205,12 @@ async function cancelAtGateway({ world, exchanger }: Turn, paymentKey: string, a
   return false
 }
 
-async function forge(turn: Turn): Promise<void> {
-  const { world, shop, history, exchanger, random, count, wrong } = turn
-  const forgery = forgeries[random.integer(0, forgeries.length - 1)]
+async function forge(context: Context): Promise<void> {
+  const { world, shop, history, exchanger, random, count, wrong } = context
+  const forgery = forgedNotifications[random.integer(0, forgedNotifications.length - 1)]
   if (!forgery) return
   const service = world.services[random.integer(0, 1) as 0 | 1]
-  // Half of them about orders that may be PENDING: there a lie would be worth something.
+  // Half of them are about orders that may be PENDING, where a forged payment would be worth something.
   const order = random.chance(0.5) ? shop.recentOrder(random) : shop.anyOrder(random)
   const { token, body, statuses, copies = 1 } = forgery.make(random, order)
   const transmissionId = `forged_${random.integer(0, 2 ** 31)}`
@@ -215,8 +229,8 @@ async function forge(turn: Turn): Promise<void> {
   for (const answer of answers) {
     if (answer.kind === 'none') continue
     count('forged notification')
-    // 503: the database is away, and a notification that is not stored is not taken.
+    // 503: the database is down, and a notification that cannot be stored is not accepted.
     if (answer.status === 503 || statuses.includes(answer.status)) continue
-    wrong.push(`${forgery.what} was answered ${answer.status} ${answer.text.slice(0, 200)}`)
+    wrong.push(`${forgery.what} was answered with ${answer.status} ${answer.text.slice(0, 200)}`)
   }
 }

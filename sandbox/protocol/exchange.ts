@@ -1,25 +1,25 @@
 // One request of the Toss protocol from arrival to answer: idempotency key, fault, work, journal, answer. The work is
-// synchronous, so no request ever sees another one half done; what it changed is in the journal before anything is
-// sent. A fault after the work therefore loses the answer only, never the money or the idempotency record.
+// synchronous, so no request ever sees another one half done; its changes are in the journal before anything is sent. A
+// fault after the work therefore loses the answer only, never the money or the idempotency record.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { faultKinds, hang, type Operation, type RequestFault } from '../faults/faults.ts'
 import type { RawAnswer } from '../faults/garble.ts'
+import { bodyOf } from '../payments/payment-object.ts'
+import type { Answer, Outcome } from '../payments/payments.ts'
 import type { Sandbox } from '../state.ts'
 import { errorAnswer } from './errors.ts'
 import { type Answered, bindsKey, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
-import { bodyOf } from './payment-object.ts'
-import type { Answer, Outcome } from './payments.ts'
 
 export const traceHeader = 'x-tosspayments-trace-id'
 
 export type Work = (now: Date) => Outcome
 
-/** What is to be answered, and whether it is kept back. */
+/** The answer, and whether it is withheld. */
 type Produced = { answer: Answer; silent: boolean }
 
-/** Where an answer comes from: the work of this request, or the answer another one got. */
+/** Where an answer comes from: the work of this request, or the stored answer of another one. */
 type Source = {
   isReplay: boolean
   /** Does the work; `instead` is then bound to the idempotency key, not the answer of the work. */
@@ -28,7 +28,7 @@ type Source = {
   bind(answer: Answer): void
 }
 
-/** Returns the body to send, or nothing when a fault took the connection away. */
+/** Returns the body to send, or nothing when a fault took over the connection. */
 export async function exchange(
   sandbox: Sandbox,
   operation: Operation,
@@ -77,7 +77,7 @@ function replay(reply: FastifyReply, { answer, traceId }: Answered): Source {
   return { isReplay: true, produce: () => ({ answer, silent: false }), bind: () => undefined }
 }
 
-/** Answers with what the source gives, unless a fault is due. */
+/** Answers from the source, unless a fault is due. */
 async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyReply, source: Source) {
   const fault = sandbox.faults.take(operation, source.isReplay)
   if (fault === undefined) return sendProduced(reply, source.produce(null))
