@@ -1,6 +1,5 @@
 // How much of the console is under way at a time: its pages read from the connections that payments need too. A short line
 // waits for a place, and whoever comes past its end is told to come again.
-import { createQueue } from '../core/limit.ts'
 import { refuseBecause } from './refusals.ts'
 
 export type Gate = {
@@ -11,18 +10,34 @@ export type Gate = {
 }
 
 export function createGate(atOnce: number, mostWaiting: number): Gate {
-  const queue = createQueue(atOnce, mostWaiting)
+  let underWay = 0
+  const waiting: (() => void)[] = []
+  /** A place that is left goes to the first in the line. */
+  function leave(): void {
+    const next = waiting.shift()
+    if (next) next()
+    else underWay -= 1
+  }
+  async function goOn<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (underWay === atOnce) await new Promise<void>((given) => waiting.push(given))
+    else underWay += 1
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
   return {
-    goOn: queue.run,
+    goOn,
     async enter(work) {
-      if (queue.isFull()) {
+      if (underWay === atOnce && waiting.length >= mostWaiting) {
         throw refuseBecause(
           'SVC001',
           'console busy',
           'Too much is asked of the console at once. Try again in a moment.',
         )
       }
-      return queue.run(work)
+      return goOn(work)
     },
   }
 }

@@ -1,18 +1,24 @@
-// The line of sign-ins whose password is checked: one at a time, because hashing a password takes 64 MB and more than a third
-// of a second, which payments must not lose. No network takes all places, so that a sign-in from another one still finds one.
+// Limits sign-ins, in all and for each network, so that no network takes every place. Passwords are checked one at a time:
+// hashing one takes 64 MB and more than a third of a second, which payments must not lose.
 import { createQueue, createSemaphore } from '../core/limit.ts'
 
-export type SignInLine = {
+export type Places = {
   isFull(network: string): boolean
   /** Check `isFull` first, without an await in between. */
-  run<Value>(network: string, work: () => Promise<Value>): Promise<Value>
+  hold<Value>(network: string, work: () => Promise<Value>): Promise<Value>
 }
 
-export function createSignInLine(most: number, mostPerNetwork: number): SignInLine {
+export function createPlaces(most: number, mostPerNetwork: number): Places {
   const places = createSemaphore(most, mostPerNetwork)
-  const oneAtATime = createQueue(1)
   return {
     isFull: (network) => places.free(network) === 0,
-    run: (network, work) => places.run(() => oneAtATime.run(work), network),
+    hold: (network, work) => places.run(work, network),
   }
+}
+
+/** The same, and one at a time. */
+export function createTurns(most: number, mostPerNetwork: number): Places {
+  const { isFull, hold } = createPlaces(most, mostPerNetwork)
+  const oneAtATime = createQueue(1)
+  return { isFull, hold: (network, work) => hold(network, () => oneAtATime.run(work)) }
 }

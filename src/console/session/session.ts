@@ -2,7 +2,6 @@
 // answered alike and cost the same; whoever has too many waits, longer each time, and only from the network they are in.
 import { createHash } from 'node:crypto'
 import { refuse, refuseFields } from '../../core/errors.ts'
-import { createSemaphore } from '../../core/limit.ts'
 import { networkOf } from '../../http/limits/wrong-key-delay.ts'
 import { noted, recorded, type Trail } from '../../operators/action-log.ts'
 import {
@@ -14,7 +13,7 @@ import {
 } from '../../operators/operators.sql.ts'
 import { hashPassword, isOutdated, isPassword } from '../../operators/passwords.ts'
 import { may, type Permission, permissions } from '../../operators/permissions.ts'
-import { createSignInLine } from '../../operators/sign-in-slots.ts'
+import { createPlaces, createTurns } from '../../operators/sign-in-slots.ts'
 import { listTrail } from '../action-log/action-log.sql.ts'
 import type { Guard, SignedIn } from '../guard.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -40,8 +39,8 @@ export function sessionHandlers(
   guard: Guard,
   trail: Trail,
 ): Handlers<Names> {
-  const counting = createSemaphore(mostCounted, mostCountedOfNetwork)
-  const line = createSignInLine(mostInLine, mostInLineOfNetwork)
+  const counting = createPlaces(mostCounted, mostCountedOfNetwork)
+  const line = createTurns(mostInLine, mostInLineOfNetwork)
 
   /**
    * Does the work for whoever's password it is, in their turn; undefined: it is nobody's. Whoever has to pause is told before
@@ -57,14 +56,14 @@ export function sessionHandlers(
       { subject: ofName, free: freeOfName },
       { subject: ofNetwork, free: freeOfNetwork },
     ]
-    if (counting.free(network) === 0 || line.isFull(network)) throw noPlace()
-    const waitSeconds = await counting.run(() => countTry(database, counted), network)
+    if (counting.isFull(network) || line.isFull(network)) throw noPlace()
+    const waitSeconds = await counting.hold(network, () => countTry(database, counted))
     if (waitSeconds > 0) throw tooMany(waitSeconds)
     if (line.isFull(network)) {
       await uncountTry(database, [ofName, ofNetwork])
       throw noPlace()
     }
-    return line.run(network, async () => {
+    return line.hold(network, async () => {
       const operator = await findOperator(database, name, firstPasswordHours)
       const isRight = await isPassword(password, operator?.passwordHash)
       if (!operator || !isRight || operator.status !== 'ACTIVE') return undefined

@@ -6,7 +6,7 @@ import { until } from '../../../harness/until.ts'
 import { countTry } from '../../../src/console/session/session.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { permissions } from '../../../src/operators/permissions.ts'
-import { createSignInLine } from '../../../src/operators/sign-in-slots.ts'
+import { createTurns } from '../../../src/operators/sign-in-slots.ts'
 import { cheapHash, cookieOf, type Door, newOperator, openDoor, password } from '../../support/console/door.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { type Answer, assertRefused, assertSuccess } from '../../support/service/service.ts'
@@ -231,11 +231,11 @@ test('a try that waits for another to be counted is held against what that one h
 })
 
 test('a short line waits for its turn, and no one network fills it', async () => {
-  const line = createSignInLine(3, 2)
+  const line = createTurns(3, 2)
   const { promise, resolve } = Promise.withResolvers<void>()
   const order: string[] = []
   const enter = (network: string) =>
-    line.run(network, async () => {
+    line.hold(network, async () => {
       order.push(network)
       await promise
     })
@@ -249,10 +249,10 @@ test('a short line waits for its turn, and no one network fills it', async () =>
   await Promise.all(turns)
   assert.deepEqual([order, line.isFull('a')], [['a', 'a', 'b'], false])
   await assert.rejects(
-    line.run('a', () => Promise.reject(new Error('of its own'))),
+    line.hold('a', () => Promise.reject(new Error('of its own'))),
     /of its own/,
   )
-  assert.equal(await line.run('a', async () => 5), 5)
+  assert.equal(await line.hold('a', async () => 5), 5)
 })
 
 test('a network that has to pause keeps nobody else out, however many of it come at once', async () => {

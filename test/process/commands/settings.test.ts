@@ -74,7 +74,7 @@ const badSettings: { name: string; settings: Environment; lines: string[] }[] = 
       'FAIL_URL: expected an absolute URL',
       'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
       'BODY_LIMIT_BYTES: expected a whole number from 256',
-      'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS and GATEWAY_LOOKUP_TIMEOUT_MS, 35000',
+      'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is 35000',
     ],
   },
   {
