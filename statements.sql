@@ -3139,7 +3139,7 @@ with open as (
     (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
     extract(epoch from now() - coalesce(
       (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
-      (select applied_at from schema_migrations where name = '0017_audits.sql')))::float8 as "auditAgeSeconds";
+      (select applied_at from schema_migrations where version = $3)))::float8 as "auditAgeSeconds";
 
 -- payments.readFigures
 with place as (

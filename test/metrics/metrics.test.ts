@@ -176,7 +176,7 @@ test('what is left to do is counted by indexes alone, however large the tables a
       return []
     },
   })
-  const text = (asked?.text ?? '').replace('$1', '10').replace('$2', '10')
+  const text = (asked?.text ?? '').replace('$1', '10').replace('$2', '10').replace('$3', '17')
   const { rows } = await service.database.pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
   assert.match(plan, /Index Scan using payment_operations_(to_settle|one_open)/)

@@ -68,5 +68,5 @@ async function auditBooks(
     log.warn({ stranded }, 'rows are overdue: a worker that has just started has yet to finish them')
   }
   // Alerts and the console read the row: without it the audit of the day before would remain the last one.
-  if (unwritten.length > 0) throw new Error('An audit could not be recorded.', { cause: unwritten[0] })
+  if (unwritten.length > 0) throw new Error('An audit is not on record.', { cause: unwritten[0] })
 }

@@ -20,10 +20,11 @@ export type Backlog = {
 /** For a gauge: beyond this the exact number does not matter. */
 export const deadEventsGaugeLimit = 10_000
 const queueHeadsRead = 1_000
+/** migrations/0017_audits.sql: audits are recorded since it was applied. */
+const auditsMigration = 17
 
 // Events have no index by time: the oldest is searched at the head of the queues that have waited longest. The lateral
-// subquery reads each event by its key; a plain join could be planned as a scan of all events. 0017_audits.sql is the
-// migration since which audits are recorded.
+// subquery reads each event by its key; a plain join could be planned as a scan of all events.
 const readBacklogStatement = statement(
   'payments.readBacklog',
   `with open as (
@@ -56,10 +57,14 @@ const readBacklogStatement = statement(
     (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
     extract(epoch from now() - coalesce(
       (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
-      (select applied_at from schema_migrations where name = '0017_audits.sql')))::float8 as "auditAgeSeconds"`,
+      (select applied_at from schema_migrations where version = $3)))::float8 as "auditAgeSeconds"`,
 )
 
 export async function readBacklog(database: Database): Promise<Backlog> {
-  const [row] = await database.run<Backlog>(readBacklogStatement, [deadEventsGaugeLimit, queueHeadsRead])
+  const [row] = await database.run<Backlog>(readBacklogStatement, [
+    deadEventsGaugeLimit,
+    queueHeadsRead,
+    auditsMigration,
+  ])
   return row as Backlog
 }
