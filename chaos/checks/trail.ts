@@ -2,7 +2,7 @@
 // what was answered is there from beginning to end, as it was asked for and as it ended, and what is there was asked for. An
 // end may be missing where the process was killed, or where the service has said that it could not be written.
 import { readFileSync } from 'node:fs'
-import { contract, type Endpoint } from '../../src/console/contract.ts'
+import { type ConsoleEndpoint, contract } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
 import { type DeskCall, metNobody, trailNames } from '../desk/console.ts'
 import type { Books } from '../world/postgres.ts'
@@ -59,12 +59,12 @@ export async function checkTrail(world: World, evidence: Evidence): Promise<Chec
   ]
 }
 
-function endpointOf({ endpoint }: DeskCall): Endpoint {
+function endpointOf({ endpoint }: DeskCall): ConsoleEndpoint {
   return contract[endpoint]
 }
 
 export function mayAsk({ endpoint, role, amiss }: DeskCall): boolean {
-  const { for: access }: Endpoint = contract[endpoint]
+  const { for: access }: ConsoleEndpoint = contract[endpoint]
   return amiss === null && (access === 'anybody' || access === 'signed in' || may(role, access))
 }
 
@@ -140,7 +140,9 @@ type Excuses = { service: Service; unwritten: Set<string>; uncertainBeginnings: 
 /** What a service has said about its trail: ends it could not write, and beginnings of which it was not told that they are. */
 function readExcuses(service: Service): Excuses {
   const lines = readFileSync(service.logFile, 'utf8').split('\n')
-  const unwritten = lines.map((line) => /How the action ([\w-]{36}) ended is not in the trail/.exec(line)?.[1] ?? '')
+  const unwritten = lines.map(
+    (line) => /The end of action ([\w-]{36}) is missing in the action log/.exec(line)?.[1] ?? '',
+  )
   const failedBeginnings = lines.filter(
     (line) => line.includes('"msg":"statement failed"') && line.includes('"operators.beginAction"'),
   )

@@ -9,7 +9,7 @@ export async function readHome({ console, operator, random }: OrderTurn): Promis
   await console.ask(operator, random, 'home', { query: { days: random.pick(['7', '30', '90', '365']) } })
 }
 
-const pages = ['days', 'runs', 'discrepancies', 'trail', 'orders', 'customers'] as const
+const pages = ['days', 'runs', 'discrepancies', 'actionLog', 'orders', 'customers'] as const
 
 export async function readPage({ console, operator, random }: OrderTurn): Promise<void> {
   await console.ask(operator, random, random.pick(pages), {})

@@ -3,7 +3,14 @@
 // was asked and answered is kept for the checks; the history on disk has it without the keys that an answer shows once.
 
 import type { Random } from '../../harness/random.ts'
-import { type Body, contract, type Data, type Endpoint, type Params, type Query } from '../../src/console/contract.ts'
+import {
+  type Body,
+  type ConsoleEndpoint,
+  contract,
+  type Data,
+  type Params,
+  type Query,
+} from '../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../src/console/endpoints.ts'
 import type { Role } from '../../src/operators/permissions.ts'
 import { type History, type Judged, judgeEnvelope, type Outcome, type ServiceName } from '../history.ts'
@@ -96,7 +103,7 @@ export function createDeskConsole({ world, history, exchanger, mayDrop }: Consol
   ): Promise<DeskCall<Name>> {
     started += 1
     const number = started
-    const { body: takesBody }: Endpoint = contract[endpoint]
+    const { body: takesBody }: ConsoleEndpoint = contract[endpoint]
     const reason = trailNames[endpoint] ? `as call ${number} of ${operator.name}` : null
     const { amiss = null } = asked
     const cookie = amiss === 'session' ? undefined : (asked.cookie ?? operator.session?.cookie)

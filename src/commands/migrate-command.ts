@@ -2,7 +2,7 @@
 // everything, is in no process that serves.
 import { connectTo, reach } from '../db/open.ts'
 import { prepare } from '../db/prepare.ts'
-import { noted } from '../operators/action-log.ts'
+import { recordEndedAction } from '../operators/action-log.ts'
 import { actionOf } from './action.ts'
 import type { BareCall, Command } from './command.ts'
 
@@ -19,7 +19,7 @@ async function applyMigrations(call: BareCall): Promise<object> {
   try {
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
     // The trail may be younger than what was applied: it is written when it is there for certain.
-    if (applied.length > 0) await noted({ database, onUnwritten }, actionOf({ name }, call), 'ok')
+    if (applied.length > 0) await recordEndedAction({ database, onUnwritten }, actionOf({ name }, call), 'ok')
     return { database: place, applied: applied.map((migration) => ({ migration })) }
   } finally {
     await close()

@@ -17,7 +17,7 @@ import { createCredits } from '../credits/credits.ts'
 import { readOrMakePepper, readPepper } from '../customers/pepper-file.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
-import { recorded } from '../operators/action-log.ts'
+import { recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { actionOf, subjectOf } from './action.ts'
 import type { BareCall, BareCommand, Call, Command, DatabaseCommand, Words } from './command.ts'
@@ -126,7 +126,7 @@ async function runWith(
   }
   const trail = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
   const action = actionOf(command, words, call.subject)
-  const result = await (command.changes ? recorded(trail, action, run, command.failed) : run())
+  const result = await (command.changes ? recordAction(trail, action, run, command.failed) : run())
   return result && command.failed?.(result) ? 1 : 0
 }
 

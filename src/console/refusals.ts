@@ -1,5 +1,5 @@
-// Why something was refused, for the page: a code of the catalogue says what kind of refusal it is, the reason which one. The page
-// has words for each in the reader's language; the sentence is for the trail, the log and whoever looks closer.
+// Refusals of the console: the code of the catalogue gives the kind of refusal, the reason names the case. The page has a text
+// for each reason in both languages; the message is for the action log, the log and the details on the page.
 import { type ErrorCode, type Refusal, refuse } from '../core/errors.ts'
 import type { RefundRefusal } from '../payments/refund.ts'
 

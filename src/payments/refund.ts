@@ -81,5 +81,5 @@ function stillOpen(why: string, { operation }: Opening): Refusal {
     return refuse('SVC001', { message: told('The credits are set aside, and the refund goes on in the background.') })
   const reason: RefundRefusal = 'open'
   const message = told('No refund was begun: something else on the order is open. Try again in a moment.')
-  return refuse('SVC001', { message, metadata: { reason } })
+  return refuse('SVC001', { message, metadata: { reason, began: false } })
 }

@@ -19,7 +19,7 @@ import { noteMoved } from '../../db/embedded/moved.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import { connectTo, type OpenOptions, openDatabase, placeOf, type Reached, reach } from '../../db/open.ts'
 import { prepare, withClient } from '../../db/prepare.ts'
-import { recorded } from '../../operators/action-log.ts'
+import { recordAction } from '../../operators/action-log.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { actionOf } from '../action.ts'
 import type { BareCall, Words } from '../command.ts'
@@ -227,7 +227,7 @@ async function fill(
     const looked = await withClient(owner, place, look)
     const result = { ok, place, ...(!ok && { next: violatedText }), ...looked, tables: shown(sums), violations }
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
-    await recorded(
+    await recordAction(
       { database, onUnwritten },
       actionOf({ name }, words),
       async () => result,

@@ -1,5 +1,5 @@
-// The pages of orders: the list, and one order with its story and what can be done about it now. What is done is done by the
-// functions that the commands use.
+// The pages of orders: the list, and one order with its timeline and the actions that are possible now. Actions call the same
+// functions as the commands.
 import { refuse } from '../../core/errors.ts'
 import { orderIdPattern } from '../../core/ids.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
@@ -10,39 +10,39 @@ import { findOrderStory, type OrderStory } from '../../payments/books/order-stor
 import { settleOrder } from '../../payments/recovery/review-order.ts'
 import { refund } from '../../payments/refund.ts'
 import { quoteRefund } from '../../payments/refund-quote.ts'
+import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import type { ConsoleParts } from '../parts.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { findStretchEnd, listOrders } from './orders.sql.ts'
-import { endsOf, type OrderEvent, storyOf } from './story.ts'
+import { endsOf, type DeliveredEvent, orderTimeline } from './timeline.ts'
 
 type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
 type OrderAction = Data<'order'>['actions'][number]
 type Code = NonNullable<OrderAction['code']>
 
-export function orderHandlers({ database, payments, deliveries }: ConsoleParts): Handlers<Names> {
+export function orderHandlers({ database, payments, deliveries }: ConsoleContext): Handlers<Names> {
   async function storyFor(orderId: string): Promise<OrderStory> {
-    const story = orderIdPattern.test(orderId) && (await findOrderStory(database, orderId))
+    const story = await findOrderStory(database, orderId)
     if (!story) throw noSuchOrder(orderId)
     return story
   }
 
-  async function eventsFor(story: OrderStory): Promise<OrderEvent[]> {
+  async function eventsFor(story: OrderStory): Promise<DeliveredEvent[]> {
     const { customerId } = story
     const events = await findOrderEvents(database, story, endsOf(story))
-    const told = await listDeliveries(
+    const deliveriesOfOrder = await listDeliveries(
       database,
       customerId,
       events.map(({ eventNumber }) => eventNumber),
     )
     return events.map((event) => ({
       ...event,
-      deliveries: told
+      deliveries: deliveriesOfOrder
         .filter(({ eventNumber }) => eventNumber === event.eventNumber)
-        // Of an address only where it leads: the rest of it may be a secret of the platform's.
+        // Only the host of the URL: the rest may contain a secret of the platform.
         .map(({ eventNumber: _, url, ...rest }) => ({ ...rest, host: new URL(url).host })),
     }))
   }
@@ -61,7 +61,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       const [events, customerName, endpoints] = await Promise.all([
         eventsFor(story),
         findCustomerName(database, story.customerId),
-        listEndpoints(database, endpointsLookedAt),
+        listEndpoints(database, maxEndpoints),
       ])
       const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
       const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
@@ -80,17 +80,14 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
           paymentKey: paymentKeyOf(story),
           refundShortfall: story.refundShortfall,
         },
-        story: storyOf(story, events),
+        story: orderTimeline(story, events),
         open: open ?? null,
         openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
     },
 
-    async settleOrder({ params }) {
-      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
-      return settleOrder(payments, params.orderId)
-    },
+    settleOrder: ({ params }) => settleOrder(payments, params.orderId),
 
     async refundQuote({ params }) {
       const story = await storyFor(params.orderId)
@@ -100,10 +97,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       throw refuseBecause('PAYMENT_CANCEL_FAILED', code === 'state' ? 'not confirmed' : code, why)
     },
 
-    async refundOrder({ params, body }) {
-      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
-      return refund(payments, { orderId: params.orderId, reason: body.reason.trim() })
-    },
+    refundOrder: ({ params, body }) => refund(payments, { orderId: params.orderId, reason: body.reason.trim() }),
 
     async resendEvents({ params }) {
       const story = await storyFor(params.orderId)
@@ -113,15 +107,14 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
   }
 }
 
-/** To know whether there is an active one. */
-const endpointsLookedAt = 100
+/** Read to know whether one of them is active. */
+const maxEndpoints = 100
 
 function noSuchOrder(orderId: string) {
-  // What was typed is repeated only where it can be an id.
-  return refuse('NOT000', orderIdPattern.test(orderId) ? { message: `There is no order ${orderId}.` } : {})
+  return refuse('NOT000', { message: `There is no order ${orderId}.` })
 }
 
-/** Of the confirm that was approved or is under way, else of the last one that was refused. */
+/** The key of the confirm that was approved or is in progress, else of the last one that was rejected. */
 function paymentKeyOf({ operations }: OrderStory): string | null {
   const confirms = operations.filter(({ kind, paymentKey }) => kind === 'CONFIRM' && paymentKey !== null)
   return (confirms.find(({ state }) => state !== 'REJECTED') ?? confirms.at(-1))?.paymentKey ?? null
@@ -131,27 +124,27 @@ type Refusal = { code: Code; why: string }
 
 function refundRefusal({ status, operations }: OrderStory): (Refusal & { code: 'open' | 'state' }) | undefined {
   const open = operations.find(({ state }) => state === 'OPEN')
-  if (open) return { code: 'open', why: `A ${open.kind} of the order is under way at the gateway.` }
+  if (open) return { code: 'open', why: `A ${open.kind} of the order is in progress at the gateway.` }
   if (status !== 'CONFIRMED') return { code: 'state', why: `The order is ${status}, not CONFIRMED.` }
   return undefined
 }
 
 function resendRefusal({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Refusal | undefined {
-  if (!hasEvents) return { code: 'no events', why: 'Nothing was told about the order yet.' }
+  if (!hasEvents) return { code: 'no events', why: 'The order has no events yet.' }
   if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
   return undefined
 }
 
-function actionsOf(role: Role, story: OrderStory, told: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
+function actionsOf(role: Role, story: OrderStory, events: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
   const refusals = {
     settle: undefined,
     refund: refundRefusal(story),
-    'resend events': resendRefusal(told),
+    'resend events': resendRefusal(events),
   }
   return (Object.keys(refusals) as OrderAction['action'][]).map((action) => {
     const forRole: Refusal | undefined = may(role, action)
       ? undefined
-      : { code: 'role', why: `The role ${role} may not.` }
+      : { code: 'role', why: `The role ${role} has no permission.` }
     const { code = null, why = null } = forRole ?? refusals[action] ?? {}
     return { action, allowed: code === null, why, code }
   })

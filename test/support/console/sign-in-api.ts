@@ -1,10 +1,11 @@
-// The door of the console: its listener with all that is about signing in, any number of them on one database as separate
+// The API of the console for signing in, any number of listeners on one database as separate
 // processes would be, and requests as browsers make them, from any address of this machine.
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { actionLogHandlers } from '../../../src/console/action-log/action-log.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
 import { createGuard } from '../../../src/console/guard.ts'
 import { apiRoutes, type Handlers } from '../../../src/console/routes.ts'
@@ -27,7 +28,7 @@ export type Ask = {
   /** The address of this machine that it comes from. */
   from?: string
 }
-export type Door = Awaited<ReturnType<typeof openDoor>>
+export type SignInApi = Awaited<ReturnType<typeof openSignInApi>>
 
 export const password = 'correct horse battery'
 export const nextPassword = 'staple of another kind'
@@ -75,7 +76,7 @@ export async function newSession(
   return `credits_console=${token}`
 }
 
-export async function openDoor(
+export async function openSignInApi(
   { pool }: { pool: Connections },
   { secureCookies = false, peppers = testPeppers as Peppers } = {},
 ) {
@@ -90,11 +91,14 @@ export async function openDoor(
     bodyLimitBytes: 16_384,
   })
   const guard = createGuard(app, { database, peppers, secureCookies })
-  const trail = { database, onUnwritten: (text: string) => assert.fail(text) }
+  const actionLog = { database, onUnwritten: (text: string) => assert.fail(text) }
   apiRoutes(app, {
     guard,
-    trail,
-    handlers: sessionHandlers({ database, firstPasswordHours: 72 }, guard, trail) as Handlers,
+    actionLog,
+    handlers: {
+      ...sessionHandlers({ database, firstPasswordHours: 72 }, guard, actionLog),
+      ...actionLogHandlers({ database }),
+    } as Handlers,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo

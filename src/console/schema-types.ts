@@ -1,4 +1,4 @@
-// The words that the schemas of the console are made of.
+// The types that the schemas of the console are built from.
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { tellingReasonPattern } from '../core/one-line.ts'
@@ -13,32 +13,32 @@ export const Flag = Type.Boolean()
 /** ISO 8601, UTC. */
 export const Moment = Type.String({ format: 'date-time' })
 export const MomentOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
-/** Names and values, for a person to read. */
-export const Detail = Type.Record(Type.String(), Type.Unknown())
+/** Names and values for display. */
+export const DetailFields = Type.Record(Type.String(), Type.Unknown())
 
-export const OrderStatus = Type.Enum([...orderStatuses])
+export const OrderStatusText = Type.Enum([...orderStatuses])
 
-// What an operator sends. The description is the rule they read when they break it.
-export const Reason = Type.String({
+// Input of operators. The description is the rule shown when it is broken.
+export const ReasonText = Type.String({
   pattern: tellingReasonPattern.source,
-  description: '3 to 200 characters in one line that say why',
+  description: 'a reason of 3 to 200 characters in one line',
 })
-/** Something to look for by: whatever PostgreSQL can compare, in one line. */
+/** Search text: anything that PostgreSQL can compare, in one line. */
 export function lineOf(most: number, what: string) {
   return Type.String({
     pattern: `^[^\\p{Cc}\\p{Cs}]{1,${most}}$`,
     description: `${what}, at most ${most} characters in one line`,
   })
 }
-export const ReasonBody = Type.Object({ reason: Reason })
+export const ReasonBody = Type.Object({ reason: ReasonText })
 export const CustomerParams = Type.Object({ customerId: Type.String({ description: 'the UUID of a customer' }) })
 export const OrderParams = Type.Object({ orderId: Type.String({ description: 'the id of an order' }) })
 export const KeyParams = Type.Object({ keyId: Type.String({ description: 'the id of a key' }) })
 export const Uuid = Type.String({ pattern: uuidPattern.source, description: 'a UUID' })
-/** A day of Korea. */
+/** A day in Korea. */
 export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description: 'a day such as 2026-01-31' })
 
-/** Query values are text. Where a page ended is told by the page itself, and nobody else makes one up. */
+/** Query values are text. A cursor comes from the page before and is opaque to the client. */
 export const Cursor = Type.String({ pattern: '^[A-Za-z0-9_.:~-]{1,120}$', description: 'the nextCursor of a page' })
 export const PageLimit = Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: '1 to 200' })
 export const paging = { cursor: Type.Optional(Cursor), limit: Type.Optional(PageLimit) }

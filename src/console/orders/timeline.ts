@@ -1,6 +1,4 @@
-// What happened to an order as moments on a time line, made of its rows: a table says which moments each kind of row is.
-// The names in `detail` are what the page translates.
-
+// The timelines of an order and of a discrepancy, built from their rows. The page translates the field names in `detail`.
 import type { StoredEvent } from '../../events/events.sql.ts'
 import type { Delivery, EndOfOrder } from '../../events/order-events.sql.ts'
 import type {
@@ -13,12 +11,12 @@ import type {
 import type { momentKinds } from './contract.ts'
 
 type MomentKind = (typeof momentKinds)[number]
-export type StoryMoment = { at: string; kind: MomentKind; detail: Record<string, unknown> }
+export type TimelineMoment = { at: string; kind: MomentKind; detail: Record<string, unknown> }
 
-/** An event with where it has gone. */
-export type OrderEvent = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
+/** An event with its deliveries. */
+export type DeliveredEvent = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
 
-/** Which event an operation writes with its end; the others change no order. */
+/** The event that the end of an operation writes; the other ends change no order. */
 const eventOf: Record<string, EndOfOrder['type'] | undefined> = {
   'CONFIRM APPROVED': 'order.confirmed',
   'CONFIRM REJECTED': 'order.failed',
@@ -34,7 +32,7 @@ export function endsOf({ operations }: OrderStory): EndOfOrder[] {
   })
 }
 
-/** Of what has one time, the cause comes first. */
+/** The order of moments with the same time: causes first. */
 const rankOf: Record<MomentKind, number> = {
   PURCHASE: 0,
   WEBHOOK: 1,
@@ -48,7 +46,7 @@ const rankOf: Record<MomentKind, number> = {
   DISCREPANCY_RESOLVED: 9,
 }
 
-export function storyOf(story: OrderStory, events: OrderEvent[]): StoryMoment[] {
+export function orderTimeline(story: OrderStory, events: DeliveredEvent[]): TimelineMoment[] {
   const { operations, attempts, entries, discrepancies, notifications, actions } = story
   const moments = [
     purchaseOf(story),
@@ -60,18 +58,18 @@ export function storyOf(story: OrderStory, events: OrderEvent[]): StoryMoment[] 
     ...discrepancies.flatMap(momentsOfDiscrepancy),
     ...actions.map(momentOfAction),
   ]
-  return inTime(moments)
+  return sortByTime(moments)
 }
 
-export function historyOf(discrepancy: StoryDiscrepancy, actions: StoryAction[]): StoryMoment[] {
-  return inTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
+export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
+  return sortByTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
 }
 
-function inTime(moments: StoryMoment[]): StoryMoment[] {
+function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {
   return moments.sort((one, other) => compare(one.at, other.at) || rankOf[one.kind] - rankOf[other.kind])
 }
 
-function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): StoryMoment[] {
+function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): TimelineMoment[] {
   const { foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt } = discrepancy
   return [
     moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
@@ -79,36 +77,36 @@ function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): StoryMoment[] {
   ]
 }
 
-function momentOfAction({ at, ...detail }: StoryAction): StoryMoment {
+function momentOfAction({ at, ...detail }: StoryAction): TimelineMoment {
   return moment(at, 'OPERATOR', detail)
 }
 
-/** Times in one form are in the order of their letters. */
+/** ISO times of one format sort as text. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-function moment(at: string, kind: MomentKind, detail: object): StoryMoment {
+function moment(at: string, kind: MomentKind, detail: object): TimelineMoment {
   return { at, kind, detail: { ...detail } }
 }
 
-function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): StoryMoment {
+function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): TimelineMoment {
   return moment(createdAt.toISOString(), 'PURCHASE', { packageType, amount, credits })
 }
 
-/** An expiry is no call: it begins and ends in one statement. */
-function momentsOfOperation(operation: StoryOperation): StoryMoment[] {
+/** An expiry makes no gateway call: it begins and ends in one statement. */
+function momentsOfOperation(operation: StoryOperation): TimelineMoment[] {
   const { operationId, kind, state, paymentKey, reason, openedAt, closedAt } = operation
   const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
   const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, reason, creditsHeld })
-  const told = { operationId, kind, state, gatewayCode, transactionKey, attempts }
-  return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', told)] : [])]
+  const ended = { operationId, kind, state, gatewayCode, transactionKey, attempts }
+  return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', ended)] : [])]
 }
 
-function momentOfEntry({ createdAt, ...detail }: StoryEntry): StoryMoment {
+function momentOfEntry({ createdAt, ...detail }: StoryEntry): TimelineMoment {
   return moment(createdAt, 'LEDGER', detail)
 }
 
-function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: OrderEvent): StoryMoment {
+function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: DeliveredEvent): TimelineMoment {
   return moment(createdAt.toISOString(), 'EVENT', { type, eventNumber, eventId, deliveries })
 }

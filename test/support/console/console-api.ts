@@ -1,11 +1,12 @@
-// The console's API beside a test service, over real HTTP, but for signing in and the pages: an operator of any role asks, as the
-// page does. Deliveries of events are made when a test says so.
+// The console's API beside a test service, over real HTTP, without signing in and without the pages: an operator of any role calls
+// it as the page does. Events are delivered when a test calls `deliver`.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { auditHandlers } from '../../../src/console/books/audits.ts'
 import { bookHandlers } from '../../../src/console/books/books.ts'
-import { discrepancyHandlers } from '../../../src/console/books/discrepancy.ts'
+import { discrepancyHandlers } from '../../../src/console/books/discrepancies.ts'
 import { newKeyCancelHandlers } from '../../../src/console/books/new-key-cancels.ts'
+import type { ConsoleContext } from '../../../src/console/context.ts'
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
 import { customerHandlers } from '../../../src/console/customers/customers.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
@@ -13,7 +14,6 @@ import { exportRoutes } from '../../../src/console/exports.ts'
 import { createGuard } from '../../../src/console/guard.ts'
 import { homeHandlers } from '../../../src/console/home/home.ts'
 import { orderHandlers } from '../../../src/console/orders/orders.ts'
-import type { ConsoleParts } from '../../../src/console/parts.ts'
 import { apiRoutes, type Handlers } from '../../../src/console/routes.ts'
 import { searchHandlers } from '../../../src/console/search/search.ts'
 import { startSession } from '../../../src/console/session/session.sql.ts'
@@ -46,9 +46,9 @@ export type Operator = {
   /** A file. */
   save(path: string): Promise<Response>
 }
-export type OperatorDesk = Awaited<ReturnType<typeof openOperatorDesk>>
+export type ConsoleApi = Awaited<ReturnType<typeof openConsoleApi>>
 
-export async function openOperatorDesk(service: TestService) {
+export async function openConsoleApi(service: TestService) {
   const { database, payments } = service
   const lines: string[] = []
   const { log, assertNoSecret } = createWatchedLog(testSecrets(database), (line) => lines.push(line))
@@ -58,7 +58,7 @@ export async function openOperatorDesk(service: TestService) {
   opening.defer(() => outbound.close())
   const { database: books, tallies } = payments
   const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
-  const parts: ConsoleParts = {
+  const context: ConsoleContext = {
     database: books,
     payments,
     background: payments,
@@ -75,20 +75,20 @@ export async function openOperatorDesk(service: TestService) {
     log,
     bodyLimitBytes: 16_384,
   })
-  const trail = { database: books, onUnwritten: (text: string) => assert.fail(text) }
-  const guard = createGuard(app, parts)
+  const actionLog = { database: books, onUnwritten: (text: string) => assert.fail(text) }
+  const guard = createGuard(app, context)
   const handlers = {
-    ...orderHandlers(parts),
-    ...customerHandlers(parts),
-    ...searchHandlers(parts),
-    ...homeHandlers(parts),
-    ...bookHandlers(parts, trail, app),
-    ...auditHandlers(parts),
-    ...discrepancyHandlers(parts),
-    ...newKeyCancelHandlers(parts),
+    ...orderHandlers(context),
+    ...customerHandlers(context),
+    ...searchHandlers(context),
+    ...homeHandlers(context),
+    ...bookHandlers(context, actionLog, app),
+    ...auditHandlers(context),
+    ...discrepancyHandlers(context),
+    ...newKeyCancelHandlers(context),
   }
-  apiRoutes(app, { guard, trail, handlers: handlers as Handlers })
-  exportRoutes(app, { ...parts, guard, trail })
+  apiRoutes(app, { guard, actionLog, handlers: handlers as Handlers })
+  exportRoutes(app, { ...context, guard, actionLog })
   opening.defer(() => closeNow(app))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${apiPath}`

@@ -1,36 +1,36 @@
-// What the console asks for at a time: so many at once, a short line behind them, and past its end a refusal that is cheap. What
-// is looked at holds up nothing else.
+// The concurrency limit of the console: a fixed number at once, a short queue, and past its end a cheap refusal. Reads do not hold
+// up anything else.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createGate, lookingAtOnce, mostLooksWaiting } from '../../src/console/gate.ts'
+import { createConcurrencyLimit, maxConcurrentReads, maxQueuedReads } from '../../src/console/concurrency-limit.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let viewer: Operator
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  viewer = await desk.newOperator('viewer')
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 test('so many are under way at once, those in the line follow in their order, and whoever comes past it is refused', async () => {
-  const { enter, goOn } = createGate(2, 2)
+  const { run, runAdmitted } = createConcurrencyLimit(2, 2)
   const ends: (() => void)[] = []
   const begun: string[] = []
   const work = (name: string) => () => {
     begun.push(name)
     return new Promise<string>((end) => ends.push(() => end(name)))
   }
-  const inside = ['a', 'b', 'c', 'd'].map((name) => enter(work(name)))
+  const inside = ['a', 'b', 'c', 'd'].map((name) => run(work(name)))
   await assert.rejects(
-    enter(() => assert.fail('it was let in')),
-    { code: 'SVC001', metadata: { reason: 'console busy' } },
+    run(() => assert.fail('it was admitted')),
+    { code: 'SVC001', metadata: { reason: 'console busy', began: false } },
   )
-  const longer = goOn(work('e'))
+  const longer = runAdmitted(work('e'))
   assert.deepEqual(begun, ['a', 'b'])
   for (let ended = 0; ended < 5; ended += 1) {
     ends[ended]?.()
@@ -38,29 +38,29 @@ test('so many are under way at once, those in the line follow in their order, an
     assert.ok(begun.length - ended - 1 <= 2)
   }
   assert.deepEqual([...(await Promise.all(inside)), await longer], begun)
-  assert.equal(await enter(async () => 'free again'), 'free again')
+  assert.equal(await run(async () => 'free again'), 'free again')
 })
 
 test('a place is given back by work that fails', async () => {
-  const { enter } = createGate(1, 0)
+  const { run } = createConcurrencyLimit(1, 0)
   for (const name of ['one', 'two']) {
     await assert.rejects(
-      enter(() => Promise.reject(new Error(name))),
+      run(() => Promise.reject(new Error(name))),
       { message: name },
     )
   }
-  assert.equal(await enter(async () => 'free again'), 'free again')
+  assert.equal(await run(async () => 'free again'), 'free again')
 })
 
 test('looks past the line are refused at once with SVC001, and an action beside them is not', async () => {
-  const finance = await desk.newOperator('finance')
+  const finance = await api.newOperator('finance')
   const { orderId } = await (await service.newCustomer()).paidOrder()
-  // Nobody can be recognised for as long as the table is locked.
+  // No session can be looked up while the table is locked.
   const keeper = await service.database.pool.connect()
   await keeper.query('begin; lock table operator_sessions in access exclusive mode')
   const { promise: allRefused, resolve } = Promise.withResolvers<void>()
   let refused = 0
-  const looks = Array.from({ length: lookingAtOnce + mostLooksWaiting + 9 }, async () => {
+  const looks = Array.from({ length: maxConcurrentReads + maxQueuedReads + 9 }, async () => {
     const answer = await viewer.ask('orders')
     if (answer.body.code === 'SVC001' && ++refused === 9) resolve()
     return answer
