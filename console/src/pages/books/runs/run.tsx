@@ -1,18 +1,18 @@
-// One comparison: what the gateway and our books added up to, and what became of every order that did not match. While
-// it is under way the page follows it.
+// One reconciliation run: the totals of the gateway and of our books, and the result for every order that did not match. The page
+// polls while the run is in progress.
 import { Alert, Anchor, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { Link, useParams } from 'wouter'
-import { Won } from '../../format/amounts.tsx'
-import { useFormats } from '../../format/formats.ts'
-import { Id } from '../../format/id.tsx'
-import { Time } from '../../format/time.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Figure } from '../../parts/figure.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { Waiting } from '../../parts/waiting.tsx'
-import { PageHeader } from '../../shell/page-header.tsx'
-import { useWords } from '../../words/words.tsx'
-import { OpenOfRun } from './discrepancies.tsx'
+import { Won } from '../../../format/amounts.tsx'
+import { useFormats } from '../../../format/formats.ts'
+import { Id } from '../../../format/id.tsx'
+import { Time } from '../../../format/time.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { Figure } from '../../../parts/figure.tsx'
+import { Problem } from '../../../parts/problem.tsx'
+import { Waiting } from '../../../parts/waiting.tsx'
+import { PageHeader } from '../../../shell/page-header.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { OpenOfRun } from '../discrepancies.tsx'
 import { differenceOf, type Result, type Run, RunSpan, RunState, reviewedOf, useRun } from './run-parts.tsx'
 
 export function RunPage() {
@@ -54,16 +54,16 @@ function Findings({ run }: { run: Run }) {
       {state === 'interrupted' && <Alert color="orange">{books.run.interrupted}</Alert>}
       {result && <Sums result={result} />}
       {result && <Reviewed result={result} />}
-      {result && isForAPerson(result) && <OpenOfRun reconciliationId={reconciliationId} />}
+      {result && hasDiscrepancies(result) && <OpenOfRun reconciliationId={reconciliationId} />}
     </>
   )
 }
 
-function isForAPerson({ reviewed, notListed = 0, listedDifferently = 0 }: Result): boolean {
+function hasDiscrepancies({ reviewed, notListed = 0, listedDifferently = 0 }: Result): boolean {
   return reviewed.disagrees + notListed + listedDifferently > 0
 }
 
-/** Of the size of a sentence: a time is longer than a number. */
+/** In small type: a time is longer than a number. */
 function SmallTime({ at }: { at: string }) {
   return (
     <Text span fz="sm" fw={400}>

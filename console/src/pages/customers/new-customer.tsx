@@ -1,18 +1,18 @@
-// Asks for the name of a new customer and for the reason. Roles that may issue keys get the first key with it.
+// Creates a customer. Roles that may issue keys get the first key with it.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMay } from '../../api/hooks.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { useWords } from '../../words/words.tsx'
-import type { Secret } from './secret-dialog.tsx'
+import type { Secret } from '../customer/secret-dialog.tsx'
 
-/** As the service has it. */
+/** The same rule as in the service. */
 const acceptableName = /^(?=.*\S)[^\p{Cc}]{1,100}$/u
 
-type Made = { customerId: string } | Secret
-type Props = { opened: boolean; onClose(): void; onMade(made: Made): void }
+type Created = { customerId: string } | Secret
+type Props = { opened: boolean; onClose(): void; onCreated(created: Created): void }
 
-export function NewCustomer({ opened, onClose, onMade }: Props) {
+export function NewCustomer({ opened, onClose, onCreated }: Props) {
   const { create } = useWords().customers
   const mayIssue = useMay('issue keys')
   const [name, setName] = useState('')
@@ -31,9 +31,9 @@ export function NewCustomer({ opened, onClose, onMade }: Props) {
       isBlocked={name.trim() === '' || isWrong}
       endpoint={mayIssue ? 'createCustomerWithKey' : 'createCustomer'}
       inputOf={(reason) => ({ body: { name: name.trim(), reason } })}
-      refreshes={['customers', 'trail']}
+      refreshes={['customers', 'actionLog']}
       problemOf={({ fields }) => (fields.some(({ field }) => field === 'name') ? create.nameTaken : null)}
-      onDone={onMade}
+      onDone={onCreated}
     >
       <TextInput
         label={create.name}

@@ -1,19 +1,19 @@
-// One audit: what was looked at, and each rule that was broken with the first of those it is about.
+// One audit: the rows checked, and each violated rule with the first rows that violate it.
 import { Alert, Anchor, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { Link, useParams } from 'wouter'
-import type { Data } from '../../api/client.ts'
-import { useEndpoint } from '../../api/hooks.ts'
-import { useFormats } from '../../format/formats.ts'
-import { Id } from '../../format/id.tsx'
-import { Time } from '../../format/time.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Figure } from '../../parts/figure.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { Waiting } from '../../parts/waiting.tsx'
-import { PageHeader } from '../../shell/page-header.tsx'
-import { useWords } from '../../words/words.tsx'
-import { AuditResult } from './audit-parts.tsx'
-import { tellWhere } from './audit-where.ts'
+import type { Data } from '../../../api/client.ts'
+import { useEndpoint } from '../../../api/hooks.ts'
+import { useFormats } from '../../../format/formats.ts'
+import { Id } from '../../../format/id.tsx'
+import { Time } from '../../../format/time.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { Figure } from '../../../parts/figure.tsx'
+import { Problem } from '../../../parts/problem.tsx'
+import { Waiting } from '../../../parts/waiting.tsx'
+import { PageHeader } from '../../../shell/page-header.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { AuditResult } from './audit-result.tsx'
+import { describeWhere } from './audit-where.ts'
 
 type Audit = Data<'audit'>
 type Finding = Audit['findings'][number]
@@ -63,7 +63,7 @@ function Result({ audit }: { audit: Audit }) {
             {audits.findings}
           </Title>
           {findings.map((finding) => (
-            <Broken key={`${finding.invariant} ${finding.rule}`} finding={finding} />
+            <Violation key={`${finding.invariant} ${finding.rule}`} finding={finding} />
           ))}
         </Stack>
       )}
@@ -91,7 +91,7 @@ function Meaning({ found, isOnlyUnread }: { found: number; isOnlyUnread: boolean
   return isOnlyUnread ? <Alert color="orange">{audits.isUnread}</Alert> : <Alert color="red">{audits.isBroken}</Alert>
 }
 
-/** Of the size of a sentence: a time is longer than a number. */
+/** In small type: a time is longer than a number. */
 function SmallTime({ at }: { at: string }) {
   return (
     <Text span fz="sm" fw={400}>
@@ -102,25 +102,25 @@ function SmallTime({ at }: { at: string }) {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-function Broken({ finding: { invariant, rule, count, subjects } }: { finding: Finding }) {
+function Violation({ finding: { invariant, rule, count, subjects } }: { finding: Finding }) {
   const words = useWords()
   const { audits } = words
   const { number } = useFormats()
-  const told = audits.ruleWords[rule] ?? rule
+  const text = audits.ruleWords[rule] ?? rule
   const columns: Column<Subject>[] = [
     { header: audits.about, cell: (subject) => <About subject={subject} /> },
-    { header: audits.where, cell: (subject) => tellWhere(subject, words) },
+    { header: audits.where, cell: (subject) => describeWhere(subject, words) },
   ]
   return (
     <Stack gap={4}>
       <Title order={3} size="h5">
-        {told}
+        {text}
       </Title>
       <Text size="sm" c="dimmed">
         {invariant}. {audits.subjects(number(subjects.length), number(count))}
       </Text>
       <DataTable
-        caption={told}
+        caption={text}
         columns={columns}
         rows={subjects}
         keyOf={(subject) => JSON.stringify(subject)}

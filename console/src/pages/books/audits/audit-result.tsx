@@ -1,12 +1,12 @@
-// What the list of audits, the page of one and the first page have in common.
-import type { Data } from '../../api/client.ts'
-import { useFormats } from '../../format/formats.ts'
-import { StatusBadge } from '../../format/status-badge.tsx'
-import { useWords } from '../../words/words.tsx'
+// The result and the duration of an audit, for the list, the page of one audit and the home page.
+import type { Data } from '../../../api/client.ts'
+import { useFormats } from '../../../format/formats.ts'
+import { StatusBadge } from '../../../format/status-badge.tsx'
+import { useWords } from '../../../words/words.tsx'
 
 export type Audit = Data<'audits'>['audits'][number]
 
-/** Clean, how many violations, or not all read. */
+/** Passed, the number of violations, or incomplete. */
 export function AuditResult({ violationCount, isOnlyUnread }: Pick<Audit, 'violationCount' | 'isOnlyUnread'>) {
   const { audits } = useWords()
   const { number } = useFormats()

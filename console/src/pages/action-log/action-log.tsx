@@ -1,5 +1,5 @@
-// The trail: who did what, about what, why, and what came of it, newest first. What it is about can be given in the
-// address, so that an order or a customer leads to its own part of it.
+// The audit log: every action of operators, newest first. The subject is in the URL, so that an order or a customer can link to its
+// own entries.
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
@@ -7,15 +7,15 @@ import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { ActionsTable } from './actions-table.tsx'
 
-export function TrailPage() {
-  const { trail } = useWords()
+export function ActionLogPage() {
+  const { actionLog } = useWords()
   const [search] = useSearchParams()
   const subject = search.get('subject')?.trim().slice(0, 100) || undefined
   return (
     <>
-      <PageHeader title={trail.title} />
+      <PageHeader title={actionLog.title} />
       <Stack gap="md">
-        <Text c="dimmed">{trail.intro}</Text>
+        <Text c="dimmed">{actionLog.intro}</Text>
         <Filter key={subject ?? ''} subject={subject ?? ''} />
         <ActionsTable subject={subject} />
       </Stack>
@@ -24,7 +24,7 @@ export function TrailPage() {
 }
 
 function Filter({ subject }: { subject: string }) {
-  const { trail } = useWords()
+  const { actionLog } = useWords()
   const [, setSearch] = useSearchParams()
   const [typed, setTyped] = useState(subject)
   return (
@@ -36,8 +36,8 @@ function Filter({ subject }: { subject: string }) {
     >
       <Group align="flex-end" gap="xs">
         <TextInput
-          label={trail.subjectFilter}
-          description={trail.subjectHint}
+          label={actionLog.subjectFilter}
+          description={actionLog.subjectHint}
           value={typed}
           maxLength={100}
           w="26rem"
@@ -45,11 +45,11 @@ function Filter({ subject }: { subject: string }) {
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
         <Button type="submit" variant="default">
-          {trail.filter}
+          {actionLog.filter}
         </Button>
         {subject && (
           <Button variant="subtle" onClick={() => setSearch({})}>
-            {trail.all}
+            {actionLog.all}
           </Button>
         )}
       </Group>

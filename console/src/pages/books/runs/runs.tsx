@@ -1,18 +1,18 @@
-// Every comparison of the gateway's list with our books, newest first; a row leads to what it found.
+// All reconciliation runs, newest first; a row links to its result.
 import { Stack, Text } from '@mantine/core'
-import { usePages } from '../../api/hooks.ts'
-import { Won } from '../../format/amounts.tsx'
-import { Time } from '../../format/time.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useWords } from '../../words/words.tsx'
-import { askEveryMs, differenceOf, type Run, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
+import { usePages } from '../../../api/hooks.ts'
+import { Won } from '../../../format/amounts.tsx'
+import { Time } from '../../../format/time.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { differenceOf, pollEveryMs, type Run, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
 
-/** Those that others have started, too. */
-const areOver = (runs: Run[]) => runs.every(({ state }) => state !== 'under way')
+/** Including runs that other operators have started. */
+const areAllFinished = (runs: Run[]) => runs.every(({ state }) => state !== 'under way')
 
 export function Runs() {
   const { books } = useWords()
-  const pages = usePages('runs', {}, (data) => data.runs, { refetchMs: askEveryMs, until: areOver })
+  const pages = usePages('runs', {}, (data) => data.runs, { refetchMs: pollEveryMs, until: areAllFinished })
   const columns: Column<Run>[] = [
     { header: books.runs.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
     { header: books.runs.span, cell: (run) => <RunSpan run={run} /> },

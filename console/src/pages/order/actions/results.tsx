@@ -1,11 +1,11 @@
-// What came of an action on an order, in words, and what to do next.
+// The results of actions on an order, with what to do next.
 import { List, Text } from '@mantine/core'
-import type { Data } from '../../api/client.ts'
-import { useFormats } from '../../format/formats.ts'
-import { StatusBadge } from '../../format/status-badge.tsx'
-import { useWords } from '../../words/words.tsx'
-import { Notice } from '../order/notice.tsx'
-import { deliveryError } from '../order/timeline/delivery-error.ts'
+import type { Data } from '../../../api/client.ts'
+import { useFormats } from '../../../format/formats.ts'
+import { StatusBadge } from '../../../format/status-badge.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { Notice } from '../notice.tsx'
+import { deliveryError } from '../timeline/delivery-error.ts'
 
 type Settled = Data<'settleOrder'>
 
@@ -56,12 +56,12 @@ export function ResendResult({ data, onClose }: { data: Data<'resendEvents'>; on
   const { resend } = words.orders
   const { number } = useFormats()
   const { delivered, failed } = data
-  const [taken, missed] = [number(delivered), number(failed.length)]
-  const all = delivered > 0 ? resend.allDelivered(taken) : resend.none
+  const [deliveredText, failedText] = [number(delivered), number(failed.length)]
+  const all = delivered > 0 ? resend.allDelivered(deliveredText) : resend.none
   return (
     <Notice
       isOutcome
-      title={failed.length > 0 ? resend.someFailed(taken, missed) : all}
+      title={failed.length > 0 ? resend.someFailed(deliveredText, failedText) : all}
       tone={failed.length > 0 ? 'bad' : delivered > 0 ? 'good' : 'waiting'}
       onClose={onClose}
     >

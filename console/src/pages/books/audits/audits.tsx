@@ -1,11 +1,11 @@
-// Every audit of the books, newest first; a row leads to what it found.
+// All audits of the books, newest first; a row links to its findings.
 import { Stack, Text } from '@mantine/core'
-import { usePages } from '../../api/hooks.ts'
-import { useFormats } from '../../format/formats.ts'
-import { Age, Time } from '../../format/time.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useWords } from '../../words/words.tsx'
-import { type Audit, AuditResult, tookSeconds } from './audit-parts.tsx'
+import { usePages } from '../../../api/hooks.ts'
+import { useFormats } from '../../../format/formats.ts'
+import { Age, Time } from '../../../format/time.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { type Audit, AuditResult, tookSeconds } from './audit-result.tsx'
 
 export function Audits() {
   const { audits } = useWords()

@@ -1,4 +1,4 @@
-// What operators did, as a table: of everything, or of what is about one thing.
+// Actions of operators as a table: all of them, or those on one subject.
 import { Anchor, Code, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../../../src/console/contract.ts'
@@ -7,43 +7,43 @@ import { Id, InsideLink } from '../../format/id.tsx'
 import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { refusalIn } from '../../parts/told.ts'
+import { refusalIn } from '../../parts/error-text.ts'
 import { useWords } from '../../words/words.tsx'
 
-type Action = Data<'trail'>['actions'][number]
+type Action = Data<'actionLog'>['actions'][number]
 type Props = { subject?: string | undefined; isOnItsPage?: boolean }
 
-/** `isOnItsPage`: what it is about needs no telling. */
+/** `isOnItsPage`: the table is on the page of its subject and does not repeat it. */
 export function ActionsTable({ subject, isOnItsPage = false }: Props) {
-  const { trail } = useWords()
-  const pages = usePages('trail', { query: subject ? { subject } : {} }, (data) => data.actions)
+  const { actionLog } = useWords()
+  const pages = usePages('actionLog', { query: subject ? { subject } : {} }, (data) => data.actions)
   const columns: Column<Action>[] = [
-    { header: trail.at, cell: ({ at }) => <Time at={at} /> },
-    { header: trail.actor, cell: ({ actor }) => <Actor actor={actor} /> },
-    { header: trail.command, cell: (action) => <What action={action} /> },
-    ...(isOnItsPage ? [] : [{ header: trail.subject, cell: (action: Action) => <Subject action={action} /> }]),
-    { header: trail.reason, cell: ({ reason }) => reason ?? <Text c="dimmed">–</Text> },
-    { header: trail.outcome, cell: (action) => <Outcome action={action} /> },
+    { header: actionLog.at, cell: ({ at }) => <Time at={at} /> },
+    { header: actionLog.actor, cell: ({ actor }) => <Actor actor={actor} /> },
+    { header: actionLog.command, cell: (action) => <Command action={action} /> },
+    ...(isOnItsPage ? [] : [{ header: actionLog.subject, cell: (action: Action) => <Subject action={action} /> }]),
+    { header: actionLog.reason, cell: ({ reason }) => reason ?? <Text c="dimmed">–</Text> },
+    { header: actionLog.outcome, cell: (action) => <Outcome action={action} /> },
   ]
   return (
     <DataTable
-      caption={subject ? trail.onlyAbout(subject) : trail.caption}
+      caption={subject ? actionLog.onlyAbout(subject) : actionLog.caption}
       columns={columns}
       rows={pages.rows}
       pages={pages}
       keyOf={(action) => action.actionId}
-      empty={subject ? trail.emptyAbout : trail.empty}
+      empty={subject ? actionLog.emptyAbout : actionLog.empty}
     />
   )
 }
 
 const place = /^(?:somebody|(.+) in the console) from (.+)$/
 
-/** `NAME in the console from ADDRESS`, `somebody from ADDRESS` who was not let in, or the user of a command line. */
+/** `NAME in the console from ADDRESS`, `somebody from ADDRESS` for a failed sign-in, or the user of the command line. */
 function Actor({ actor }: { actor: string }) {
-  const { trail } = useWords()
+  const { actionLog } = useWords()
   const known = place.exec(actor)
-  const [name, address] = known ? [known[1] ?? trail.somebody, known[2]] : [actor]
+  const [name, address] = known ? [known[1] ?? actionLog.unknownActor, known[2]] : [actor]
   return (
     <div>
       <Text>{name}</Text>
@@ -56,23 +56,23 @@ function Actor({ actor }: { actor: string }) {
   )
 }
 
-function What({ action: { command, arguments: told, about, endedAt } }: { action: Action }) {
-  const { trail } = useWords()
-  // On the trail of its customer: which key it was.
-  const [keyId] = told.filter((word) => word.startsWith('key_'))
+function Command({ action: { command, arguments: words, about, endedAt } }: { action: Action }) {
+  const { actionLog } = useWords()
+  // Actions on a key are listed under its customer.
+  const [keyId] = words.filter((word) => word.startsWith('key_'))
   return (
     <div>
-      <Text>{trail.commands[command] ?? command}</Text>
+      <Text>{actionLog.commands[command] ?? command}</Text>
       {keyId && <Id value={keyId} short />}
       <details>
-        <summary>{trail.details}</summary>
+        <summary>{actionLog.details}</summary>
         <Text size="sm">
-          <Code>{[command, ...told].join(' ')}</Code>
+          <Code>{[command, ...words].join(' ')}</Code>
         </Text>
         {about && <Code block>{JSON.stringify(about, null, 1)}</Code>}
         {endedAt && (
           <Text size="sm">
-            {trail.endedAt}: <Time at={endedAt} />
+            {actionLog.endedAt}: <Time at={endedAt} />
           </Text>
         )}
       </details>
@@ -81,11 +81,11 @@ function What({ action: { command, arguments: told, about, endedAt } }: { action
 }
 
 const ofCustomer = (subject: string) => `/customers/${subject}`
-/** Where the subject of a command is shown. */
+/** The page of the subject of a command. */
 const pageOf: [command: RegExp, page: (subject: string) => string][] = [
   [/^orders\b/, (subject) => `/orders/${subject}`],
   [/^(customers|export statement)\b/, ofCustomer],
-  // Of a key that there is not, what was typed.
+  // For an unknown key the subject is the id that was typed.
   [/^keys\b/, (subject) => (subject.startsWith('key_') ? `/search?q=${subject}` : ofCustomer(subject))],
   [/^discrepancies\b/, (subject) => `/books/discrepancies/${subject}`],
   [/^reconcile carry-out$/, (subject) => `/books/runs/${subject}`],
@@ -108,18 +108,22 @@ const tones: Record<string, Tone> = { ok: 'good', failed: 'bad', refused: 'waiti
 
 function Outcome({ action: { command, outcome } }: { action: Action }) {
   const words = useWords()
-  const { trail } = words
-  if (outcome === null) return <Text c="dimmed">{trail.underWay}</Text>
-  // A comparison that found something has done its work.
+  const { actionLog } = words
+  if (outcome === null) return <Text c="dimmed">{actionLog.underWay}</Text>
+  // A reconciliation that found discrepancies has not failed.
   if (outcome === 'failed' && command.startsWith('reconcile')) {
-    return <StatusBadge status={outcome} label={trail.foundSomething} tone="waiting" />
+    return <StatusBadge status={outcome} label={actionLog.foundSomething} tone="waiting" />
   }
-  // Anything else is what the error said.
-  const known = trail.outcomes[outcome]
-  const refusal = refusalIn(outcome, words).told
+  // Any other outcome is the text of an error.
+  const known = actionLog.outcomes[outcome]
+  const refusal = refusalIn(outcome, words).text
   return (
     <div>
-      <StatusBadge status={outcome} label={known ?? trail.outcomes.failed ?? outcome} tone={tones[outcome] ?? 'bad'} />
+      <StatusBadge
+        status={outcome}
+        label={known ?? actionLog.outcomes.failed ?? outcome}
+        tone={tones[outcome] ?? 'bad'}
+      />
       {refusal && (
         <Text size="xs" mt={2}>
           {refusal.title}

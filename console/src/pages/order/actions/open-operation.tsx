@@ -1,4 +1,4 @@
-// What is open at the gateway: since when, how often it was tried, what was heard, and when the next try is.
+// The operation in progress at the gateway: start, retries, last response and next attempt.
 import { SimpleGrid, Text } from '@mantine/core'
 import type { Data } from '../../../api/client.ts'
 import { useFormats } from '../../../format/formats.ts'
@@ -10,7 +10,7 @@ import { meaningOfCode } from '../timeline/gateway-code.ts'
 
 type Open = NonNullable<Data<'order'>['open']>
 
-export function UnderWay({ open: { kind, openedAt, attempts, gatewayCode, nextAttemptAt } }: { open: Open }) {
+export function OpenOperation({ open: { kind, openedAt, attempts, gatewayCode, nextAttemptAt } }: { open: Open }) {
   const words = useWords()
   const { open } = words.orders
   const { number } = useFormats()
@@ -27,8 +27,8 @@ export function UnderWay({ open: { kind, openedAt, attempts, gatewayCode, nextAt
             <Age seconds={(Date.now() - Date.parse(openedAt)) / 1000} />
           </Text>
         </Fact>
-        <Fact label={open.attempts}>{attempts === 0 ? open.notYet : open.times(number(attempts), attempts === 1)}</Fact>
-        <Fact label={open.gatewaySaid}>{gatewayCode ? meaningOfCode(words, gatewayCode) : open.nothingSaid}</Fact>
+        <Fact label={open.attempts}>{attempts === 0 ? open.notYet : open.times(number(attempts))}</Fact>
+        <Fact label={open.lastAnswer}>{gatewayCode ? meaningOfCode(words, gatewayCode) : open.noAnswer}</Fact>
         <Fact label={open.next}>{nextAttemptAt ? <Time at={nextAttemptAt} /> : open.nextNone}</Fact>
       </SimpleGrid>
     </Notice>

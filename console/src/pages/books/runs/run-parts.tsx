@@ -1,25 +1,25 @@
-// What the list of comparisons, the page of one and the notice about one have in common.
+// Shared by the list of runs, the page of a run and the notice about a run.
 import { Text } from '@mantine/core'
-import type { Data } from '../../../../src/console/contract.ts'
-import { koreanDayOf } from '../../../../src/core/korean-days.ts'
-import { useEndpoint } from '../../api/hooks.ts'
-import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
-import { Day } from '../../format/time.tsx'
-import { useWords } from '../../words/words.tsx'
+import type { Data } from '../../../../../src/console/contract.ts'
+import { koreanDayOf } from '../../../../../src/core/korean-days.ts'
+import { useEndpoint } from '../../../api/hooks.ts'
+import { StatusBadge, type Tone } from '../../../format/status-badge.tsx'
+import { Day } from '../../../format/time.tsx'
+import { useWords } from '../../../words/words.tsx'
 
 export type Run = Data<'run'>
 export type Result = NonNullable<Run['result']>
 
 const tones: Record<Run['state'], Tone> = { 'under way': 'calm', finished: 'good', interrupted: 'bad' }
-export const askEveryMs = 1_000
+export const pollEveryMs = 1_000
 
-/** Asks again until it has ended. */
+/** Polls until the run has ended. */
 export function useRun(reconciliationId: string) {
   const until = (run: Run) => run.state !== 'under way'
-  return useEndpoint('run', { params: { reconciliationId } }, { refetchMs: askEveryMs, until })
+  return useEndpoint('run', { params: { reconciliationId } }, { refetchMs: pollEveryMs, until })
 }
 
-/** KRW that the gateway has moved, less what our books say of it and what they have that the gateway does not confirm. */
+/** KRW: net of the gateway, less what our books have, matched or not confirmed by the gateway. */
 export function differenceOf(result: Result): number {
   const { captured, cancelled, bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
   return captured - cancelled - (bookedCaptured + missingCaptured - bookedCancelled - missingCancelled)
@@ -34,7 +34,7 @@ export function RunState({ state }: { state: Run['state'] }) {
   return <StatusBadge status={state} label={books.runs.states[state]} tone={tones[state]} />
 }
 
-/** The days of Korea that a span touches. */
+/** The days in Korea that a period touches. */
 export function RunSpan({ run: { from, to } }: { run: Pick<Run, 'from' | 'to'> }) {
   const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]
   return (

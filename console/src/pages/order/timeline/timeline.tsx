@@ -1,5 +1,4 @@
-// The story of an order: one line a moment, in the order of time, each with its time in Korea and in UTC and its details
-// on demand.
+// A timeline of an order or of a discrepancy: one line per moment, oldest first, with its time and expandable details.
 import { Anchor, Paper, Title, VisuallyHidden } from '@mantine/core'
 import { Link, useLocation } from 'wouter'
 import { useFormats } from '../../../format/formats.ts'
@@ -7,20 +6,20 @@ import { Time } from '../../../format/time.tsx'
 import { useWords } from '../../../words/words.tsx'
 import { DetailList } from '../detail-list.tsx'
 import { MomentIcon } from './moment-icons.tsx'
-import { type Moment, tell } from './moment-words.ts'
-import classes from './time-line.module.css'
+import { describeMoment, type Moment } from './moment-text.ts'
+import classes from './timeline.module.css'
 
-/** `title` and `caption` where it is not the story of an order. */
-type Props = { story: Moment[]; title?: string; caption?: string }
+/** `title` and `caption` where it is not of an order. */
+type Props = { moments: Moment[]; title?: string; caption?: string }
 
-export function TimeLine({ story: moments, title, caption }: Props) {
-  const { story } = useWords()
+export function Timeline({ moments, title, caption }: Props) {
+  const { timeline } = useWords()
   return (
-    <Paper component="section" withBorder p="md" aria-labelledby="story">
-      <Title order={2} size="h4" id="story" mb="sm">
-        {title ?? story.title}
+    <Paper component="section" withBorder p="md" aria-labelledby="timeline">
+      <Title order={2} size="h4" id="timeline" mb="sm">
+        {title ?? timeline.title}
       </Title>
-      <ol className={classes.line} aria-label={caption ?? story.caption}>
+      <ol className={classes.line} aria-label={caption ?? timeline.caption}>
         {moments.map((moment) => (
           <MomentLine key={`${moment.at} ${moment.kind} ${JSON.stringify(moment.detail)}`} moment={moment} />
         ))}
@@ -32,8 +31,8 @@ export function TimeLine({ story: moments, title, caption }: Props) {
 function MomentLine({ moment }: { moment: Moment }) {
   const words = useWords()
   const [path] = useLocation()
-  const { text, notes, tone } = tell(moment, words, useFormats())
-  const { kinds } = words.story
+  const { text, notes, tone } = describeMoment(moment, words, useFormats())
+  const { kinds } = words.timeline
   const { discrepancyId } = moment.detail
   const isElsewhere = typeof discrepancyId === 'string' && !path.endsWith(discrepancyId)
   return (
@@ -41,7 +40,7 @@ function MomentLine({ moment }: { moment: Moment }) {
       <span className={classes.icon} data-tone={tone} title={kinds[moment.kind] ?? moment.kind}>
         <MomentIcon kind={moment.kind} />
       </span>
-      <div className={classes.told}>
+      <div className={classes.text}>
         <p className={classes.sentence}>
           <VisuallyHidden>{`${kinds[moment.kind] ?? moment.kind}: `}</VisuallyHidden>
           {text}
@@ -57,7 +56,7 @@ function MomentLine({ moment }: { moment: Moment }) {
           </Anchor>
         )}
         <details className={classes.details}>
-          <summary>{words.story.details}</summary>
+          <summary>{words.timeline.details}</summary>
           <DetailList detail={moment.detail} />
         </details>
       </div>
