@@ -11,7 +11,15 @@ import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import { type ActionLog, recordAction } from '../operators/action-log.ts'
 import { type ConcurrencyLimit, limitFor } from './concurrency-limit.ts'
-import { type Body, type Contract, contract, type Data, type ConsoleEndpoint, type Params, type Query } from './contract.ts'
+import {
+  type Body,
+  type ConsoleEndpoint,
+  type Contract,
+  contract,
+  type Data,
+  type Params,
+  type Query,
+} from './contract.ts'
 import { apiPath, type EndpointName, endpoints } from './endpoints.ts'
 import type { Guard, SignedIn } from './guard.ts'
 import { shownTo } from './payment-keys.ts'

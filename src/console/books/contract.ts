@@ -104,7 +104,10 @@ export const discrepancyActions = ['settle', 'resolve'] as const
 export const DiscrepancyPageData = Type.Object({
   discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
   /** Its current state; null: the discrepancy is not about an order of ours. */
-  order: Type.Union([Type.Object({ orderId: Text, status: OrderStatusText, amount: Whole, credits: Whole }), Type.Null()]),
+  order: Type.Union([
+    Type.Object({ orderId: Text, status: OrderStatusText, amount: Whole, credits: Whole }),
+    Type.Null(),
+  ]),
   /** Like the timeline of an order: found, actions of operators on it or on its order while it was open, resolved. */
   history: TimelineMoments,
   /** About the same order, newest first. */

@@ -1,7 +1,17 @@
 // The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
 import { namePattern } from '../../core/one-line.ts'
-import { lineOf, Moment, MomentOrNull, paging, ReasonText, Text, TextOrNull, Whole, WholeOrNull } from '../schema-types.ts'
+import {
+  lineOf,
+  Moment,
+  MomentOrNull,
+  paging,
+  ReasonText,
+  Text,
+  TextOrNull,
+  Whole,
+  WholeOrNull,
+} from '../schema-types.ts'
 
 export const CustomersQuery = Type.Object({
   ...paging,

@@ -83,7 +83,9 @@ export const OrderData = Type.Object({
     }),
     Type.Null(),
   ]),
-  openDiscrepancies: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, detail: DetailFields })),
+  openDiscrepancies: Type.Array(
+    Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, detail: DetailFields }),
+  ),
   /** Whether this operator can do it now, and if not, why: a code for the page, a sentence for people. */
   actions: Type.Array(
     Type.Object({

@@ -17,7 +17,7 @@ import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { findStretchEnd, listOrders } from './orders.sql.ts'
-import { endsOf, type DeliveredEvent, orderTimeline } from './timeline.ts'
+import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
 type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
 type OrderAction = Data<'order'>['actions'][number]
@@ -30,7 +30,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
     return story
   }
 
-  async function eventsFor(story: OrderStory): Promise<DeliveredEvent[]> {
+  async function eventsFor(story: OrderStory): Promise<EventWithDeliveries[]> {
     const { customerId } = story
     const events = await findOrderEvents(database, story, endsOf(story))
     const deliveriesOfOrder = await listDeliveries(

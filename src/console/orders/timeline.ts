@@ -14,7 +14,7 @@ type MomentKind = (typeof momentKinds)[number]
 export type TimelineMoment = { at: string; kind: MomentKind; detail: Record<string, unknown> }
 
 /** An event with its deliveries. */
-export type DeliveredEvent = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
+export type EventWithDeliveries = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
 
 /** The event that the end of an operation writes; the other ends change no order. */
 const eventOf: Record<string, EndOfOrder['type'] | undefined> = {
@@ -46,7 +46,7 @@ const rankOf: Record<MomentKind, number> = {
   DISCREPANCY_RESOLVED: 9,
 }
 
-export function orderTimeline(story: OrderStory, events: DeliveredEvent[]): TimelineMoment[] {
+export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]): TimelineMoment[] {
   const { operations, attempts, entries, discrepancies, notifications, actions } = story
   const moments = [
     purchaseOf(story),
@@ -107,6 +107,6 @@ function momentOfEntry({ createdAt, ...detail }: StoryEntry): TimelineMoment {
   return moment(createdAt, 'LEDGER', detail)
 }
 
-function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: DeliveredEvent): TimelineMoment {
+function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: EventWithDeliveries): TimelineMoment {
   return moment(createdAt.toISOString(), 'EVENT', { type, eventNumber, eventId, deliveries })
 }

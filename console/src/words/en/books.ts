@@ -46,7 +46,7 @@ export const books = {
     gateway: 'Gateway, net',
     books: 'Our books, net',
     difference: 'Difference',
-    compared: 'Reconciled',
+    compared: 'Reconciled at',
     captured: (won: string) => `${won} captured`,
     cancelled: (won: string) => `${won} cancelled`,
     compare: 'Reconcile again',

@@ -13,7 +13,7 @@ export const common = {
   actionLog: 'Audit log',
   operators: 'Operators',
   search: 'Search',
-  searchHint: 'Order ID, payment key, customer, last 4 characters of an API key',
+  searchHint: 'Order, payment key, customer, last 4 of an API key',
   language: 'Language',
   appearance: 'Appearance',
   light: 'Light',

@@ -158,10 +158,11 @@ export const orders = {
     reasonHint: 'Sent to the gateway and saved in the audit log. 3 to 200 characters in one line.',
     continue: 'Continue',
     sureTitle: 'Refund this order?',
-    sure: (won: string, credits: string) => `${won} is refunded to the card and ${creditsOf(credits)} are deducted.`,
+    sure: (won: string, credits: string) =>
+      `${won} will be refunded to the card and ${creditsOf(credits)} will be deducted.`,
     sureUnknown: (credits: string) =>
-      `The amount left at the gateway is refunded to the card and ${creditsOf(credits)} are deducted.`,
-    sureShortfall: (credits: string) => `Not deducted, because already used or held: ${creditsOf(credits)}.`,
+      `The amount left at the gateway will be refunded to the card and ${creditsOf(credits)} will be deducted.`,
+    sureShortfall: (credits: string) => `${creditsOf(credits)} already used or held will not be deducted.`,
     final: 'This cannot be undone.',
     act: 'Refund now',
     done: 'Refunded',
