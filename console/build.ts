@@ -1,6 +1,6 @@
-// Builds the page of the console into console/dist when what it is made from has changed: `node console/build.ts`. It is
-// built beside the place and exchanged by renaming, so that nobody ever finds half of one, however many build at once or
-// are killed. Nothing of it is committed.
+// Builds the page of the console into console/dist if its sources have changed: `node console/build.ts`. It builds into a temporary
+// directory and renames it, so that a build is never seen half-finished, even if builds run at the same time or are killed. The
+// result is not committed.
 import { createHash, randomUUID } from 'node:crypto'
 import { glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { InlineConfig, Plugin } from 'vite'
 
 const base = '/console/'
 
-/** Everything that the files of the page are made from. */
+/** Everything that the build reads. */
 const sources = [
   'console/*.*',
   'console/src/**/*.*',
@@ -22,7 +22,7 @@ const sources = [
   'src/operators/permissions.ts',
 ]
 
-/** Light or dark is known before anything is drawn: a plain script in the head, which the page waits for. */
+/** Sets the colour scheme before the first paint: a blocking script in the head. */
 const schemeFirst: Plugin = {
   name: 'scheme-first',
   buildStart() {
@@ -39,7 +39,7 @@ const schemeFirst: Plugin = {
 }
 
 async function build(root: string, outDir: string): Promise<void> {
-  // As one of development the page would be three times as large.
+  // A development build would be three times as large.
   process.env.NODE_ENV = 'production'
   const vite = await import('vite')
   const config: InlineConfig = {
@@ -57,7 +57,7 @@ async function build(root: string, outDir: string): Promise<void> {
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       sourcemap: false,
-      // The first of each that knows light-dark(), of 2024: rewritten for older ones it would not follow the choice made here.
+      // The first versions with light-dark(), of 2024: transpiled for older ones it would ignore the choice on the page.
       target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
       modulePreload: { polyfill: false },
     },
@@ -68,7 +68,7 @@ async function build(root: string, outDir: string): Promise<void> {
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
-/** Once here, instead of for everybody who asks. */
+/** At build time instead of per request. */
 export async function compress(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const file = join(directory, name)
@@ -93,41 +93,41 @@ async function digestOf(directory: string): Promise<string | null> {
   return readFile(join(directory, 'made-from'), 'utf8').catch(() => null)
 }
 
-/** `make` puts index.html and assets/ into a directory. */
+/** `make` writes index.html and assets/ into a directory. */
 export async function buildConsole(
   root: string,
   make = build,
   beforeBuilding: () => void = () => undefined,
 ): Promise<'built' | 'fresh'> {
-  const [made, dist] = [await digestOfSources(root), join(root, 'console/dist')]
-  if ((await digestOf(dist)) === made) return 'fresh'
+  const [digest, dist] = [await digestOfSources(root), join(root, 'console/dist')]
+  if ((await digestOf(dist)) === digest) return 'fresh'
   beforeBuilding()
-  const beside = join(root, `console/dist-${randomUUID()}`)
+  const temporary = join(root, `console/dist-${randomUUID()}`)
   try {
-    await mkdir(beside, { recursive: true })
-    await make(root, beside)
-    await compress(join(beside, 'assets'))
-    await writeFile(join(beside, 'made-from'), made)
-    await exchange(beside, dist, made)
+    await mkdir(temporary, { recursive: true })
+    await make(root, temporary)
+    await compress(join(temporary, 'assets'))
+    await writeFile(join(temporary, 'made-from'), digest)
+    await replace(temporary, dist, digest)
   } finally {
-    await rm(beside, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
   return 'built'
 }
 
-/** More turns than there are builders at once mean that something else is in the way. */
-const mostTurns = 100
+/** More attempts than concurrent builds: something else blocks the directory. */
+const maxAttempts = 100
 
-/** Whoever finds that another has been faster with the same leaves it at that. Several may take the old one away. */
-async function exchange(beside: string, dist: string, made: string): Promise<void> {
-  for (let turn = 1; ; turn += 1) {
-    const error = await rename(beside, dist).then(
+/** Succeeds as well if another process has put the same build in place. Several processes may remove the old one. */
+async function replace(temporary: string, dist: string, digest: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const error = await rename(temporary, dist).then(
       () => undefined,
       (reason: NodeJS.ErrnoException) => reason,
     )
-    if (!error || (await digestOf(dist)) === made) return
-    if (!/^(ENOTEMPTY|EEXIST)$/.test(error.code ?? '') || turn === mostTurns) throw error
-    const old = `${beside}-old-${turn}`
+    if (!error || (await digestOf(dist)) === digest) return
+    if (!/^(ENOTEMPTY|EEXIST)$/.test(error.code ?? '') || attempt === maxAttempts) throw error
+    const old = `${temporary}-old-${attempt}`
     await rename(dist, old).catch((reason: NodeJS.ErrnoException) => {
       if (reason.code !== 'ENOENT') throw reason
     })
@@ -136,13 +136,13 @@ async function exchange(beside: string, dist: string, made: string): Promise<voi
 }
 
 if (import.meta.main) {
-  const say = (text: string) => void process.stderr.write(`${text}\n`)
+  const log = (text: string) => void process.stderr.write(`${text}\n`)
   try {
     await buildConsole(join(import.meta.dirname, '..'), build, () =>
-      say('Building the console (once, about 5 seconds) ...'),
+      log('Building the console (once, about 5 seconds) ...'),
     )
   } catch (error) {
-    say(`The console could not be built: ${(error as Error).message}`)
+    log(`The console could not be built: ${(error as Error).message}`)
     process.exitCode = 1
   }
 }

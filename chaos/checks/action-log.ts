@@ -2,7 +2,7 @@
 // answer: so every answered action is there with its arguments and its outcome, and every entry was requested. An end
 // may be missing where the process was killed, or where the service has logged that it could not write it.
 import { readFileSync } from 'node:fs'
-import { contract, type Endpoint } from '../../src/console/contract.ts'
+import { type ConsoleEndpoint, contract } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
 import { actionNames, type ConsoleCall, isConnectionRefused } from '../operators/console-client.ts'
 import type { Books } from '../world/postgres.ts'
@@ -59,12 +59,12 @@ export async function checkActionLog(world: World, evidence: Evidence): Promise<
   ]
 }
 
-function endpointOf({ endpoint }: ConsoleCall): Endpoint {
+function endpointOf({ endpoint }: ConsoleCall): ConsoleEndpoint {
   return contract[endpoint]
 }
 
 export function isPermitted({ endpoint, role, flaw }: ConsoleCall): boolean {
-  const { for: access }: Endpoint = contract[endpoint]
+  const { for: access }: ConsoleEndpoint = contract[endpoint]
   return flaw === null && (access === 'anybody' || access === 'signed in' || may(role, access))
 }
 
@@ -140,7 +140,7 @@ type Excuses = { service: Service; unwritten: Set<string>; uncertainBeginnings: 
 /** From the service's log: ends it could not write, and beginnings whose commit is not known. */
 function readExcuses(service: Service): Excuses {
   const lines = readFileSync(service.logFile, 'utf8').split('\n')
-  const unwritten = lines.map((line) => /\baction ([\w-]{36}) ended is not in/.exec(line)?.[1] ?? '')
+  const unwritten = lines.map((line) => /The end of action ([\w-]{36}) is missing/.exec(line)?.[1] ?? '')
   const failedBeginnings = lines.filter(
     (line) => line.includes('"msg":"statement failed"') && line.includes('"operators.beginAction"'),
   )

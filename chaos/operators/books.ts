@@ -9,7 +9,7 @@ export async function readHome({ console, operator, random }: OrderContext): Pro
   await console.send(operator, random, 'home', { query: { days: random.pick(['7', '30', '90', '365']) } })
 }
 
-const pages = ['days', 'runs', 'discrepancies', 'trail', 'orders', 'customers'] as const
+const pages = ['days', 'runs', 'discrepancies', 'actionLog', 'orders', 'customers'] as const
 
 export async function readPage({ console, operator, random }: OrderContext): Promise<void> {
   await console.send(operator, random, random.pick(pages), {})

@@ -3,7 +3,14 @@
 // and answers are kept for the checks; the history on disk has them without the keys that an answer shows once.
 
 import type { Random } from '../../harness/random.ts'
-import { type Body, contract, type Data, type Endpoint, type Params, type Query } from '../../src/console/contract.ts'
+import {
+  type Body,
+  type ConsoleEndpoint,
+  contract,
+  type Data,
+  type Params,
+  type Query,
+} from '../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../src/console/endpoints.ts'
 import type { Role } from '../../src/operators/permissions.ts'
 import { type History, type Judged, judgeEnvelope, type Outcome, type ServiceName } from '../history.ts'
@@ -97,7 +104,7 @@ export function createConsoleClient({ world, history, exchanger, mayDrop }: Cons
   ): Promise<ConsoleCall<Name>> {
     started += 1
     const number = started
-    const { body: takesBody }: Endpoint = contract[endpoint]
+    const { body: takesBody }: ConsoleEndpoint = contract[endpoint]
     const reason = actionNames[endpoint] ? `as call ${number} of ${operator.name}` : null
     const { flaw = null } = request
     const cookie = flaw === 'session' ? undefined : (request.cookie ?? operator.session?.cookie)

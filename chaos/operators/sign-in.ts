@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
-import { wholeMs } from '../../src/console/session/times.ts'
+import { sessionMaxMs } from '../../src/console/session/times.ts'
 import { insertOperator } from '../../src/operators/operators.sql.ts'
 import { hashPassword } from '../../src/operators/passwords.ts'
 import { roles } from '../../src/operators/permissions.ts'
@@ -34,7 +34,7 @@ export type OperatorContext = {
 const signInForMs = 90_000
 const pauseMs = 500
 /** Before the session expires. */
-const renewedAfterMs = wholeMs / 2
+const renewedAfterMs = sessionMaxMs / 2
 
 /** Two at each service, which checks one password after the other. */
 export async function signInAll(world: World, console: ConsoleClient, operators: Operator[], stopped: AbortSignal) {

@@ -1,4 +1,4 @@
-// The pages within their frame. One that breaks says so, and the navigation still works.
+// The pages inside their frame. A page that throws shows an error, and the navigation still works.
 import { Anchor, Text } from '@mantine/core'
 import { Component, type ReactNode, Suspense } from 'react'
 import { Link, Route, Router, Switch, useLocation } from 'wouter'
@@ -25,7 +25,7 @@ export function App() {
 function Pages() {
   const [path] = useLocation()
   return (
-    <Mended key={path}>
+    <ErrorBoundary key={path}>
       <Suspense fallback={<Waiting />}>
         <Switch>
           {routes.map(([address, page]) => (
@@ -36,7 +36,7 @@ function Pages() {
           </Route>
         </Switch>
       </Suspense>
-    </Mended>
+    </ErrorBoundary>
   )
 }
 
@@ -53,8 +53,8 @@ function NoSuchPage() {
   )
 }
 
-/** Another address begins anew. */
-class Mended extends Component<{ children: ReactNode }, { error: Error | null }> {
+/** Reset by navigation. */
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | null }> {
   override state = { error: null }
 
   static getDerivedStateFromError(error: Error) {

@@ -1,4 +1,4 @@
-// Starts the page of the console: its looks, its language, and how long what was asked is believed.
+// Starts the page of the console: theme, language, and the cache of API data.
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './page.css'
@@ -13,16 +13,15 @@ import { contrast, theme } from './theme.ts'
 import { LanguageProvider, useWords } from './words/words.tsx'
 
 declare global {
-  /** Where the part of Mantine's dialogs that stops the page behind them from scrolling looks for it. */
+  /** Read by the scroll lock of Mantine's dialogs. */
   var __webpack_nonce__: string | undefined
 }
 
-/** The only styles that may be made while the page runs are those with the word of this answer. */
+/** The content security policy allows inline styles only with the nonce of this response. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
 globalThis.__webpack_nonce__ = nonce
 
-// Without a network asking fails like everything else: nothing looks empty that was not seen, and no action waits for the
-// network and then happens by itself.
+// Without a network requests fail at once: no page looks empty by mistake, and no action is sent later by itself.
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -36,16 +35,16 @@ const queries = new QueryClient({
   },
 })
 
-/** What closes something says so in the reader's language, wherever the library draws it. */
-function Looks({ children }: { children: ReactNode }) {
+/** Translates the labels of the library's own close buttons. */
+function Theme({ children }: { children: ReactNode }) {
   const { common } = useWords()
-  const spoken = useMemo(() => {
+  const translated = useMemo(() => {
     const closing = { defaultProps: { 'aria-label': common.close } }
     return mergeThemeOverrides(theme, { components: { CloseButton: closing } })
   }, [common.close])
   return (
     <MantineProvider
-      theme={spoken}
+      theme={translated}
       cssVariablesResolver={contrast}
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
@@ -60,10 +59,10 @@ if (root) {
   createRoot(root).render(
     <QueryClientProvider client={queries}>
       <LanguageProvider>
-        <Looks>
+        <Theme>
           <Notifications position="top-right" />
           <App />
-        </Looks>
+        </Theme>
       </LanguageProvider>
     </QueryClientProvider>,
   )

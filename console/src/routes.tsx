@@ -1,4 +1,4 @@
-// The pages by address, below /console. Each is a file of its own that is fetched when it is first opened.
+// The pages by path, below /console. Each is loaded when it is first opened.
 import { type ComponentType, lazy } from 'react'
 
 type Page = ComponentType<{ params: Record<string, string | undefined> }>
@@ -16,10 +16,10 @@ export const routes: [path: string, page: Page][] = [
   ['/customers', page('CustomersPage', () => import('./pages/customers/customers.tsx'))],
   ['/customers/:customerId', page('CustomerPage', () => import('./pages/customer/customer.tsx'))],
   ['/books', page('BooksPage', () => import('./pages/books/books.tsx'))],
-  ['/books/audits/:auditId', page('AuditPage', () => import('./pages/books/books-audit.tsx'))],
-  ['/books/runs/:reconciliationId', page('RunPage', () => import('./pages/books/books-run.tsx'))],
+  ['/books/audits/:auditId', page('AuditPage', () => import('./pages/books/audits/audit.tsx'))],
+  ['/books/runs/:reconciliationId', page('RunPage', () => import('./pages/books/runs/run.tsx'))],
   ['/books/discrepancies/:discrepancyId', page('DiscrepancyPage', () => import('./pages/discrepancy/discrepancy.tsx'))],
-  ['/trail', page('TrailPage', () => import('./pages/trail/trail.tsx'))],
+  ['/trail', page('ActionLogPage', () => import('./pages/action-log/action-log.tsx'))],
   ['/operators', page('OperatorsPage', () => import('./pages/operators/operators.tsx'))],
   ['/password', page('PasswordPage', () => import('./pages/sign-in/password.tsx'))],
 ]

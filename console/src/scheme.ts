@@ -1,8 +1,8 @@
-// Light or dark before the first thing is drawn: a file of its own that the page waits for, since no script may stand in
-// the page itself. The key and the attribute are those of Mantine.
+// Sets the colour scheme before the first paint: a separate blocking script, since the policy forbids inline scripts. The key and
+// the attribute are Mantine's.
 export {}
 
-/** Where a browser keeps nothing for pages, it throws. */
+/** Throws where the browser blocks storage. */
 function chosenScheme(): string | null {
   try {
     return localStorage.getItem('mantine-color-scheme-value')

@@ -1,11 +1,10 @@
-// Who is signed in. Without anybody the sign-in page stands at whatever address was asked for. When a session ends later,
-// signing in happens over the page, which keeps what was typed and shows nothing; whoever is somebody else begins with a fresh
-// page.
+// The session. Without one the sign-in page is shown at any address. When a session ends later, a sign-in dialog covers the page,
+// which is hidden and keeps its input; another operator gets a fresh page.
 import { Center, Modal, Stack, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useEffect, useEffectEvent, useState } from 'react'
-import { idleMs } from '../../src/console/session/times.ts'
+import { sessionIdleMs } from '../../src/console/session/times.ts'
 import { type ApiError, call, lastAnsweredAt, whenRefused, whenSignedOut } from './api/client.ts'
 import { type Session, SessionContext } from './api/hooks.ts'
 import { FirstPasswordPage } from './pages/sign-in/password.tsx'
@@ -15,8 +14,8 @@ import { Waiting } from './parts/waiting.tsx'
 import { announce } from './shell/announce.ts'
 import { useWords } from './words/words.tsx'
 
-/** A machine that was asleep knows no better how late it is. */
-const lookEveryMs = 15_000
+/** An interval, because a long timer is late on a computer that was asleep. */
+const checkEveryMs = 15_000
 
 export function SessionGate({ children }: { children: ReactNode }) {
   const words = useWords()
@@ -29,11 +28,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-  useEndWatch(hasEnded ? undefined : data?.endsAt, ask)
-  useWindowEvent('focus', ask)
-  const askNow = useEffectEvent(() => void ask())
-  useEffect(() => whenRefused(askNow), [])
-  /** There was one: whoever comes without one finds the page to sign in. */
+  useEndWatch(hasEnded ? undefined : data?.endsAt, check)
+  useWindowEvent('focus', check)
+  const checkNow = useEffectEvent(() => void check())
+  useEffect(() => whenRefused(checkNow), [])
+  /** Only if there was a session; without one the sign-in page is shown. */
   const isOver = hasEnded && data !== undefined
   useEffect(() => {
     document.documentElement.toggleAttribute('data-session-ended', isOver)
@@ -43,7 +42,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     queries.setQueryData(['session'], session)
   }
 
-  /** Of everything but the session: the page asks again for what it shows. */
+  /** Every query but the session. */
   const others = { predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session' }
 
   function enter(session: Session): void {
@@ -54,8 +53,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
     else void queries.invalidateQueries(others)
   }
 
-  /** Somebody else may have signed in in another window, or this one may have another role by now. */
-  async function ask(): Promise<void> {
+  /** Another operator may have signed in in another window, or the role may have changed. */
+  async function check(): Promise<void> {
     if (!data) return
     const session = await call('session', {}).catch(() => undefined)
     if (!session) return
@@ -66,9 +65,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   async function signOut(): Promise<void> {
     const problem = await call('signOut', {}).catch((reason: ApiError) => reason)
-    // Whoever is signed out already gets what they want.
+    // 401: already signed out.
     if (problem && problem.status !== 401) return announce(words.session.signOutFailed, 'bad')
-    // A fresh load: nothing that was shown stays in the memory of the page.
+    // A reload, so that nothing stays in memory.
     window.location.assign('/console/')
   }
 
@@ -106,17 +105,17 @@ export function SessionGate({ children }: { children: ReactNode }) {
   )
 }
 
-/** Asks for the session when it has to be over: the answer says so. */
-function useEndWatch(endsAt: string | undefined, ask: () => Promise<void>): void {
-  const askNow = useEffectEvent(ask)
+/** Checks the session when it should be over. */
+function useEndWatch(endsAt: string | undefined, check: () => Promise<void>): void {
+  const checkNow = useEffectEvent(check)
   useEffect(() => {
     if (endsAt === undefined) return
     const isDue = () =>
-      Date.now() > lastAnsweredAt() + idleMs ||
+      Date.now() > lastAnsweredAt() + sessionIdleMs ||
       (Date.now() > Date.parse(endsAt) && lastAnsweredAt() < Date.parse(endsAt))
     const timer = setInterval(() => {
-      if (isDue()) void askNow()
-    }, lookEveryMs)
+      if (isDue()) void checkNow()
+    }, checkEveryMs)
     return () => clearInterval(timer)
   }, [endsAt])
 }

@@ -1,4 +1,4 @@
-// How the console looks: calm, dense, digits of one width, and every text with the contrast of WCAG AA on both schemes.
+// The theme of the console: dense, with tabular digits, and the text contrast of WCAG AA in both colour schemes.
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const ink: MantineColorsTuple = [
@@ -14,7 +14,7 @@ const ink: MantineColorsTuple = [
   '#203a80',
 ]
 
-/** What the reader's machine has; the Korean ones of Apple, Windows, Android and Linux by name. */
+/** System fonts; the Korean ones of Apple, Windows, Android and Linux by name. */
 const fonts = [
   'system-ui',
   '-apple-system',

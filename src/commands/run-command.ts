@@ -18,7 +18,7 @@ import { createCredits } from '../credits/credits.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
-import { recorded } from '../operators/action-log.ts'
+import { recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
 import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
@@ -133,7 +133,9 @@ async function runDatabaseCommand(
   }
   const actionLog = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
   const action = actionOf(command, input, call.subject)
-  const result = await (command.changesData ? recorded(actionLog, action, runAndShow, command.failed) : runAndShow())
+  const result = await (command.changesData
+    ? recordAction(actionLog, action, runAndShow, command.failed)
+    : runAndShow())
   return result && command.failed?.(result) ? 1 : 0
 }
 

@@ -1,36 +1,39 @@
-// The operator console: puts its API, its files to save and its pages on a listener.
+// The operator console: registers its API, its CSV exports and its pages on a listener.
 import type { FastifyInstance } from 'fastify'
+import type { ActionLog } from '../operators/action-log.ts'
+import { actionLogHandlers } from './action-log/action-log.ts'
 import { auditHandlers } from './books/audits.ts'
 import { bookHandlers } from './books/books.ts'
-import { discrepancyHandlers } from './books/discrepancy.ts'
+import { discrepancyHandlers } from './books/discrepancies.ts'
 import { newKeyCancelHandlers } from './books/new-key-cancels.ts'
+import type { ConsoleContext } from './context.ts'
 import { customerHandlers } from './customers/customers.ts'
 import { exportRoutes } from './exports.ts'
 import { createGuard } from './guard.ts'
 import { homeHandlers } from './home/home.ts'
 import { orderHandlers } from './orders/orders.ts'
 import { pageRoutes } from './pages.ts'
-import type { ConsoleParts } from './parts.ts'
 import { apiRoutes } from './routes.ts'
 import { searchHandlers } from './search/search.ts'
 import { sessionHandlers } from './session/session.ts'
 
-export function consoleRoutes(app: FastifyInstance, parts: ConsoleParts): void {
-  const { database, log } = parts
-  const guard = createGuard(app, parts)
-  const trail = { database, onUnwritten: (text: string) => log.error({}, text) }
+export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): void {
+  const { database, log } = context
+  const guard = createGuard(app, context)
+  const actionLog: ActionLog = { database, onUnwritten: (text) => log.error({}, text) }
   const handlers = {
-    ...sessionHandlers(parts, guard, trail),
-    ...homeHandlers(parts),
-    ...searchHandlers(parts),
-    ...orderHandlers(parts),
-    ...customerHandlers(parts),
-    ...bookHandlers(parts, trail, app),
-    ...auditHandlers(parts),
-    ...newKeyCancelHandlers(parts),
-    ...discrepancyHandlers(parts),
+    ...sessionHandlers(context, guard, actionLog),
+    ...actionLogHandlers(context),
+    ...homeHandlers(context),
+    ...searchHandlers(context),
+    ...orderHandlers(context),
+    ...customerHandlers(context),
+    ...bookHandlers(context, actionLog, app),
+    ...auditHandlers(context),
+    ...newKeyCancelHandlers(context),
+    ...discrepancyHandlers(context),
   }
-  apiRoutes(app, { guard, trail, handlers })
-  exportRoutes(app, { ...parts, guard, trail })
+  apiRoutes(app, { guard, actionLog, handlers })
+  exportRoutes(app, { ...context, guard, actionLog })
   pageRoutes(app)
 }

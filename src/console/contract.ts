@@ -1,18 +1,24 @@
-// The API of the console on one page: of each endpoint what it takes, what it gives, and who may call it. The routes are
-// made of it, and so are the types of the page: neither can say what the other does not know.
+// The API of the console on one page: for each endpoint its input, its data, and the permission it needs. The routes are built
+// from it and the page takes its types from it, so the two cannot disagree.
 import type Type from 'typebox'
 import { StatementData, StatementQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
 import { needsAttention } from '../payments/recovery/review-order.ts'
-import { AuditData, AuditParams, AuditsData, AuditsQuery } from './books/audit-contract.ts'
+import { ActionLogData, ActionLogQuery } from './action-log/contract.ts'
 import {
+  AuditData,
+  AuditParams,
+  AuditsData,
+  AuditsQuery,
   DaysData,
   DaysQuery,
   DiscrepanciesData,
   DiscrepanciesQuery,
   DiscrepancyPageData,
   DiscrepancyParams,
+  NewKeyCancelsData,
+  NewKeyCancelsQuery,
   ReconcileBody,
   ReconcileData,
   ResolvedData,
@@ -21,7 +27,6 @@ import {
   RunsData,
   RunsQuery,
 } from './books/contract.ts'
-import { NewKeyCancelsData, NewKeyCancelsQuery } from './books/new-key-cancels-contract.ts'
 import {
   CreateCustomerBody,
   CreatedCustomerData,
@@ -37,7 +42,7 @@ import {
   RotatedKeyData,
 } from './customers/contract.ts'
 import type { EndpointName } from './endpoints.ts'
-import { HomeData, HomeQuery, SearchData, SearchQuery } from './home/contract.ts'
+import { HomeData, HomeQuery } from './home/contract.ts'
 import {
   OrderData,
   OrdersData,
@@ -47,25 +52,18 @@ import {
   ResendData,
   SettleData,
 } from './orders/contract.ts'
-import { CustomerParams, KeyParams, OrderParams, ReasonBody } from './schema-words.ts'
-import {
-  NothingData,
-  OperatorsData,
-  PasswordBody,
-  SessionData,
-  SignInBody,
-  TrailData,
-  TrailQuery,
-} from './session/contract.ts'
+import { CustomerParams, KeyParams, OrderParams, ReasonBody } from './schema-types.ts'
+import { SearchData, SearchQuery } from './search/contract.ts'
+import { NothingData, OperatorsData, PasswordBody, SessionData, SignInBody } from './session/contract.ts'
 
-export type Endpoint = {
-  /** `anybody`: not signed in. `signed in`: before a first password was changed, too. */
+export type ConsoleEndpoint = {
+  /** `anybody`: without a session. `signed in`: also before a first password was changed. */
   for: Permission | 'anybody' | 'signed in'
-  /** What it is called in the trail; what has none changes nothing there. */
-  trail?: string
-  /** Whose trail it is on, where that is not the first id of its path. */
+  /** The command under which the action log has it. An endpoint without one writes no action. */
+  action?: string
+  /** What the action is about, where that is not the first id of its path. */
   subject?: 'a new customer' | 'the customer of the key'
-  /** An answer that the trail has as a failure, as it has that of the command. */
+  /** Whether the action log records this result as a failure, as it does for the command of the same name. */
   failed?(data: never): boolean
   params?: Type.TSchema
   query?: Type.TSchema
@@ -86,17 +84,17 @@ export const contract = {
   order: { for: 'read', params: OrderParams, data: OrderData },
   settleOrder: {
     for: 'settle',
-    trail: 'orders settle',
+    action: 'orders settle',
     failed: needsAttention,
     params: OrderParams,
     body: ReasonBody,
     data: SettleData,
   },
   refundQuote: { for: 'refund', params: OrderParams, data: RefundQuoteData },
-  refundOrder: { for: 'refund', trail: 'orders refund', params: OrderParams, body: ReasonBody, data: RefundData },
+  refundOrder: { for: 'refund', action: 'orders refund', params: OrderParams, body: ReasonBody, data: RefundData },
   resendEvents: {
     for: 'resend events',
-    trail: 'orders resend-events',
+    action: 'orders resend-events',
     failed: isPartlyResent,
     params: OrderParams,
     body: ReasonBody,
@@ -106,14 +104,14 @@ export const contract = {
   customers: { for: 'read', query: CustomersQuery, data: CustomersData },
   createCustomer: {
     for: 'manage customers',
-    trail: 'customers create',
+    action: 'customers create',
     subject: 'a new customer',
     body: CreateCustomerBody,
     data: CreatedCustomerData,
   },
   createCustomerWithKey: {
     for: 'issue keys',
-    trail: 'customers create',
+    action: 'customers create',
     subject: 'a new customer',
     body: CreateCustomerBody,
     data: IssuedKeyData,
@@ -123,21 +121,21 @@ export const contract = {
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
   setLowCredits: {
     for: 'manage customers',
-    trail: 'customers low-credits',
+    action: 'customers low-credits',
     params: CustomerParams,
     body: LowCreditsBody,
     data: LowCreditsData,
   },
   issueKey: {
     for: 'issue keys',
-    trail: 'keys issue',
+    action: 'keys issue',
     params: CustomerParams,
     body: ReasonBody,
     data: IssuedKeyData,
   },
   suspendKey: {
     for: 'suspend keys',
-    trail: 'keys suspend',
+    action: 'keys suspend',
     subject: 'the customer of the key',
     params: KeyParams,
     body: ReasonBody,
@@ -145,7 +143,7 @@ export const contract = {
   },
   activateKey: {
     for: 'issue keys',
-    trail: 'keys activate',
+    action: 'keys activate',
     subject: 'the customer of the key',
     params: KeyParams,
     body: ReasonBody,
@@ -153,7 +151,7 @@ export const contract = {
   },
   rotateKey: {
     for: 'issue keys',
-    trail: 'keys rotate',
+    action: 'keys rotate',
     subject: 'the customer of the key',
     params: KeyParams,
     body: ReasonBody,
@@ -163,7 +161,7 @@ export const contract = {
   days: { for: 'read', query: DaysQuery, data: DaysData },
   runs: { for: 'read', query: RunsQuery, data: RunsData },
   run: { for: 'read', params: RunParams, data: RunData },
-  reconcile: { for: 'reconcile', trail: 'reconcile', body: ReconcileBody, data: ReconcileData },
+  reconcile: { for: 'reconcile', action: 'reconcile', body: ReconcileBody, data: ReconcileData },
   newKeyCancels: { for: 'refund', query: NewKeyCancelsQuery, data: NewKeyCancelsData },
   audits: { for: 'read', query: AuditsQuery, data: AuditsData },
   audit: { for: 'read', params: AuditParams, data: AuditData },
@@ -171,15 +169,15 @@ export const contract = {
   discrepancy: { for: 'read', params: DiscrepancyParams, data: DiscrepancyPageData },
   resolveDiscrepancy: {
     for: 'resolve discrepancies',
-    trail: 'discrepancies resolve',
+    action: 'discrepancies resolve',
     params: DiscrepancyParams,
     body: ReasonBody,
     data: ResolvedData,
   },
 
-  trail: { for: 'read', query: TrailQuery, data: TrailData },
+  actionLog: { for: 'read', query: ActionLogQuery, data: ActionLogData },
   operators: { for: 'see operators', data: OperatorsData },
-} as const satisfies Record<EndpointName, Endpoint>
+} as const satisfies Record<EndpointName, ConsoleEndpoint>
 
 export type Contract = typeof contract
 

@@ -1,5 +1,5 @@
-// The endpoints of the console by name: method and path below /console/api. The page is built from the same list, so it
-// holds nothing else.
+// The endpoints of the console by name: method and path below /console/api. The page is built with this file, so it contains
+// nothing else.
 
 export const endpoints = {
   signIn: 'POST /session',
@@ -40,13 +40,13 @@ export const endpoints = {
   discrepancy: 'GET /books/discrepancies/:discrepancyId',
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
 
-  trail: 'GET /trail',
+  actionLog: 'GET /trail',
   operators: 'GET /operators',
 } as const
 
 export type EndpointName = keyof typeof endpoints
 
-/** Files to save: GET with the cookie of the session, in the query what their page has. */
+/** CSV files: GET with the session cookie and the same query as their page. */
 export const exports = {
   days: '/books/days.csv',
   payments: '/books/payments.csv',

@@ -1,5 +1,5 @@
-// Files to save: what the pages of the books and the statement of a customer show, as CSV and whole. They are sent in pieces,
-// so that little is in memory however long they are, and each is on the trail with how it ended.
+// CSV exports of the books and of a customer's statement. They are streamed, so that memory stays small whatever their length,
+// and each is in the action log with its outcome.
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -13,100 +13,105 @@ import { StatementQuery } from '../credits/schemas.ts'
 import { readAccount } from '../credits/statement.sql.ts'
 import { statementCsv } from '../credits/statement-csv.ts'
 import type { Database } from '../db/database.ts'
-import { recorded, type Trail } from '../operators/action-log.ts'
+import { type Action, type ActionLog, recordAction } from '../operators/action-log.ts'
 import { operationKinds } from '../payments/kinds.ts'
-import { type DiscrepancyState, listDiscrepancies, listPayments } from './books/books.sql.ts'
+import { listPayments } from './books/books.sql.ts'
 import { type DaySpan, readDays, spanOf } from './books/books.ts'
 import { DaysQuery, DiscrepanciesQuery } from './books/contract.ts'
+import { type DiscrepancyState, listDiscrepancies } from './books/discrepancies.sql.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { ConsoleContext } from './context.ts'
 import { apiPath, exports as files } from './endpoints.ts'
-import type { Gate } from './gate.ts'
 import type { Guard } from './guard.ts'
-import type { ConsoleParts } from './parts.ts'
 import { actorOf, namedOf } from './routes.ts'
-import { CustomerParams } from './schema-words.ts'
+import { CustomerParams } from './schema-types.ts'
 
 const pageSize = 5_000
 
-type ExportParts = Pick<ConsoleParts, 'background'> & { guard: Guard; trail: Trail }
+type ExportContext = Pick<ConsoleContext, 'background'> & { guard: Guard; actionLog: ActionLog }
 
 type File = {
   name: string
-  /** Of the file, for the trail. */
+  /** For the action log. */
   subject: string | null
-  pieces: AsyncIterable<string>
+  chunks: AsyncIterable<string>
 }
 
-type Exported = { command: string; named: string[] }
+type CreateFile = (request: { params: Record<string, string>; query: Record<string, string> }) => File | Promise<File>
 
-type FileOf = (asked: { params: Record<string, string>; query: Record<string, string> }) => File | Promise<File>
-
-export function exportRoutes(app: FastifyInstance, { background, guard, trail }: ExportParts): void {
+export function exportRoutes(app: FastifyInstance, { background, guard, actionLog }: ExportContext): void {
   const { database } = background
-  const { saving } = guard.gates
+  const limit = guard.limits.exports
   function route(
     name: keyof typeof files,
     schema: { querystring: Type.TSchema; params?: object },
-    fileOf: FileOf,
+    createFile: CreateFile,
   ): void {
     app.get(`${apiPath}${files[name]}`, {
       config: { open: true, documented: 'no API' },
       schema,
       onRequest: guard.onRequest('export'),
       async handler(request, reply) {
-        const asked = request as FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, string> }>
-        const file = await saving.enter(async () => fileOf(asked))
-        const pieces = oneByOne(saving, file.pieces)
-        const action = { command: `export ${name}`, named: namedOf(schema.querystring, asked.query) }
-        return send(trail, action, { ...file, pieces }, request, reply)
+        const { params, query } = request as FastifyRequest<{
+          Params: Record<string, string>
+          Querystring: Record<string, string>
+        }>
+        const file = await limit.run(async () => createFile({ params, query }))
+        const { subject } = file
+        const action = {
+          actor: actorOf(request),
+          command: `export ${name}`,
+          arguments: [...(subject ? [subject] : []), ...namedOf(schema.querystring, query)],
+          subject,
+          reason: null,
+        }
+        return send(actionLog, action, { ...file, chunks: limited(limit, file.chunks) }, reply)
       },
     })
   }
 
   route('days', { querystring: DaysQuery }, ({ query }) => {
     const span = spanOf(query)
-    return { name: `days-${span.from}-${span.to}`, subject: null, pieces: daysCsv(database, span) }
+    return { name: `days-${span.from}-${span.to}`, subject: null, chunks: daysCsv(database, span) }
   })
   route('payments', { querystring: DaysQuery }, ({ query }) => {
     const span = spanOf(query)
-    return { name: `payments-${span.from}-${span.to}`, subject: null, pieces: paymentsCsv(database, span) }
+    return { name: `payments-${span.from}-${span.to}`, subject: null, chunks: paymentsCsv(database, span) }
   })
   const StateQuery = Type.Pick(DiscrepanciesQuery, ['state'])
   route('discrepancies', { querystring: StateQuery }, ({ query }) => {
     const state = (query.state ?? 'open') as DiscrepancyState
-    return { name: `discrepancies-${state}`, subject: null, pieces: discrepanciesCsv(database, state) }
+    return { name: `discrepancies-${state}`, subject: null, chunks: discrepanciesCsv(database, state) }
   })
   const SpanQuery = Type.Pick(StatementQuery, ['from', 'to', 'kind'])
   route('statement', { params: CustomerParams, querystring: SpanQuery }, async ({ params, query }) => {
     const wanted = statementRequestOf(`${params.customerId}`, query)
     const { customerId } = wanted
     if (!(await readAccount(database, customerId))) throw refuse('NOT000', { message: 'There is no such customer.' })
-    return { name: `statement-${customerId}`, subject: customerId, pieces: statementCsv(database, wanted) }
+    return { name: `statement-${customerId}`, subject: customerId, chunks: statementCsv(database, wanted) }
   })
 }
 
-/** A place is held while a piece is made, not while its reader takes it. */
-async function* oneByOne(gate: Gate, pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  const made = pieces[Symbol.asyncIterator]()
+/** Takes a slot of the limit while a chunk is read from the database, not while it is sent. */
+async function* limited(limit: ConcurrencyLimit, chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  const iterator = chunks[Symbol.asyncIterator]()
   for (;;) {
-    const piece = await gate.goOn(() => made.next())
-    if (piece.done) return
-    yield piece.value
+    const chunk = await limit.runAdmitted(() => iterator.next())
+    if (chunk.done) return
+    yield chunk.value
   }
 }
 
-/** Nothing leaves before the beginning is on the trail. One that its reader has broken off has not ended well. */
-async function send(trail: Trail, asked: Exported, file: File, request: FastifyRequest, reply: FastifyReply) {
-  const { name, subject } = file
-  const stream = Readable.from(withMark(file.pieces), { objectMode: false })
+/** Nothing is sent before the action is in the log. A download that the client aborts is recorded as failed. */
+async function send(actionLog: ActionLog, action: Action, { name, chunks }: File, reply: FastifyReply) {
+  const stream = Readable.from(withByteOrderMark(chunks), { objectMode: false })
   const begun = Promise.withResolvers<void>()
-  const { command, named } = asked
-  const action = { actor: actorOf(request), command, arguments: [...(subject ? [subject] : []), ...named] }
-  const ended = recorded(trail, { ...action, subject, reason: null }, async () => {
+  const ended = recordAction(actionLog, action, async () => {
     begun.resolve()
     await finished(stream)
     return null
   })
-  // The framework tells the reader by cutting the answer short, and the log.
+  // On an error the framework cuts the answer short and logs it.
   ended.catch(begun.reject)
   await begun.promise
   return reply
@@ -115,9 +120,9 @@ async function send(trail: Trail, asked: Exported, file: File, request: FastifyR
     .send(stream)
 }
 
-async function* withMark(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withByteOrderMark(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   yield byteOrderMark
-  for await (const piece of pieces) if (piece !== '') yield piece
+  for await (const chunk of chunks) if (chunk !== '') yield chunk
 }
 
 async function* daysCsv(database: Database, span: DaySpan): AsyncGenerator<string> {
@@ -138,18 +143,25 @@ async function* daysCsv(database: Database, span: DaySpan): AsyncGenerator<strin
 async function* paymentsCsv(database: Database, { from, to }: DaySpan): AsyncGenerator<string> {
   yield csvLine(['time', 'day', 'orderId', 'customerId', 'kind', 'krw', 'paymentKey', 'transactionKey'])
   const before = startOfKoreanDay(addDays(to, 1)) as Date
-  let behind = { place: (startOfKoreanDay(from) as Date).toISOString(), operationId: leastUuid }
+  let after = { place: (startOfKoreanDay(from) as Date).toISOString(), operationId: leastUuid }
   for (;;) {
-    const page = await listPayments(database, before, behind, pageSize)
+    const page = await listPayments(database, before, after, pageSize)
     yield page
       .map(({ closedAt, orderId, customerId, kind, amount, paymentKey, transactionKey }) => {
-        const what = [orderId, customerId, kind, operationKinds[kind].revenueSign * amount, paymentKey, transactionKey]
-        return csvLine([closedAt, koreanDayOf(closedAt), ...what])
+        const values = [
+          orderId,
+          customerId,
+          kind,
+          operationKinds[kind].revenueSign * amount,
+          paymentKey,
+          transactionKey,
+        ]
+        return csvLine([closedAt, koreanDayOf(closedAt), ...values])
       })
       .join('')
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
-    behind = last
+    after = last
   }
 }
 
@@ -165,13 +177,13 @@ async function* discrepanciesCsv(database: Database, state: DiscrepancyState): A
     'resolution',
   ] as const
   yield csvLine(['discrepancyId', ...names, 'detail'])
-  for (let behind: string | null = null; ; ) {
-    const page = await listDiscrepancies(database, state, behind, pageSize)
+  for (let after: string | null = null; ; ) {
+    const page = await listDiscrepancies(database, state, after, pageSize)
     yield page
       .map((row) => csvLine([row.discrepancyId, ...names.map((name) => row[name]), JSON.stringify(row.detail)]))
       .join('')
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
-    behind = last.discrepancyId
+    after = last.discrepancyId
   }
 }

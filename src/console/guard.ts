@@ -7,8 +7,8 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import { valuesOf } from '../http/headers.ts'
 import { may, type Permission, permissions } from '../operators/permissions.ts'
+import { type ConcurrencyLimits, createConcurrencyLimits, limitFor } from './concurrency-limit.ts'
 import { apiPath } from './endpoints.ts'
-import { createGates, type Gates, gateOf } from './gate.ts'
 import { refuseBecause } from './refusals.ts'
 import { findSession, type SessionRow } from './session/session.sql.ts'
 import { createTokens, type NewToken } from './session/tokens.ts'
@@ -25,8 +25,8 @@ export type SignedIn = SessionRow & { sessionHash: Buffer }
 export type Access = Permission | 'anybody' | 'signed in'
 
 export type Guard = {
-  /** Through one of them goes whatever asks the database, to know who it is first of all. */
-  gates: Gates
+  /** Every request that queries the database runs under one of them, from the lookup of its session on. */
+  limits: ConcurrencyLimits
   onRequest(access: Access): onRequestAsyncHookHandler
   /** Of what the browser holds; undefined: nothing, or nothing that is to be trusted. */
   sessionHashOf(request: FastifyRequest): Buffer | undefined
@@ -43,7 +43,7 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
   app.decorateRequest('operator', null)
   const tokens = createTokens(peppers)
   const cookies = cookiesOf(secureCookies)
-  const gates = createGates()
+  const limits = createConcurrencyLimits()
 
   function sessionHashOf(request: FastifyRequest): Buffer | undefined {
     const token = cookies.tokenOf(request)
@@ -53,14 +53,14 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
   /** Whoever brings nothing, or something made up, costs no statement, and is answered like whoever brings an ended one. */
   async function signedIn(request: FastifyRequest, isUse: boolean): Promise<SignedIn> {
     const sessionHash = sessionHashOf(request)
-    const find = (hash: Buffer) => gateOf(gates, request.method).enter(() => findSession(database, hash, isUse))
+    const find = (hash: Buffer) => limitFor(limits, request.method).run(() => findSession(database, hash, isUse))
     const session = sessionHash && (await find(sessionHash))
     if (!session) throw refuse('AUTH001', { message: 'You are not signed in.' })
     return { ...session, sessionHash }
   }
 
   return {
-    gates,
+    limits,
     sessionHashOf,
     newToken: tokens.newToken,
     giveCookie: cookies.give,

@@ -1,18 +1,18 @@
-// Payment keys in the console's answers. With a payment key and an API key of its customer a payment can be cancelled, so a key
-// is shown in full only to roles that may refund. Every answer of the API passes through here on its way out (routes.ts), and
-// fields are found by their names: a handler cannot forget it, and a new answer need not know of it.
+// Masks payment keys in the console's answers. A payment key and an API key of the customer suffice to cancel a payment, so a key
+// is shown in full only to roles that may refund. Every answer passes through here (routes.ts) and fields are found by name: a
+// handler cannot forget it.
 //
-// What is left are the first four characters. A key of Toss Payments is five letters of the shop, the second of the payment
-// and five random characters: the last four, which one would show of a card, are most of what cannot be guessed.
+// The first four characters stay visible. A key of Toss Payments is five letters of the shop, the second of the payment and five
+// random characters: the last four, which one would show of a card, are most of what cannot be guessed.
 import { orderIdPattern, uuidPattern } from '../core/ids.ts'
 import { mapTexts } from '../core/visible.ts'
 import { may, permissions, type Role } from '../operators/permissions.ts'
 
-/** Files hold payment keys in full: a role that may save them has to be one that may refund, or this does not compile. */
-export const savesPaymentKeys: readonly (typeof permissions.refund)[number][] = permissions.export
+/** Exports contain payment keys in full: this does not compile unless every role that may export may also refund. */
+export const exportsPaymentKeys: readonly (typeof permissions.refund)[number][] = permissions.export
 
 const shownAtStart = 4
-/** A shorter text would be found by chance inside others. */
+/** A shorter key would match parts of other texts by chance. */
 const shortestWithinText = 8
 
 export function masked(paymentKey: string): string {
@@ -31,7 +31,7 @@ export function shownTo<Answer>(role: Role, answer: Answer): Answer {
   return mapTexts(answer, hide) as Answer
 }
 
-/** How a text is read: as a payment key, as one that may contain some, or as one that contains none. */
+/** Whether a text is a payment key, may contain some, or contains none. */
 type Reading = 'key' | 'may contain keys' | 'none'
 
 function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none'): void {
@@ -46,8 +46,8 @@ function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none
 
 function readingOf(row: Record<string, unknown>, name: string, above: Reading): Reading {
   if (/payment_?keys?$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name)) return 'key'
-  // The names within a detail are not in the contract, and what the gateway sent may be among its texts; what operators
-  // write may quote a key.
+  // The fields of a detail are not in the contract and may contain texts of the gateway; operators may quote a key in what they
+  // write.
   if (/^(detail|reason|resolution|arguments|outcome)$/.test(name)) return 'may contain keys'
   return /(Id|Hash)$|^(transactionKey|reference|host|rule)$/.test(name) ? 'none' : above
 }

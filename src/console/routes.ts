@@ -1,5 +1,5 @@
-// Makes the routes of the console from its contract: each is for those whom the contract names, what it changes is on the
-// trail with who, what and why before it happens, and what the handlers get and give has the contract's types.
+// Builds the routes of the console from its contract. Each route checks the permission of its endpoint, writes an action to the
+// action log before it is carried out, and gives its handler input and output of the contract's types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { refuse } from '../core/errors.ts'
@@ -9,26 +9,34 @@ import { keyIdPattern } from '../customers/api-keys.ts'
 import { findKey } from '../customers/customers.sql.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
-import { recorded, type Trail } from '../operators/action-log.ts'
-import { type Body, type Contract, contract, type Data, type Endpoint, type Params, type Query } from './contract.ts'
+import { type ActionLog, recordAction } from '../operators/action-log.ts'
+import { type ConcurrencyLimit, limitFor } from './concurrency-limit.ts'
+import {
+  type Body,
+  type ConsoleEndpoint,
+  type Contract,
+  contract,
+  type Data,
+  type Params,
+  type Query,
+} from './contract.ts'
 import { apiPath, type EndpointName, endpoints } from './endpoints.ts'
-import { type Gate, gateOf } from './gate.ts'
 import type { Guard, SignedIn } from './guard.ts'
 import { shownTo } from './payment-keys.ts'
 
-/** Whatever was sent, and by whom. */
-export type Asked<Name extends EndpointName> = {
+/** The request of an operator. */
+export type ApiCall<Name extends EndpointName> = {
   operator: Name extends 'signIn' ? null : SignedIn
   params: Params<Name>
   query: Query<Name>
   body: Body<Name>
-  /** What the trail has it about. */
+  /** What the action log has the action about. */
   subject: Contract[Name] extends { subject: 'a new customer' } ? string : string | null
   request: FastifyRequest
   reply: FastifyReply
 }
 
-/** The serialiser writes times as they are written everywhere. */
+/** The serialiser writes a Date as ISO 8601. */
 type Sendable<Value> = Value extends string
   ? Value | Date
   : Value extends (infer Item)[]
@@ -37,22 +45,23 @@ type Sendable<Value> = Value extends string
       ? { [Name in keyof Value]: Sendable<Value[Name]> }
       : Value
 
-export type Handler<Name extends EndpointName> = (asked: Asked<Name>) => Promise<Sendable<Data<Name>>>
+export type Handler<Name extends EndpointName> = (call: ApiCall<Name>) => Promise<Sendable<Data<Name>>>
 export type Handlers<Names extends EndpointName = EndpointName> = { [Name in Names]: Handler<Name> }
 
-export type ApiParts = { guard: Guard; trail: Trail; handlers: Handlers }
+type ApiRouteContext = { guard: Guard; actionLog: ActionLog; handlers: Handlers }
 
-export function apiRoutes(app: FastifyInstance, { guard, trail, handlers }: ApiParts): void {
-  const elsewhere = { config: { open: true, documented: 'no API' }, onRequest: nothingThere } as const
-  app.all(`${apiPath}/*`, elsewhere, nothingThere)
+export function apiRoutes(app: FastifyInstance, { guard, actionLog, handlers }: ApiRouteContext): void {
+  const unknownPath = { config: { open: true, documented: 'no API' }, onRequest: refuseUnknownPath } as const
+  app.all(`${apiPath}/*`, unknownPath, refuseUnknownPath)
   for (const [name, address] of Object.entries(endpoints) as [EndpointName, string][]) {
     const [method = '', path = ''] = address.split(' ')
-    const endpoint: Endpoint = contract[name]
+    const endpoint: ConsoleEndpoint = contract[name]
     const { params, query: querystring, body, data } = endpoint
-    const handle = handlers[name] as (asked: object) => Promise<object>
+    const handle = handlers[name] as (call: object) => Promise<object>
     const failed = endpoint.failed as ((answer: object) => boolean) | undefined
-    // Whoever signs in has places of their own: those who are in need not wait for those who are not.
-    const enter: Gate['enter'] = endpoint.for === 'anybody' ? (work) => work() : gateOf(guard.gates, method).enter
+    // Signing in has limits of its own (session.ts): operators with a session do not queue behind those without.
+    const run: ConcurrencyLimit['run'] =
+      endpoint.for === 'anybody' ? (work) => work() : limitFor(guard.limits, method).run
     app.route({
       method,
       url: `${apiPath}${path}`,
@@ -66,13 +75,14 @@ export function apiRoutes(app: FastifyInstance, { guard, trail, handlers }: ApiP
       onRequest: guard.onRequest(endpoint.for),
       async handler(request, reply) {
         const { operator, params, query, body } = request
-        const asked = { operator, params, query, body, request, reply }
+        const call = { operator, params, query, body, request, reply }
         requireIds(params as Record<string, string>)
-        const answer = await enter(async () => {
-          const subject = await subjectOf(endpoint, request, trail.database)
-          const work = () => handle({ ...asked, subject })
-          if (!endpoint.trail) return work()
-          return recorded(trail, { ...actionOf(endpoint.trail, endpoint.body, request), subject }, work, failed)
+        const answer = await run(async () => {
+          const subject = await subjectOf(endpoint, request, actionLog.database)
+          const work = () => handle({ ...call, subject })
+          if (!endpoint.action) return work()
+          const action = { ...actionOf(endpoint.action, endpoint.body, request), subject }
+          return recordAction(actionLog, action, work, failed)
         })
         return success(mapTexts(operator ? shownTo(operator.role, answer) : answer, visible), null)
       },
@@ -80,12 +90,12 @@ export function apiRoutes(app: FastifyInstance, { guard, trail, handlers }: ApiP
   }
 }
 
-/** Without a word about keys of the API: nobody gets to the console with one. */
-async function nothingThere(): Promise<never> {
+/** The same answer with and without an API key: the console takes none. */
+async function refuseUnknownPath(): Promise<never> {
   throw refuse('NOT000')
 }
 
-/** Of the names of a path. */
+/** By the names of path parameters. */
 const idPatterns: Record<string, RegExp> = {
   orderId: orderIdPattern,
   customerId: uuidPattern,
@@ -95,44 +105,44 @@ const idPatterns: Record<string, RegExp> = {
   auditId: uuidPattern,
 }
 
-/** What cannot be an id is the id of nothing: it is not looked for, and not on the trail. */
+/** A path parameter without the form of an id is refused before anything is looked up or written to the action log. */
 function requireIds(params: Record<string, string>): void {
   const isId = ([name, value]: [string, string]) => idPatterns[name]?.test(value)
-  if (!Object.entries(params).every(isId)) throw refuse('NOT000', { message: 'There is nothing of this id.' })
+  if (!Object.entries(params).every(isId)) throw refuse('NOT000', { message: 'There is nothing with this id.' })
 }
 
-/** What the trail says of a call: the ids of its path, and what it was told but for the reason, which has its own place. */
+/** Arguments are the ids of the path and the fields of the body; the reason has a column of its own. */
 function actionOf(command: string, schema: Type.TSchema | undefined, request: FastifyRequest) {
   const { params, body } = request
-  const { reason = null, ...told } = (body ?? {}) as Record<string, string> & { reason?: string }
-  const named = namedOf(schema, told)
+  const { reason = null, ...fields } = (body ?? {}) as Record<string, string> & { reason?: string }
+  const named = namedOf(schema, fields)
   const actor = actorOf(request)
   return { actor, command, arguments: [...idsOf(params), ...named], reason: reason?.trim() ?? null }
 }
 
-/** As options of a command: those that the schema has. Others are ignored, and nobody can write them into the trail. */
+/** Fields of the schema as command options. Unknown fields are ignored and do not get into the action log. */
 export function namedOf(schema: Type.TSchema | undefined, sent: Record<string, unknown>): string[] {
   const { properties = {} } = (schema ?? {}) as { properties?: object }
   const known = Object.entries(sent).filter(([name]) => Object.hasOwn(properties, name))
   return known.flatMap(([name, value]) => [`--${name}`, `${value}`])
 }
 
-/** As they are kept, however they were typed. */
+/** In the form in which they are stored. */
 function idsOf(params: unknown): string[] {
   const ids = Object.values(params as Record<string, string>)
   return ids.map((id) => (uuidPattern.test(id) ? id.toLowerCase() : id))
 }
 
-/** The trail of a customer has how they came to be, and what was done to their keys. */
+/** Creating a customer and changes of its keys are recorded about the customer. */
 async function subjectOf(
-  { subject }: Endpoint,
+  { subject }: ConsoleEndpoint,
   { params }: FastifyRequest,
   database: Database,
 ): Promise<string | null> {
   const [id = ''] = idsOf(params)
   if (subject === 'a new customer') return newCustomerId()
   if (subject === 'the customer of the key') {
-    return keyIdPattern.test(id) ? ((await findKey(database, id))?.customerId ?? null) : null
+    return (await findKey(database, id))?.customerId ?? null
   }
   return id || null
 }

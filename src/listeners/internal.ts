@@ -2,7 +2,7 @@
 // reference page of both APIs, and the operator console.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { consoleRoutes } from '../console/console.ts'
-import type { ConsoleParts } from '../console/parts.ts'
+import type { ConsoleContext } from '../console/context.ts'
 import type { Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { spendingRoutes } from '../credits/routes.ts'
@@ -24,7 +24,7 @@ export type InternalRouteParts = {
   money?: string
   credits: Credits
   metrics?: Metrics
-  console?: ConsoleParts
+  console?: ConsoleContext
 }
 
 export type InternalListenerParts = InternalRouteParts & {

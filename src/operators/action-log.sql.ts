@@ -1,5 +1,5 @@
-// The statements on the trail of what operators did. It is append-only: an action has a row when it begins and one when it
-// has ended.
+// The statements on the action log of operators. It is append-only: an action has one row for its beginning and one for its
+// end.
 import { type Database, statement } from '../db/database.ts'
 
 export type NewAction = {
@@ -23,7 +23,7 @@ export async function beginAction(database: Database, action: NewAction): Promis
   await database.run(beginActionStatement, [actionId, actor, command, action.arguments, subject, reason])
 }
 
-/** `about`: the ids of what came of it. */
+/** `about`: the ids in its result. */
 export type Ending = { outcome: string; about: Record<string, string> }
 
 const endActionStatement = statement(
@@ -39,13 +39,13 @@ export async function endAction(database: Database, actionId: string, { outcome,
 
 export type ListedAction = NewAction & {
   at: Date
-  /** Null: it is under way, or was killed. */
+  /** Null: it is in progress, or its process was killed. */
   outcome: string | null
   about: Record<string, string> | null
   endedAt: Date | null
 }
 
-/** An action with its beginning and its end. */
+/** An action with beginning and end. */
 export const actionColumns = `b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt"`
 export const fromActions = `from operator_actions b
@@ -60,7 +60,7 @@ const listActionsStatement = statement(
   limit $1`,
 )
 
-/** The newest first. */
+/** Newest first. */
 export function listActions(database: Database, limit: number): Promise<ListedAction[]> {
   return database.run<ListedAction>(listActionsStatement, [limit])
 }

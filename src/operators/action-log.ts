@@ -1,13 +1,13 @@
-// Who did what and why, and what came of it: written around everything by which an operator changes something, by a command or
-// in the console. Nothing is changed before its beginning is on record; an end that cannot be written does not undo what was
-// done, it is told. No secret gets in: of what comes of it only ids are taken, and what looks like a secret is struck out.
+// The action log: every change an operator makes, by a command or in the console, with actor, reason and outcome. The beginning
+// is written before anything is changed. An end that cannot be written does not undo the change; it is reported. No secret gets
+// into the log: of a result only its ids are stored, and texts that look like a secret are redacted.
 import type { Database } from '../db/database.ts'
 import { beginAction, type Ending, endAction } from './action-log.sql.ts'
 
-/** Characters: as much of a word, or of the text of an error, as tells what it was. A reason always fits. */
+/** Characters kept of an argument or of the text of an error. A reason always fits. */
 const longestText = 300
 
-/** Keys, tokens and signing secrets of ours, and the gateway's: somebody may take one for an id. */
+/** Keys, tokens and signing secrets of ours and of the gateway: an operator may type one in place of an id. */
 const secrets = /\b(cpk_|cst_|whsec_|(?:test|live)_g?sk_)[A-Za-z0-9+/=_-]+/g
 
 export function withoutSecrets(text: string): string {
@@ -15,11 +15,11 @@ export function withoutSecrets(text: string): string {
 }
 
 function shortened(text: string): string {
-  // By characters: half of one is no text.
+  // By code points: half a surrogate pair is not valid text.
   return [...withoutSecrets(text)].slice(0, longestText).join('')
 }
 
-/** `keyId`, `orderId` and their like; not what is shown once. */
+/** `keyId`, `orderId` and so on; not the secrets that are shown once. */
 function idsIn(result: object | null | undefined): Record<string, string> {
   const ids = Object.entries(result ?? {}).filter(([name, value]) => name.endsWith('Id') && typeof value === 'string')
   return Object.fromEntries(ids)
@@ -30,18 +30,22 @@ function errorText(error: unknown): string {
   return shortened([code, message ?? error].filter((part) => typeof part === 'string').join(': ')) || 'failed'
 }
 
-export type Trail = { database: Database; onUnwritten(text: string): void }
+export type ActionLog = {
+  database: Database
+  /** Called when the end of an action could not be written. */
+  onUnwritten(text: string): void
+}
 
 export type Action = {
   actor: string
   command: string
   arguments: string[]
-  /** The id of what it is about. */
+  /** The id of the order, customer, … that the action changes. */
   subject: string | null
   reason: string | null
 }
 
-async function begin({ database }: Trail, action: Action): Promise<string> {
+async function begin({ database }: ActionLog, action: Action): Promise<string> {
   const actionId = crypto.randomUUID()
   const { actor, command, subject, reason } = action
   await beginAction(database, {
@@ -55,31 +59,31 @@ async function begin({ database }: Trail, action: Action): Promise<string> {
   return actionId
 }
 
-async function end({ database, onUnwritten }: Trail, actionId: string, ending: Ending): Promise<void> {
+async function end({ database, onUnwritten }: ActionLog, actionId: string, ending: Ending): Promise<void> {
   await endAction(database, actionId, ending).catch((error) =>
-    onUnwritten(`How the action ${actionId} ended is not in the trail: ${errorText(error)}`),
+    onUnwritten(`The end of action ${actionId} is missing in the action log: ${errorText(error)}`),
   )
 }
 
-/** What the work gives back, or its error. */
-export async function recorded<Result extends object | null | undefined>(
-  trail: Trail,
+/** Runs the work between the two entries; returns its result or throws its error. */
+export async function recordAction<Result extends object | null | undefined>(
+  log: ActionLog,
   action: Action,
   work: () => Promise<Result>,
   failed?: (result: NonNullable<Result>) => boolean,
 ): Promise<Result> {
-  const actionId = await begin(trail, action)
+  const actionId = await begin(log, action)
   try {
     const result = await work()
-    await end(trail, actionId, { outcome: result && failed?.(result) ? 'failed' : 'ok', about: idsIn(result) })
+    await end(log, actionId, { outcome: result && failed?.(result) ? 'failed' : 'ok', about: idsIn(result) })
     return result
   } catch (error) {
-    await end(trail, actionId, { outcome: errorText(error), about: {} })
+    await end(log, actionId, { outcome: errorText(error), about: {} })
     throw error
   }
 }
 
-/** Of what has ended already, or has come to nothing. */
-export async function noted(trail: Trail, action: Action, outcome: string): Promise<void> {
-  await end(trail, await begin(trail, action), { outcome, about: {} })
+/** For an action that has ended already, or was refused. */
+export async function recordEndedAction(log: ActionLog, action: Action, outcome: string): Promise<void> {
+  await end(log, await begin(log, action), { outcome, about: {} })
 }

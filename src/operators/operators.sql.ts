@@ -1,6 +1,5 @@
-// The statements on operators. What takes the way in from one makes another version of their access, which no session of
-// before is good for, and deletes the sessions it sees. One that is being started meanwhile is not seen, and is of the version
-// before.
+// The statements on operators. Suspending one or changing a password increments `access_version` and deletes the sessions it
+// sees. A session that is being started at that moment is not seen; it carries the old version and is not valid.
 import { type Database, statement } from '../db/database.ts'
 import type { Role } from './permissions.ts'
 
@@ -14,8 +13,8 @@ const insertOperatorStatement = statement(
   returning operator_id`,
 )
 
-// A statement of its own, here and for a password that is changed: one that was repeated while its first try was about to be
-// committed waits for it, and does not see it.
+// A separate statement, here and for a changed password: a repeated insert waits for the commit of its first try and, in its own
+// snapshot, does not see that row.
 const isInsertedStatement = statement('operators.isInserted', 'select from operators where operator_id = $1')
 
 /** Whether the name was free. */
@@ -30,7 +29,7 @@ export type FoundOperator = {
   name: string
   status: OperatorStatus
   passwordHash: string
-  /** A first password that was not changed in time: it no longer signs in. */
+  /** A first password that was not changed in time can no longer be used to sign in. */
   isLapsed: boolean
 }
 
@@ -57,7 +56,7 @@ const updateRoleStatement = statement(
 
 type Known = { operatorId: string }
 
-/** Undefined: there is no such operator. So for the two below. */
+/** Undefined: there is no such operator. The same for the two below. */
 export async function updateRole(database: Database, name: string, role: Role): Promise<Known | undefined> {
   const [known] = await database.run<Known>(updateRoleStatement, [name, role])
   return known
@@ -129,7 +128,7 @@ const isChangedStatement = statement(
 
 export type PasswordChange = { operatorId: string; from: string; to: string; keptSessionHash: Buffer }
 
-/** Whether the password was still the one that it is changed from. Ends all sessions but one. */
+/** Returns whether the password was still `from`. Ends all sessions but one. */
 export async function changePassword(database: Database, change: PasswordChange): Promise<boolean> {
   const { operatorId, from, to, keptSessionHash } = change
   const changed = await database.run(changePasswordStatement, [operatorId, from, to, keptSessionHash])
@@ -141,7 +140,7 @@ const renewPasswordHashStatement = statement(
   'update operators set password_hash = $3 where operator_id = $1 and password_hash = $2',
 )
 
-/** The same password at the costs of now, unless it is kept in another way by now. */
+/** Stores the same password hashed at the current costs, unless the hash has changed meanwhile. */
 export async function renewPasswordHash(
   database: Database,
   operatorId: string,
@@ -159,7 +158,7 @@ export type ListedOperator = {
   mustChangePassword: boolean
   createdAt: Date
   passwordSetAt: Date
-  /** Null: not signed in. */
+  /** Null: no session. */
   lastSeenAt: Date | null
 }
 
@@ -184,7 +183,7 @@ const countOperatorsStatement = statement(
   `select count(*) as "count" from operators where status = 'ACTIVE'`,
 )
 
-/** Who can sign in. */
+/** Operators who can sign in. */
 export async function countOperators(database: Database): Promise<number> {
   const [row] = await database.run<{ count: number }>(countOperatorsStatement)
   return row?.count ?? 0

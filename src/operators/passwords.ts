@@ -1,6 +1,5 @@
-// Passwords of operators. They are kept as scrypt hashes, which cost whoever tries many of them 64 MB and the time of a core
-// for each; the text of a hash carries what it was made with, so that the costs can be raised and a password is hashed anew
-// when its owner signs in the next time.
+// Passwords of operators, stored as scrypt hashes: each guess costs an attacker 64 MB and CPU time. The text of a hash contains
+// its costs, so that they can be raised; a password is hashed again at the next sign-in of its owner.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { assert } from '../core/assert.ts'
@@ -15,7 +14,7 @@ const hashBytes = 32
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
 function keyOf(password: string, salt: Buffer, { N, r, p }: Costs): Promise<Buffer> {
-  // The same letters can be typed as different characters, by different keyboards. What it needs is 128 N r and a little.
+  // Different keyboards type the same letter as different code points. scrypt needs a little more than 128 N r bytes.
   return derive(password.normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r })
 }
 
@@ -27,7 +26,7 @@ const encodedPattern = /^\$scrypt\$n=(\d{1,7}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]{2
 
 function decode(encoded: string): { costs: Costs; salt: Buffer; key: Buffer } {
   const [, n, r, p, salt = '', key = ''] = encodedPattern.exec(encoded) ?? []
-  assert(n !== undefined, 'the hash of a password is written in another way than any version has')
+  assert(n !== undefined, 'a password hash has an unknown format')
   return {
     costs: { N: Number(n), r: Number(r), p: Number(p) },
     salt: Buffer.from(salt, 'base64url'),
@@ -40,15 +39,15 @@ export async function hashPassword(password: string): Promise<string> {
   return encode(costs, salt, await keyOf(password, salt, costs))
 }
 
-/** No password has it: where there is no operator the same work is done as where there is one. */
-const nobodysHash = encode(costs, randomBytes(saltBytes), randomBytes(hashBytes))
+/** Matches no password: an unknown operator name costs the same work as a known one. */
+const unmatchedHash = encode(costs, randomBytes(saltBytes), randomBytes(hashBytes))
 
-export async function isPassword(password: string, encoded = nobodysHash): Promise<boolean> {
+export async function isPassword(password: string, encoded = unmatchedHash): Promise<boolean> {
   const made = decode(encoded)
   return timingSafeEqual(await keyOf(password, made.salt, made.costs), made.key)
 }
 
-/** Made at other costs than those of now. */
+/** Whether it was hashed at other costs than the current ones. */
 export function isOutdated(encoded: string): boolean {
   const { N, r, p } = decode(encoded).costs
   return N !== costs.N || r !== costs.r || p !== costs.p

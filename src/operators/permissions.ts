@@ -1,5 +1,5 @@
-// Who may do what: one table for the service, which enforces it, and for the page, which shows no button that would be
-// refused. Everybody who is signed in may read.
+// The permissions of each role. The service enforces this table; the page uses it to hide buttons that would be refused. Every
+// signed-in operator may read.
 
 export const roles = ['viewer', 'support', 'finance', 'admin'] as const
 export type Role = (typeof roles)[number]
@@ -10,9 +10,9 @@ export const permissions = {
   'resend events': ['support', 'finance', 'admin'],
   'manage customers': ['support', 'admin'],
   'suspend keys': ['support', 'finance', 'admin'],
-  /** Everything that makes a key work: with a new API key, or one kept from before, a person can act as the customer. */
+  /** Everything that makes a key usable: with a new or reactivated API key an operator could act as the customer. */
   'issue keys': ['admin'],
-  /** Also reads payment keys in full: with one and an API key of the customer a payment can be cancelled. */
+  /** Also shows payment keys in full: a payment key and an API key of the customer suffice to cancel a payment. */
   refund: ['finance', 'admin'],
   reconcile: ['finance', 'admin'],
   'resolve discrepancies': ['finance', 'admin'],

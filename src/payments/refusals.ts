@@ -70,7 +70,7 @@ export const refundRefusals = {
     const refusal: RefundRefusal = 'open'
     return refuse('SVC001', {
       message: message('No refund was begun: something else on the order is open. Try again in a moment.'),
-      metadata: { reason: refusal },
+      metadata: { reason: refusal, began: false },
     })
   },
 }

@@ -6,24 +6,24 @@ import { addDays, daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { silentLog } from '../support/database/database.ts'
 import { createOverrides, losingAnswerOf } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let finance: Operator
 let viewer: Operator
 
 before(async () => {
   service = await startTestService({ wrapGateway })
-  desk = await openOperatorDesk(service)
-  finance = await desk.newOperator('finance')
-  viewer = await desk.newOperator('viewer')
+  api = await openConsoleApi(service)
+  finance = await api.newOperator('finance')
+  viewer = await api.newOperator('viewer')
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 const today = () => koreanDayOf(new Date())
 const reason = 'to close the day'
@@ -38,14 +38,14 @@ async function reconcile(from = today(), to = from) {
 
 const dayOf = async (day: string) => (await viewer.get('days')).days.find((each) => each.day === day)
 
-type TrailRow = {
+type LoggedRow = {
   command: string
   actor: string
   outcome: string | null
   subject: string | null
   reason: string | null
 }
-const trailText = `
+const actionsText = `
   select b.command, b.actor, e.outcome, b.subject, b.reason
   from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where b.step = 'BEGUN' order by b.happened_at desc`
@@ -73,9 +73,9 @@ test('a run answers with its id at once, agrees to the won, and its end is on th
   assert.equal(day?.reconciliationId, run.reconciliationId)
   await until(
     'the end is written',
-    async () => (await service.database.query<TrailRow>(trailText))[0]?.outcome === 'ok',
+    async () => (await service.database.query<LoggedRow>(actionsText))[0]?.outcome === 'ok',
   )
-  const rows = await service.database.query<TrailRow>(trailText)
+  const rows = await service.database.query<LoggedRow>(actionsText)
   const actor = `${finance.name} in the console from 127.0.0.1`
   assert.deepEqual(rows.slice(0, 2), [
     { command: 'reconcile carry-out', actor, outcome: 'ok', subject: run.reconciliationId, reason },
@@ -202,7 +202,7 @@ test('one run goes on at a time: the same days give the same run, other days are
   const busy = await finance.ask('reconcile', { body: { from: yesterday, to: today(), reason } })
   going.resolve()
   assertRefused(busy, 'SVC001')
-  assert.equal(busy.body.metadata?.reason, 'other days')
+  assert.deepEqual(busy.body.metadata, { reason: 'other days', began: false })
   const find = () => viewer.get('run', { params: { reconciliationId: id ?? '' } })
   await until('the run has ended', async () => (await find()).state === 'finished')
   clear()
@@ -224,12 +224,12 @@ test('a run that the gateway does not answer is interrupted at once, not under w
   const run = await reconcile()
   clear()
   assert.deepEqual([run.state, run.result], ['interrupted', null])
-  const [row] = await service.database.query<TrailRow>(trailText)
+  const [row] = await service.database.query<LoggedRow>(actionsText)
   assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'the gateway is gone'])
 })
 
 test('a listener that closes stops its runs and waits for them', async () => {
-  const closing = await openOperatorDesk(service)
+  const closing = await openConsoleApi(service)
   const operator = await closing.newOperator('finance')
   // A list without an end: nothing but the stop ends the run.
   let pages = 0
@@ -242,7 +242,7 @@ test('a listener that closes stops its runs and waits for them', async () => {
   await closing.close()
   clear()
   assert.equal((await viewer.get('run', { params: { reconciliationId } })).state, 'interrupted')
-  const [row] = await service.database.query<TrailRow>(trailText)
+  const [row] = await service.database.query<LoggedRow>(actionsText)
   assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'The service was stopped.'])
 })
 
@@ -327,7 +327,7 @@ test('days are counted, not compared as texts', () => {
 })
 
 test('a viewer may read the books and change nothing in them, and support neither', async () => {
-  const support = await desk.newOperator('support')
+  const support = await api.newOperator('support')
   const [before] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
   for (const operator of [viewer, support]) {
     assertRefused(await operator.ask('reconcile', { body: { from: today(), to: today(), reason } }), 'AUTH003')

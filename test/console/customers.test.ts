@@ -6,7 +6,7 @@ import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { silentLog } from '../support/database/database.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
 import {
@@ -18,18 +18,18 @@ import {
 } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let support: Operator
 let admin: Operator
 let viewer: Operator
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  support = await desk.newOperator('support')
-  admin = await desk.newOperator('admin')
-  viewer = await desk.newOperator('viewer')
+  api = await openConsoleApi(service)
+  support = await api.newOperator('support')
+  admin = await api.newOperator('admin')
+  viewer = await api.newOperator('viewer')
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 const body = { reason: 'asked for by the customer' }
 const nobody = crypto.randomUUID()

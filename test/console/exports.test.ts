@@ -6,21 +6,21 @@ import { csvLine } from '../../src/core/csv.ts'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let finance: Operator
 let customer: TestCustomer
 
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  finance = await desk.newOperator('finance')
+  api = await openConsoleApi(service)
+  finance = await api.newOperator('finance')
   customer = await service.newCustomer()
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 const today = () => koreanDayOf(new Date())
 
@@ -116,8 +116,8 @@ test('the statement of a customer is what the command writes, and nobody else is
   }
 })
 
-type TrailRow = { command: string; arguments: string[]; subject: string | null; outcome: string | null }
-const trailText = `
+type LoggedRow = { command: string; arguments: string[]; subject: string | null; outcome: string | null }
+const actionsText = `
   select b.command, b.arguments, b.subject, e.outcome
   from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where b.step = 'BEGUN' order by b.happened_at desc limit 1`
@@ -126,7 +126,7 @@ test('every file is on the trail with what was asked for and how it ended', asyn
   // What nobody asks for by these names is ignored, and not written down.
   const query = '?kind=GRANT&note=1&note=2&%00=%00'
   await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv${query}`))
-  const find = async () => (await service.database.query<TrailRow>(trailText))[0]
+  const find = async () => (await service.database.query<LoggedRow>(actionsText))[0]
   await until('its end is on the trail', async () => (await find())?.outcome !== null)
   assert.deepEqual(await find(), {
     command: 'export statement',
@@ -167,11 +167,11 @@ test('only finance and admin may save files, and nobody who is not signed in', a
   ]
   for (const path of paths) {
     for (const role of ['viewer', 'support'] as const) {
-      const response = await (await desk.newOperator(role)).save(path)
+      const response = await (await api.newOperator(role)).save(path)
       assert.deepEqual([response.status, ((await response.json()) as { code: string }).code], [403, 'AUTH003'], path)
     }
-    assert.equal((await (await desk.newOperator('admin')).save(path)).status, 200)
-    assert.equal((await fetch(`${desk.base}${path}`)).status, 401)
+    assert.equal((await (await api.newOperator('admin')).save(path)).status, 200)
+    assert.equal((await fetch(`${api.base}${path}`)).status, 401)
   }
   assert.equal((await finance.save('/books/days.csv?from=2026-02-30')).status, 400)
 })

@@ -6,20 +6,20 @@ import { readableRule, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { insertAudit } from '../../src/payments/audit/record.sql.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let viewer: Operator
 
 before(async () => {
   service = await startTestService({ settings: { operationWaitMs: 1 } })
-  desk = await openOperatorDesk(service)
-  viewer = await desk.newOperator('viewer')
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 test('before anything has happened everything is zero and nothing is missing', async () => {
   const home = await viewer.get('home')
@@ -59,7 +59,7 @@ test('what is open is there with its age and what the gateway said, and gone whe
   await service.database.query(`update discrepancies set found_at = now() - interval '1 hour' where subject = $1`, [
     order.orderId,
   ])
-  const finance = await desk.newOperator('finance')
+  const finance = await api.newOperator('finance')
   const { operations, discrepancies, gateway } = await finance.get('home')
   assert.equal(operations.count, 1)
   const [open] = operations.oldest

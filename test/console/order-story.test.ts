@@ -8,31 +8,31 @@ import { insertNotification } from '../../src/payments/recovery/notifications.sq
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { orderInState, spend } from '../support/service/orders.ts'
 import { contextOver, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let consumer: Consumer
 let endpointId: string
 let support: Operator
 let finance: Operator
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
+  api = await openConsoleApi(service)
   consumer = await startConsumer()
-  endpointId = await desk.register(consumer)
-  support = await desk.newOperator('support')
-  finance = await desk.newOperator('finance')
+  endpointId = await api.register(consumer)
+  support = await api.newOperator('support')
+  finance = await api.newOperator('finance')
 })
 afterEach(async () => {
   await service.sandbox.clearFaults()
   consumer.react = () => 200
 })
-after(() => closeAll(desk, consumer, service))
+after(() => closeAll(api, consumer, service))
 
 type Story = Data<'order'>
 const body = { reason: 'the customer has called' }
@@ -68,7 +68,7 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
   assert.equal(pending.order.paymentKey, order.paymentKey)
   await settleAll(service)
   assertSuccess(await customer.cancel(order.paymentKey, 'bought by mistake'), 200)
-  await desk.deliver()
+  await api.deliver()
   const page = await read(order.orderId)
   const [first, ...others] = outline(page).filter((each) => each.startsWith('ATTEMPT'))
   assert.ok(first)
@@ -237,7 +237,7 @@ test('each event says how far it is with each endpoint; what is sent again is ta
   const customer = await service.newCustomer()
   const order = await orderInState(service, customer, 'CANCELLED')
   consumer.react = ({ customerId }) => (customerId === customer.customerId ? 500 : 200)
-  await desk.deliver()
+  await api.deliver()
   const waiting = deliveriesOf(await read(order.orderId), 'order.confirmed')
   assert.equal(waiting.length, 1)
   const { host, state, error, attempts, endpointStatus, nextTryAt } = waiting[0] ?? {}
@@ -292,7 +292,7 @@ test('an endpoint that was added after an event was not told of it', async () =>
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   const late = await startConsumer()
-  const lateId = await desk.register(late)
+  const lateId = await api.register(late)
   const told = deliveriesOf(await read(orderId), 'order.confirmed')
   assert.equal(told.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
   await service.database.query(`update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1`, [

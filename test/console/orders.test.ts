@@ -1,31 +1,31 @@
 // The list of orders in the console, which actions an order offers to whom, and the page of what is doubtful about one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
-import { scannedAtMost } from '../../src/console/orders/orders.sql.ts'
+import { maxOrdersScanned } from '../../src/console/orders/orders.sql.ts'
 import { orderHandlers } from '../../src/console/orders/orders.ts'
-import type { ConsoleParts } from '../../src/console/parts.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import type { Database } from '../../src/db/database.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { startConsumer } from '../support/events/consumer.ts'
 import { orderInState } from '../support/service/orders.ts'
 import { settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let viewer: Operator
 let finance: Operator
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  viewer = await desk.newOperator('viewer')
-  finance = await desk.newOperator('finance')
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
+  finance = await api.newOperator('finance')
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 /** Every page of a list, to its end. */
 async function pagesOf(query: Query<'orders'>): Promise<Data<'orders'>['orders'][]> {
@@ -70,7 +70,7 @@ test('orders of all customers come newest first, page by page, each once, with t
 test('a rare state is looked for in stretches: no order is missed, and no page reads past its stretch', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await orderInState(service, customer, 'CONFIRMED')
-  await insertOrders(customer.customerId, scannedAtMost)
+  await insertOrders(customer.customerId, maxOrdersScanned)
   for (const query of [
     { status: 'CONFIRMED' as const },
     { status: 'CONFIRMED' as const, customerId: customer.customerId },
@@ -129,7 +129,7 @@ test('an action says whether it is allowed now, and why not: the role, the state
     'resend events': 'no endpoint',
   })
   const consumer = await startConsumer()
-  await desk.register(consumer)
+  await api.register(consumer)
   assert.equal((await codesOf(finance, confirmed.orderId))['resend events'], 'allowed')
   await consumer.close()
   const pending = await customer.paidOrder()
@@ -151,7 +151,7 @@ test('an action says whether it is allowed now, and why not: the role, the state
     [quoted, refunded].map(({ body: { code, metadata } }) => [code, metadata]),
     [
       ['PAYMENT_CANCEL_FAILED', { reason: 'open' }],
-      ['SVC001', { reason: 'open' }],
+      ['SVC001', { reason: 'open', began: false }],
     ],
     'neither has begun a refund',
   )
@@ -170,7 +170,7 @@ test('a quote of a refund during which the order is refunded by another says tha
       return payments.database.run(statement, values)
     },
   }
-  const parts = { database: payments.database, payments: { ...payments, database } } as ConsoleParts
+  const parts = { database: payments.database, payments: { ...payments, database } } as ConsoleContext
   const { refundQuote } = orderHandlers(parts)
   await assert.rejects(refundQuote({ params: { orderId } } as Parameters<typeof refundQuote>[0]), {
     code: 'PAYMENT_CANCEL_FAILED',
@@ -179,7 +179,7 @@ test('a quote of a refund during which the order is refunded by another says tha
 })
 
 test('a discrepancy has a page: what both sides said, who did what about it, who resolved it with which note, and what else there was', async () => {
-  const support = await desk.newOperator('support')
+  const support = await api.newOperator('support')
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
   await service.sandbox.cancel(paymentKey, 5_000)

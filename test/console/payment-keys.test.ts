@@ -6,19 +6,19 @@ import type { EndpointName } from '../../src/console/endpoints.ts'
 import { permissions, type Role } from '../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 const operators = {} as Record<Role, Operator>
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  for (const role of ['viewer', 'support', 'finance', 'admin'] as const) operators[role] = await desk.newOperator(role)
+  api = await openConsoleApi(service)
+  for (const role of ['viewer', 'support', 'finance', 'admin'] as const) operators[role] = await api.newOperator(role)
 })
 after(async () => {
-  await desk.close()
+  await api.close()
   await service.close()
 })
 
@@ -79,7 +79,7 @@ function everyLook(made: Awaited<ReturnType<typeof orderWithTraces>>): Asked[] {
     { name: 'audits', input: {} },
     { name: 'discrepancies', input: {} },
     { name: 'discrepancies', input: { query: { state: 'resolved' } } },
-    { name: 'trail', input: {} },
+    { name: 'actionLog', input: {} },
     ...discrepancyIds.map((discrepancyId) => ({ name: 'discrepancy' as const, input: { params: { discrepancyId } } })),
   ]
 }

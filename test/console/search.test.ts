@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { closeAll } from '../support/closing.ts'
-import { type Operator, type OperatorDesk, openOperatorDesk } from '../support/console/operator-desk.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import {
   assertRefused,
   startTestService,
@@ -13,16 +13,16 @@ import {
 } from '../support/service/service.ts'
 
 let service: TestService
-let desk: OperatorDesk
+let api: ConsoleApi
 let viewer: Operator
 let customer: TestCustomer
 before(async () => {
   service = await startTestService()
-  desk = await openOperatorDesk(service)
-  viewer = await desk.newOperator('viewer')
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
   customer = await service.newCustomer()
 })
-after(() => closeAll(desk, service))
+after(() => closeAll(api, service))
 
 const search = async (q: string) => (await viewer.get('search', { query: { q } })).results
 const idsOf = async (q: string) => (await search(q)).map(({ kind, id }) => [kind, id])
@@ -86,7 +86,7 @@ test('a key is found by its id, by its last four characters, and as a whole, whi
     [[keyId, customer.customerId]],
   )
   assert.ok(!answer.text.includes(apiKey))
-  assert.ok(!desk.lines.join('').includes(apiKey))
+  assert.ok(!api.lines.join('').includes(apiKey))
   // One that nobody has: those that end alike.
   const unknown = `cpk_${'0'.repeat(39)}${apiKey.slice(-4)}`
   assert.deepEqual(await idsOf(unknown), [['key', keyId]])

@@ -1,5 +1,5 @@
-// The ways a page asks and acts: a query, a list that goes on, an action, and who is asking. What an action changed is
-// asked for anew.
+// React hooks for the API: a query, a paged list, an action, and the session. After an action everything it affects is fetched
+// again.
 import { useIdle } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, use, useRef } from 'react'
@@ -7,28 +7,28 @@ import type { ConsoleRefusal } from '../../../src/console/refusals.ts'
 import { may, type Permission } from '../../../src/operators/permissions.ts'
 import { ApiError, call, type Data, type EndpointName, type Input } from './client.ts'
 
-/** Nobody sits there: what refreshes by itself stops, or a session would never end. */
+/** Without input for this long, polling stops; otherwise a session would never end. */
 const unattendedMs = 5 * 60_000
 
-export type Following<Found> = {
-  /** Asks again after this time, while the page is seen and somebody is at it. */
+export type Polling<Found> = {
+  /** Fetches again after this time, while the page is visible and in use. */
   refetchMs?: number
-  /** Asks no more once this holds, or once asking has failed. */
+  /** Stops once this holds, or after an error. */
   until?(found: Found): boolean
 }
 
-export type EndpointOptions<Found> = Following<Found> & {
+export type EndpointOptions<Found> = Polling<Found> & {
   enabled?: boolean
-  /** Shows the last answer while another is on its way: for the same thing seen otherwise, never for another thing. */
+  /** Shows the last data while other input is loading: for another view of the same thing, never for another thing. */
   keepLast?: boolean
-  /** Asked for anew whenever it is shown, and not by itself: what somebody decides on stays under their eyes as it is. */
+  /** Fetched whenever it is shown and never in the background: data does not change while an operator decides on it. */
   isForDecision?: boolean
 }
 
 const forDecision = { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const
 
-/** When to ask again; false: not by itself. */
-function useAskingAgain<Found>({ refetchMs, until }: Following<Found>) {
+/** The polling interval; false: no polling. */
+function usePollingInterval<Found>({ refetchMs, until }: Polling<Found>) {
   const isUnattended = useIdle(unattendedMs, { initialState: false })
   return (found: Found | undefined, hasFailed: boolean): number | false => {
     if (!refetchMs || isUnattended) return false
@@ -42,18 +42,18 @@ export function useEndpoint<Name extends EndpointName>(
   options: EndpointOptions<Data<Name>> = {},
 ) {
   const { enabled = true, keepLast = false, isForDecision = false } = options
-  const againMs = useAskingAgain(options)
+  const intervalMs = usePollingInterval(options)
   return useQuery<Data<Name>, ApiError>({
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
     enabled,
-    refetchInterval: ({ state: { data, status } }) => againMs(data, status === 'error'),
+    refetchInterval: ({ state: { data, status } }) => intervalMs(data, status === 'error'),
     ...(keepLast && { placeholderData: keepPreviousData }),
     ...(isForDecision && forDecision),
   })
 }
 
-/** Endpoints that answer in pages. */
+/** Endpoints with pagination. */
 export type PagedName = {
   [Name in EndpointName]: Data<Name> extends { nextCursor: unknown } ? Name : never
 }[EndpointName]
@@ -71,15 +71,15 @@ export function usePages<Name extends PagedName, Row>(
   name: Name,
   input: Input<Name>,
   pick: (data: Data<Name>) => Row[],
-  following: Following<Row[]> = {},
+  polling: Polling<Row[]> = {},
 ): Pages<Row> {
-  const againMs = useAskingAgain(following)
-  const asked = input as { query?: object }
+  const intervalMs = usePollingInterval(polling)
+  const { query, ...rest } = input as { query?: object }
   const found = useInfiniteQuery<Data<Name>, ApiError, { pages: Data<Name>[] }, unknown[], string | undefined>({
     queryKey: [name, 'pages', input],
     queryFn: ({ pageParam, signal }) =>
-      call(name, { ...asked, query: { ...asked.query, cursor: pageParam } } as unknown as Input<Name>, signal),
-    refetchInterval: ({ state: { data, status } }) => againMs(data?.pages.flatMap(pick), status === 'error'),
+      call(name, { ...rest, query: { ...query, cursor: pageParam } } as unknown as Input<Name>, signal),
+    refetchInterval: ({ state: { data, status } }) => intervalMs(data?.pages.flatMap(pick), status === 'error'),
     initialPageParam: undefined,
     getNextPageParam: (last) => (last as { nextCursor: string | null }).nextCursor ?? undefined,
   })
@@ -94,7 +94,7 @@ export function usePages<Name extends PagedName, Row>(
 }
 
 export type Action<Name extends EndpointName> = {
-  /** What came of it; undefined: it failed, and `error` says how, or it is under way already. */
+  /** The result; undefined: it failed, see `error`, or it is already running. */
   run(input: Input<Name>): Promise<Data<Name> | undefined>
   isRunning: boolean
   error: ApiError | null
@@ -107,26 +107,25 @@ export function useAction<Name extends EndpointName>(
 ): Action<Name> {
   const refreshNames = useRefresh()
   const refresh = () => refreshNames(refreshes)
-  // At once, where what is drawn comes a moment later: a form can be sent twice before.
-  const isUnderWay = useRef(false)
+  // A ref changes at once, state with the next render: a form can be submitted twice before that.
+  const isRunning = useRef(false)
   const mutation = useMutation<Data<Name>, ApiError, Input<Name>>({
     mutationFn: (input) => call(name, input),
-    // An answer may have a secret in it: once it was shown, nothing of it stays.
+    // The result may contain a secret: nothing of it stays in the cache.
     gcTime: 0,
     onSuccess: async (data) => {
       await refresh()
       done?.(data)
     },
-    // What is there is seen by looking.
-    onError: (error) => (mayHaveHappened(error) || isOfAnotherState(error) ? refresh() : undefined),
+    onError: (error) => (mayHaveHappened(error) || isStateOutdated(error) ? refresh() : undefined),
   })
   async function run(input: Input<Name>): Promise<Data<Name> | undefined> {
-    if (isUnderWay.current) return undefined
-    isUnderWay.current = true
+    if (isRunning.current) return undefined
+    isRunning.current = true
     try {
       return await mutation.mutateAsync(input).catch(() => undefined)
     } finally {
-      isUnderWay.current = false
+      isRunning.current = false
     }
   }
   return {
@@ -137,7 +136,7 @@ export function useAction<Name extends EndpointName>(
   }
 }
 
-/** Has what is shown of these endpoints asked for anew. */
+/** Fetches the shown data of these endpoints again. */
 export function useRefresh(): (names: EndpointName[]) => Promise<void> {
   const queries = useQueryClient()
   return async (names) => {
@@ -145,10 +144,8 @@ export function useRefresh(): (names: EndpointName[]) => Promise<void> {
   }
 }
 
-/** Refusals of what is busy that come before anything is begun. */
-const beforeAll: (string | null)[] = ['console busy', 'other days', 'open'] satisfies ConsoleRefusal[]
-/** Refusals that tell of a state which the page does not show yet. */
-const ofAnotherState: (string | null)[] = [
+/** Refusals caused by a state that the page does not show yet. */
+const outdatedReasons: (string | null)[] = [
   'resolved',
   'open',
   'not confirmed',
@@ -156,45 +153,45 @@ const ofAnotherState: (string | null)[] = [
   'refused by the gateway',
 ] satisfies ConsoleRefusal[]
 
-/** Nobody has told how it ended: neither that it is done nor that it was refused. */
-export function mayHaveHappened({ status, reason }: ApiError): boolean {
-  return status === 0 || (status >= 500 && !beforeAll.includes(reason))
+/** The outcome of the action is unknown: it was neither done nor refused for certain. */
+export function mayHaveHappened({ status, isBeforeBeginning }: ApiError): boolean {
+  return status === 0 || (status >= 500 && !isBeforeBeginning)
 }
 
-/** Somebody else was faster, or the gateway said no: what is shown is from before. */
-export function isOfAnotherState({ reason }: ApiError): boolean {
-  return ofAnotherState.includes(reason)
+/** Another operator was faster, or the gateway declined: the page shows an old state. */
+export function isStateOutdated({ reason }: ApiError): boolean {
+  return outdatedReasons.includes(reason)
 }
 
-/** Whether asking again may help: what was refused stays refused. */
+/** A refusal is not retried; a failure is. */
 export function isWorthRetrying(failures: number, error: unknown): boolean {
   return failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500)
 }
 
 export type Session = Data<'session'>
-type Held = { session: Session; renew(session: Session): void; signOut(): Promise<void> }
+type SessionValue = { session: Session; renew(session: Session): void; signOut(): Promise<void> }
 
-export const SessionContext = createContext<Held | null>(null)
+export const SessionContext = createContext<SessionValue | null>(null)
 
-function useHeld(): Held {
-  const held = use(SessionContext)
-  if (!held) throw new Error('This is for those who are signed in.')
-  return held
+function useSessionContext(): SessionValue {
+  const value = use(SessionContext)
+  if (!value) throw new Error('SessionContext is missing: this component needs a signed-in operator.')
+  return value
 }
 
 export function useSession(): Session {
-  return useHeld().session
+  return useSessionContext().session
 }
 
 export function useSignOut(): () => Promise<void> {
-  return useHeld().signOut
+  return useSessionContext().signOut
 }
 
 export function useRenewSession(): (session: Session) => void {
-  return useHeld().renew
+  return useSessionContext().renew
 }
 
-/** Shows no button that would be refused; the service decides. */
+/** For hiding buttons that would be refused; the service enforces the permission. */
 export function useMay(permission: Permission): boolean {
   return may(useSession().role, permission)
 }

@@ -1,4 +1,4 @@
-// Amounts: won and credits, with digits of one width. A change says its sign.
+// Amounts in won and credits, with tabular digits. A change has a sign.
 import classes from './format.module.css'
 import { useFormats } from './formats.ts'
 

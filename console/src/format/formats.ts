@@ -1,5 +1,5 @@
-// Numbers and times as the reader writes them. Times are told in Korea's time and in UTC: the books and the gateway live
-// by the one, the log and the API by the other. A formatter is dear to make and kept.
+// Localised numbers and times. Times are shown in Korea's time, as the books and the gateway use it, and in UTC, as the log and the
+// API use it. Formatters are expensive to create and cached.
 import { useMemo } from 'react'
 import { useLanguage } from '../words/words.tsx'
 
@@ -40,14 +40,14 @@ function makeFormats(locale: string) {
     compact: (value: number) => compact.format(value),
     /** 0 to 1. */
     percent: (value: number) => percent.format(value),
-    /** `utc` has its date only where it is another day there. */
+    /** `utc` has a date only if it differs from Korea's. */
     time(moment: string) {
       const time = new Date(moment)
       const [here, there] = [korea.date.format(time), utc.date.format(time)]
       const clock = `${utc.clock.format(time)} UTC`
       return { korea: `${here} ${korea.clock.format(time)} KST`, utc: here === there ? clock : `${there} ${clock}` }
     },
-    /** A day of Korea, as 2026-01-31. */
+    /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),
     shortDay: (day: string) => shortDay.format(new Date(`${day}T00:00:00Z`)),
     /** The two largest units. */
@@ -55,12 +55,12 @@ function makeFormats(locale: string) {
       const whole = Math.max(0, Math.round(seconds))
       const first = units.findIndex(([, size]) => whole >= size)
       const [largest, next] = first === -1 ? [units.at(-1), undefined] : [units[first], units[first + 1]]
-      const told = (unit: string, count: number) => unitOf[unit]?.format(count) ?? ''
+      const format = (unit: string, count: number) => unitOf[unit]?.format(count) ?? ''
       if (!largest) return ''
       const rest = next ? Math.floor((whole % largest[1]) / next[1]) : 0
       const parts = [
-        told(largest[0], Math.floor(whole / largest[1])),
-        ...(next && rest > 0 ? [told(next[0], rest)] : []),
+        format(largest[0], Math.floor(whole / largest[1])),
+        ...(next && rest > 0 ? [format(next[0], rest)] : []),
       ]
       return parts.join(' ')
     },

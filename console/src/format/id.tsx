@@ -1,5 +1,5 @@
-// An id: one width for all letters, shortened where a table has no room, with a button that copies all of it. Inside a
-// link it is text alone, since a button cannot be there.
+// An id in a monospace font, shortened where a table has no room, with a button that copies all of it. Inside a link there is no
+// button, since links cannot contain one.
 import { ActionIcon, CopyButton, Tooltip, VisuallyHidden } from '@mantine/core'
 import { createContext, use } from 'react'
 import { CheckIcon, CopyIcon } from '../shell/icons.tsx'

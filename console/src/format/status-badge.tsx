@@ -1,5 +1,4 @@
-// A state as a word on a colour: the word says it, the colour helps the eye. Words that are not of a table are shown as
-// they are.
+// A status as a label on a colour. An unknown status is shown as it is.
 import { Badge, type MantineColor } from '@mantine/core'
 import { useWords } from '../words/words.tsx'
 
@@ -17,7 +16,7 @@ const toneOf: Record<string, Tone> = {
   SUSPENDED: 'over',
 }
 
-/** `label` and `tone` for states that are not of an order, a key or an operator. */
+/** `label` and `tone` for a status that is not of an order, a key or an operator. */
 export function StatusBadge({ status, label, tone }: { status: string; label?: string; tone?: Tone }) {
   const { statuses } = useWords().common
   return (

@@ -14,7 +14,7 @@ export function Time({ at, inline = false }: { at: string; inline?: boolean }) {
   )
 }
 
-/** A day of Korea, as 2026-01-31. */
+/** A day in Korea, as 2026-01-31. */
 export function Day({ day }: { day: string }) {
   return (
     <time dateTime={day} className={classes.day}>
@@ -23,7 +23,7 @@ export function Day({ day }: { day: string }) {
   )
 }
 
-/** How long ago it was, by the clock of this device. */
+/** The time since then, by the clock of this device. */
 export function AgeSince({ at }: { at: string }) {
   return <Age seconds={(Date.now() - Date.parse(at)) / 1_000} />
 }

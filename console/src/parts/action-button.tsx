@@ -1,25 +1,25 @@
-// One thing that can be done, or why it cannot be done now. No button for what the role would be refused.
+// An action, or why it is not possible now. There is no button if the role lacks the permission.
 import { Button, Stack, Text } from '@mantine/core'
 import { useId } from 'react'
 
 type Props = {
   label: string
   isMain: boolean
-  /** Whether somebody with this role does it at all. */
-  isTheirs: boolean
-  /** Undefined when it can be done. */
+  /** Whether the role has the permission. */
+  isPermitted: boolean
+  /** Why it is not possible now; undefined: it is. */
   why: string | undefined
-  onAsk(): void
+  onClick(): void
 }
 
-export function ActionButton({ label, isMain, isTheirs, why, onAsk }: Props) {
+export function ActionButton({ label, isMain, isPermitted, why, onClick }: Props) {
   const whyId = useId()
   return (
     <Stack gap={4} maw={260} align="flex-start">
-      {isTheirs ? (
+      {isPermitted ? (
         <Button
           variant={isMain ? 'filled' : 'default'}
-          onClick={onAsk}
+          onClick={onClick}
           disabled={why !== undefined}
           aria-describedby={why === undefined ? undefined : whyId}
         >

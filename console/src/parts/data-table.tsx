@@ -1,6 +1,6 @@
-// A list as a real table. Rows are walked by arrow keys, Home and End; where rows lead somewhere, each has one link, in its
-// first cell, and Enter or a click anywhere on the row follows it. On a narrow screen a row becomes a card of labelled
-// lines. It says when it is empty, loading, or broken, and fetches more on demand.
+// A list as a table. The arrow keys, Home and End move between rows. A row with a link has it in its first cell; Enter or a click
+// anywhere on the row follows it. On a narrow screen a row becomes a card of labelled lines. The table shows when it is empty,
+// loading or failed, and loads more on demand.
 import { Anchor, Button, Group, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -14,14 +14,14 @@ import { Problem } from './problem.tsx'
 export type Column<Row> = { header: string; align?: 'right' | 'center'; cell(row: Row): ReactNode }
 
 export type DataTableProps<Row> = {
-  /** What the table is, for those who do not see the heading above it. */
+  /** For screen readers. */
   caption: string
   columns: Column<Row>[]
   rows: Row[]
   keyOf(row: Row): string
-  /** Where a row leads, below /console. Null: this one leads nowhere. */
+  /** The page of a row, below /console. Null: it has none. */
   linkOf?(row: Row): string | null
-  /** Of a list that goes on. */
+  /** For a list with pagination. */
   pages?: Pages<Row>
   isLoading?: boolean
   error?: Error | null
@@ -50,7 +50,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const firstNew = useRef<number | null>(null)
   const stopsOf = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-stop]') ?? [])]
 
-  // The button cannot be used meanwhile, and is gone with the last page: the keyboard goes on from what came.
+  // The button is disabled while loading and gone after the last page: the focus moves to the first new row.
   useEffect(() => {
     if (firstNew.current === null || pages?.isLoadingMore || rows.length <= firstNew.current) return
     if (document.activeElement === document.body) stopsOf()[firstNew.current]?.focus()
@@ -73,7 +73,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     stops[step(at, stops.length - 1)]?.focus()
   }
 
-  /** A click anywhere on a row, but not the end of marking some text. */
+  /** A click anywhere on a row, unless it ends a text selection. */
   function follow(event: MouseEvent, link: string): void {
     const target = event.target as HTMLElement
     if (target.closest(`a, ${ownKeys}`) || window.getSelection()?.toString()) return

@@ -1,4 +1,4 @@
-// One number with what it is.
+// A number with its label.
 import { Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './parts.module.css'

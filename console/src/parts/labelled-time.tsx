@@ -1,4 +1,4 @@
-// A time on one line with what it is the time of.
+// A time with its label, on one line.
 import { Group, Text } from '@mantine/core'
 import { Time } from '../format/time.tsx'
 

@@ -1,15 +1,14 @@
-// What is wrong and what to do about it, in the reader's words. The service's own sentence is below, for whoever looks closer or
-// has to quote it.
+// An error and what to do about it, translated. The message of the service is below it, to be quoted to engineers.
 import { Alert, Button, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { WarningIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
-import { toldOf } from './told.ts'
+import { errorTextOf } from './error-text.ts'
 
 type ProblemProps = {
   error: Error | null
-  /** The page's own words, instead of what to do. */
+  /** A text of the page in place of the hint. */
   text?: string | null
   onRetry?(): void
   children?: ReactNode
@@ -18,7 +17,7 @@ type ProblemProps = {
 export function Problem({ error, text = null, onRetry, children }: ProblemProps) {
   const words = useWords()
   if (!error) return null
-  const { title, hint } = toldOf(error, words)
+  const { title, hint } = errorTextOf(error, words)
   const fields = text === null && error instanceof ApiError ? error.fields : []
   const known: Record<string, string> = words.problems.fields
   return (
@@ -31,7 +30,7 @@ export function Problem({ error, text = null, onRetry, children }: ProblemProps)
           ))}
         </List>
       )}
-      {error instanceof ApiError && error.status > 0 && <Said error={error} />}
+      {error instanceof ApiError && error.status > 0 && <ServiceMessage error={error} />}
       {children}
       {onRetry && (
         <Button mt="xs" size="xs" variant="default" onClick={onRetry}>
@@ -42,13 +41,13 @@ export function Problem({ error, text = null, onRetry, children }: ProblemProps)
   )
 }
 
-/** In the words of the service, which are English. */
-function Said({ error: { code, message, fields, requestId } }: { error: ApiError }) {
+/** In English, as the service sent it. */
+function ServiceMessage({ error: { code, message, fields, requestId } }: { error: ApiError }) {
   const { problems } = useWords()
   const rules = fields.map(({ field, rule }) => `${field}: ${rule}`)
   return (
     <Text size="xs" component="details" mt={4}>
-      <summary>{problems.said}</summary>
+      <summary>{problems.serviceMessage}</summary>
       {[`${code}: ${message}`, ...rules, ...(requestId ? [`requestId: ${requestId}`] : [])].map((line) => (
         <Text key={line} size="xs" lang="en" style={{ overflowWrap: 'anywhere' }}>
           {line}

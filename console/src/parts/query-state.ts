@@ -1,7 +1,7 @@
-// State that belongs into a link lives in the query string: the value that needs no telling is left out.
+// State that belongs in a link is stored in the query string; default values are left out.
 import { useSearchParams } from 'wouter'
 
-/** Changes what is named and leaves the rest; an empty text takes it away. */
+/** Changes the given parameters and keeps the others; an empty text removes one. */
 export function useQueryChanges(): (changes: Record<string, string>) => void {
   const [, setParameters] = useSearchParams()
   return (changes) =>
@@ -18,7 +18,7 @@ export function useQueryChanges(): (changes: Record<string, string>) => void {
     )
 }
 
-/** `allowed` null: any text. What a link says beyond it is as if it said nothing. */
+/** `allowed` null: any text. A value that is not allowed is ignored. */
 export function useQueryState<Value extends string>(
   name: string,
   allowed: readonly Value[] | null,

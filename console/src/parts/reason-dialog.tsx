@@ -1,5 +1,5 @@
-// Asks for the reason before an action, and runs it: no action of the console is without one. It stays open with what was
-// typed until the action has succeeded, and begins with nothing each time it opens.
+// Asks for the reason of an action and runs it: every action of the console needs one. The dialog keeps its input until the action
+// has succeeded, and opens empty each time.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import type { ApiError, Data, EndpointName, Input } from '../api/client.ts'
@@ -13,19 +13,19 @@ export type ReasonDialogProps<Name extends EndpointName> = {
   onClose(): void
   title: string
   text?: ReactNode
-  /** What the button says. */
+  /** The label of the button. */
   action: string
-  /** Takes something away from somebody. */
-  isGrave?: boolean
-  /** Not yet: what it rests on is not there. */
+  /** Shown in red. */
+  isDestructive?: boolean
+  /** Disables the button while other input is invalid. */
   isBlocked?: boolean
   endpoint: Name
   inputOf(reason: string): Input<Name>
   refreshes: EndpointName[]
   onDone?(data: Data<Name>): void
-  /** The reader's words for a refusal that the page knows; null: as all others. */
+  /** A text of the page for this error; null: the default text. */
   problemOf?(error: ApiError): string | null
-  /** More to read or to fill in, above the reason. */
+  /** Further content above the reason. */
   children?: ReactNode
 }
 
@@ -48,7 +48,7 @@ export function ReasonDialog<Name extends EndpointName>(props: ReasonDialogProps
   )
 }
 
-/** How often it was opened: it may be opened for the next thing while it still fades out for the last. */
+/** Counts how often it was opened, as a key: it may open again while it is still fading out. */
 export function useOpenings(opened: boolean): number {
   const [seen, setSeen] = useState({ opened, openings: 0 })
   if (seen.opened !== opened) setSeen({ opened, openings: seen.openings + (opened ? 1 : 0) })
@@ -58,19 +58,19 @@ export function useOpenings(opened: boolean): number {
 type FormProps<Name extends EndpointName> = ReasonDialogProps<Name> & { running: Action<Name>; onCancel(): void }
 
 function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
-  const { onClose, onCancel, text, action, isGrave = false, isBlocked = false, children } = props
+  const { onClose, onCancel, text, action, isDestructive = false, isBlocked = false, children } = props
   const { run, isRunning, error, reset } = props.running
   const words = useWords()
   const [reason, setReason] = useState('')
-  const [isTold, setIsTold] = useState(false)
+  const [showsError, setShowsError] = useState(false)
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
-    setIsTold(true)
+    setShowsError(true)
     if (!isAcceptableReason(reason) || isBlocked) return
     const data = await run(props.inputOf(reason.trim()))
     if (data === undefined) return
-    // What is shown once is not kept here.
+    // A secret in the result is not kept here.
     reset()
     onClose()
     props.onDone?.(data)
@@ -85,13 +85,13 @@ function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
           </Text>
         )}
         {children}
-        <ReasonField value={reason} onChange={setReason} isTold={isTold} />
+        <ReasonField value={reason} onChange={setReason} showsError={showsError} />
         <Problem error={error} text={error && props.problemOf?.(error)} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel} disabled={isRunning}>
             {words.common.cancel}
           </Button>
-          <Button type="submit" color={isGrave ? 'red' : undefined} loading={isRunning} disabled={isBlocked}>
+          <Button type="submit" color={isDestructive ? 'red' : undefined} loading={isRunning} disabled={isBlocked}>
             {action}
           </Button>
         </Group>

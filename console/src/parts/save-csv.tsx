@@ -1,13 +1,13 @@
-// A button that saves a file, for those who may. What keeps it from being saved is said below it, as of any other question.
+// A button that downloads a CSV file, for roles that may export. Errors are shown below it.
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { type ApiError, type Asked, type ExportName, readFile } from '../api/client.ts'
+import { type ApiError, type ExportName, type RequestPath, readFile } from '../api/client.ts'
 import { useMay } from '../api/hooks.ts'
 import { DownloadIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
 import { Problem } from './problem.tsx'
 
-type Props = Asked & { name: ExportName; label?: string; disabled?: boolean }
+type Props = RequestPath & { name: ExportName; label?: string; disabled?: boolean }
 
 export function SaveCsv({ name, params, query, label, disabled }: Props) {
   const { common } = useWords()
@@ -19,7 +19,7 @@ export function SaveCsv({ name, params, query, label, disabled }: Props) {
     setIsSaving(true)
     setError(null)
     try {
-      keep(await readFile(name, { params, query }))
+      download(await readFile(name, { params, query }))
     } catch (problem) {
       setError(problem as ApiError)
     } finally {
@@ -37,10 +37,10 @@ export function SaveCsv({ name, params, query, label, disabled }: Props) {
   )
 }
 
-/** Longer than any browser takes to begin with it. */
+/** Every browser has started the download by then. */
 const keptMs = 60_000
 
-function keep({ name, content }: { name: string; content: Blob }): void {
+function download({ name, content }: { name: string; content: Blob }): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
   link.download = name

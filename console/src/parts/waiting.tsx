@@ -1,4 +1,4 @@
-// Something is on its way: said to the ear too.
+// A loading indicator, also for screen readers.
 import { Center, Loader, VisuallyHidden } from '@mantine/core'
 import { useWords } from '../words/words.tsx'
 

@@ -1,7 +1,7 @@
-// Says what came of an action, to the eye and to the ear.
+// Shows the result of an action as a notification, also for screen readers.
 import { notifications } from '@mantine/notifications'
 
-/** What failed stays until it is closed. */
+/** A failure stays until it is closed. */
 const looks = {
   good: { color: 'teal', role: 'status', autoClose: 8000 },
   bad: { color: 'red', role: 'alert', autoClose: false },

@@ -1,10 +1,10 @@
-// The button that was pressed may be gone with what it did: the keyboard goes on from the part of the page it stood in.
+// After an action its button may be gone: the focus moves to the section that contained it.
 import { type RefObject, useRef } from 'react'
 
-/** After a dialog has tried to give the focus back. */
+/** After a closing dialog has tried to restore the focus. */
 export const focusAfterMs = 50
 
-/** The frame is an element that can be focused, with a name. */
+/** The frame is a focusable element with a label. */
 export function useKeptFocus(): { frame: RefObject<HTMLDivElement | null>; keepFocus(): void } {
   const frame = useRef<HTMLDivElement>(null)
   function keepFocus(): void {

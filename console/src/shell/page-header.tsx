@@ -1,5 +1,5 @@
-// The head of a page: its title, which is the window's title too, and what can be done with the whole page. Whoever goes
-// to another page hears its title: the focus goes to the heading.
+// The head of a page: its title, which is also the window title, and the actions of the whole page. After navigation the focus
+// moves to the heading, so that screen readers read it.
 import { Group, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
@@ -13,7 +13,7 @@ export function PageHeader({ title, detail, actions }: { title: string; detail?:
   const heading = useRef<HTMLHeadingElement>(null)
   useDocumentTitle(`${title} · ${words.common.product}`)
   useEffect(() => {
-    // The browser announces the page that it loads itself.
+    // Screen readers announce the first page themselves.
     if (!isFirstPage && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
     isFirstPage = false
   }, [])

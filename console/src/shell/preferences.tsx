@@ -1,4 +1,4 @@
-// How this reader wants the page: language, and light or dark. Kept on this device; no link carries it.
+// Language and colour scheme. Stored on this device and not part of any link.
 import { Group, SegmentedControl, useMantineColorScheme } from '@mantine/core'
 import { type Language, languages, useLanguage } from '../words/words.tsx'
 

@@ -1,4 +1,4 @@
-// The search in the header: "/" goes to it from anywhere, Enter opens the only thing found or the page of what was found.
+// The search in the header: "/" focuses it from anywhere, Enter opens the only result or the page of results.
 import { Kbd, TextInput } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
@@ -11,18 +11,18 @@ import classes from './shell.module.css'
 
 type Found = Data<'search'>['results'][number]
 
-/** Where something found leads, below /console. */
-export function addressOfFound({ kind, orderId, customerId }: Found): string {
+/** The page of a result, below /console. */
+export function pathOfResult({ kind, orderId, customerId }: Found): string {
   if (orderId) return `/orders/${encodeURIComponent(orderId)}`
   return `/customers/${encodeURIComponent(customerId ?? '')}${kind === 'key' ? '?tab=keys' : ''}`
 }
 
-/** A whole key of a customer or of a service, whatever was copied along with it. */
-const wholeKey = /c(?:pk|st)_[0-9A-Za-z]{43}/
+/** A complete API key or service token, with whatever was copied along with it. */
+const completeKey = /c(?:pk|st)_[0-9A-Za-z]{43}/
 
-/** Of a whole key only the end is asked for: an address stays in histories. */
-export function askedOf(text: string): string {
-  return wholeKey.exec(text)?.[0].slice(-4) ?? text.trim()
+/** Of a complete key only the last four characters are searched: URLs stay in the browser history. */
+export function searchTextOf(text: string): string {
+  return completeKey.exec(text)?.[0].slice(-4) ?? text.trim()
 }
 
 export function SearchBox() {
@@ -31,26 +31,26 @@ export function SearchBox() {
   const [, go] = useLocation()
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
-  useHotkeys([['/', focusUnlessAsked]])
+  useHotkeys([['/', focusUnlessDialog]])
 
-  /** A dialog wants its answer first. */
-  function focusUnlessAsked(): void {
+  /** Not while a dialog is open. */
+  function focusUnlessDialog(): void {
     if (!document.querySelector('[aria-modal="true"]')) field.current?.focus()
   }
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
-    const q = askedOf(text)
+    const q = searchTextOf(text)
     if (q === '') return
-    // A key does not stay where others can read it.
-    if (wholeKey.test(text)) setText('')
+    // A key does not stay visible.
+    if (completeKey.test(text)) setText('')
     const input = { query: { q } }
     const found = await queries
       .fetchQuery({ queryKey: ['search', input], queryFn: () => call('search', input) })
       .catch(() => undefined)
     const only = found?.results.length === 1 ? found.results[0] : undefined
     field.current?.blur()
-    go(only ? addressOfFound(only) : `/search?${new URLSearchParams({ q })}`)
+    go(only ? pathOfResult(only) : `/search?${new URLSearchParams({ q })}`)
   }
 
   return (

@@ -1,5 +1,5 @@
-// The frame around every page: navigation at the left, or behind a button where there is no room, and a header with the
-// search and who is signed in. The first stop of the keyboard leads past it.
+// The frame around every page: navigation on the left, or behind a button on narrow screens, and a header with the search and the
+// account. The first tab stop skips to the content.
 import {
   AppShell,
   Burger,
@@ -19,6 +19,7 @@ import type { Permission } from '../../../src/operators/permissions.ts'
 import { useMay, useSession, useSignOut } from '../api/hooks.ts'
 import { useWords, type Words } from '../words/words.tsx'
 import {
+  ActionLogIcon,
   BooksIcon,
   CustomersIcon,
   DownIcon,
@@ -26,7 +27,6 @@ import {
   OperatorsIcon,
   OrdersIcon,
   PersonIcon,
-  TrailIcon,
 } from './icons.tsx'
 import { Preferences } from './preferences.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -39,7 +39,7 @@ const places = [
   { path: '/orders', name: 'orders', icon: OrdersIcon, for: 'read' },
   { path: '/customers', name: 'customers', icon: CustomersIcon, for: 'read' },
   { path: '/books', name: 'books', icon: BooksIcon, for: 'read' },
-  { path: '/trail', name: 'trail', icon: TrailIcon, for: 'read' },
+  { path: '/trail', name: 'actionLog', icon: ActionLogIcon, for: 'read' },
   { path: '/operators', name: 'operators', icon: OperatorsIcon, for: 'see operators' },
 ] as const satisfies Place[]
 
@@ -49,7 +49,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { common } = useWords()
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const [path] = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes what led there.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the menu.
   useEffect(close, [path])
   return (
     <AppShell

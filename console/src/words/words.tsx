@@ -1,7 +1,8 @@
-// The words of the page in two languages. English is the type: a word that Korean lacks does not compile. The first
-// language is the browser's; a choice is kept on this device. Numbers and times follow the reader's own variant of it.
+// The texts of the page in two languages. English defines the type: a missing Korean text does not compile. The default is the
+// language of the browser; a choice is stored on this device. Numbers and times follow the browser's variant of the language.
 import { useLocalStorage } from '@mantine/hooks'
 import { createContext, type ReactNode, use, useEffect, useMemo } from 'react'
+import * as englishActionLog from './en/action-log.ts'
 import * as englishAudits from './en/audits.ts'
 import * as englishBooks from './en/books.ts'
 import * as englishCommon from './en/common.ts'
@@ -13,8 +14,8 @@ import * as englishOperators from './en/operators.ts'
 import * as englishOrders from './en/orders.ts'
 import * as englishProblems from './en/problems.ts'
 import * as englishSession from './en/session.ts'
-import * as englishStory from './en/story.ts'
-import * as englishTrail from './en/trail.ts'
+import * as englishTimeline from './en/timeline.ts'
+import * as koreanActionLog from './ko/action-log.ts'
 import * as koreanAudits from './ko/audits.ts'
 import * as koreanBooks from './ko/books.ts'
 import * as koreanCommon from './ko/common.ts'
@@ -26,8 +27,7 @@ import * as koreanOperators from './ko/operators.ts'
 import * as koreanOrders from './ko/orders.ts'
 import * as koreanProblems from './ko/problems.ts'
 import * as koreanSession from './ko/session.ts'
-import * as koreanStory from './ko/story.ts'
-import * as koreanTrail from './ko/trail.ts'
+import * as koreanTimeline from './ko/timeline.ts'
 
 const english = {
   ...englishCommon,
@@ -35,13 +35,13 @@ const english = {
   ...englishSession,
   ...englishHome,
   ...englishOrders,
-  ...englishStory,
+  ...englishTimeline,
   ...englishGateway,
   ...englishCustomers,
   ...englishBooks,
   ...englishAudits,
   ...englishDiscrepancy,
-  ...englishTrail,
+  ...englishActionLog,
   ...englishOperators,
 }
 export type Words = typeof english
@@ -52,13 +52,13 @@ const korean: Words = {
   ...koreanSession,
   ...koreanHome,
   ...koreanOrders,
-  ...koreanStory,
+  ...koreanTimeline,
   ...koreanGateway,
   ...koreanCustomers,
   ...koreanBooks,
   ...koreanAudits,
   ...koreanDiscrepancy,
-  ...koreanTrail,
+  ...koreanActionLog,
   ...koreanOperators,
 }
 
@@ -68,13 +68,13 @@ export type Language = keyof typeof languages
 const wordsOf: Record<Language, Words> = { ko: korean, en: english }
 const usualLocale: Record<Language, string> = { ko: 'ko-KR', en: 'en-US' }
 
-type Spoken = { language: Language; locale: string; words: Words; setLanguage(language: Language): void }
+type LanguageState = { language: Language; locale: string; words: Words; setLanguage(language: Language): void }
 
-const LanguageContext = createContext<Spoken | null>(null)
+const LanguageContext = createContext<LanguageState | null>(null)
 
 function languageOfBrowser(): Language {
-  const spoken = navigator.languages.map((each) => each.slice(0, 2))
-  return spoken.find((each): each is Language => each in languages) ?? 'en'
+  const preferred = navigator.languages.map((each) => each.slice(0, 2))
+  return preferred.find((each): each is Language => each in languages) ?? 'en'
 }
 
 function localeOf(language: Language): string {
@@ -90,17 +90,17 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
     serialize: (value) => value,
   })
   useEffect(() => document.documentElement.setAttribute('lang', language), [language])
-  const spoken = useMemo(
+  const state = useMemo(
     () => ({ language, locale: localeOf(language), words: wordsOf[language], setLanguage }),
     [language, setLanguage],
   )
-  return <LanguageContext value={spoken}>{children}</LanguageContext>
+  return <LanguageContext value={state}>{children}</LanguageContext>
 }
 
-export function useLanguage(): Spoken {
-  const spoken = use(LanguageContext)
-  if (!spoken) throw new Error('There is no language here.')
-  return spoken
+export function useLanguage(): LanguageState {
+  const state = use(LanguageContext)
+  if (!state) throw new Error('LanguageProvider is missing.')
+  return state
 }
 
 export function useWords(): Words {

@@ -6,7 +6,7 @@ import type { Source, TableSum } from '../../db/copy/source.ts'
 import { markFinished } from '../../db/copy/unfinished.ts'
 import { connectTo, type OpenOptions, type Reached } from '../../db/open.ts'
 import { withClient } from '../../db/prepare.ts'
-import { recorded } from '../../operators/action-log.ts'
+import { recordAction } from '../../operators/action-log.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { actionOf } from '../action-log-entry.ts'
 import type { CommandInput, StandaloneCall } from '../command.ts'
@@ -58,7 +58,7 @@ export async function fillDatabase(
     const inspected = await withClient(owner, place, inspect)
     const result = { ok, place, ...(!ok && { next: violatedText }), ...inspected, tables: rowCounts(sums), violations }
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
-    await recorded(
+    await recordAction(
       { database, onUnwritten },
       actionOf({ name }, input),
       async () => result,

@@ -2,7 +2,7 @@
 // then in no process that serves requests.
 import { connectTo, reach } from '../../db/open.ts'
 import { prepare } from '../../db/prepare.ts'
-import { noted } from '../../operators/action-log.ts'
+import { recordEndedAction } from '../../operators/action-log.ts'
 import { actionOf } from '../action-log-entry.ts'
 import type { StandaloneCall } from '../command.ts'
 
@@ -17,7 +17,8 @@ export async function applyMigrations(call: StandaloneCall): Promise<object> {
   try {
     const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
     // Logged afterwards: one of these migrations may have created the action log.
-    if (applied.length > 0) await noted({ database, onUnwritten }, actionOf({ name: 'migrate' }, call), 'ok')
+    if (applied.length > 0)
+      await recordEndedAction({ database, onUnwritten }, actionOf({ name: 'migrate' }, call), 'ok')
     return { database: place, applied: applied.map((migration) => ({ migration })) }
   } finally {
     await close()

@@ -1,8 +1,6 @@
-// The statements of the page that shows the trail: newest first, page by page, of everything or of one subject.
-import { uuidPattern } from '../../core/ids.ts'
+// The statements of the page of the action log: newest first, of everything or of one subject.
 import { type Database, statement } from '../../db/database.ts'
 import { actionColumns, fromActions, type ListedAction } from '../../operators/action-log.sql.ts'
-import { cursorOf, limitOf, type Paging, pageOf } from '../paging.ts'
 
 const attributes = `${actionColumns}, (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"`
 
@@ -25,20 +23,15 @@ const listOfSubjectStatement = statement(
   limit $3`,
 )
 
-/** Where the first page begins. */
-export const newestCursor = '9007199254740991~ffffffff-ffff-ffff-ffff-ffffffffffff'
-export const microsecondCursorPattern = /^\d{1,16}~[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export type LoggedAction = ListedAction & { atMicroseconds: number }
 
-export type TrailPage = { actions: ListedAction[]; nextCursor: string | null }
-
-export async function listTrail(database: Database, query: Paging & { subject?: string }): Promise<TrailPage> {
-  const subject = query.subject && (uuidPattern.test(query.subject) ? query.subject.toLowerCase() : query.subject)
-  const limit = limitOf(query)
-  const [at, actionId] = (cursorOf(query, microsecondCursorPattern) ?? newestCursor).split('~')
-  const found = await database.run<ListedAction & { atMicroseconds: number }>(
-    subject === undefined ? listAllStatement : listOfSubjectStatement,
-    [at, actionId, limit + 1, ...(subject === undefined ? [] : [subject])],
-  )
-  const { page, nextCursor } = pageOf(found, limit, (last) => `${last.atMicroseconds}~${last.actionId}`)
-  return { actions: page, nextCursor }
+/** `after`: a cursor of the list, see paging.ts. */
+export function listLoggedActions(
+  database: Database,
+  { subject, after, limit }: { subject: string | undefined; after: string; limit: number },
+): Promise<LoggedAction[]> {
+  const [at, actionId] = after.split('~')
+  return subject === undefined
+    ? database.run<LoggedAction>(listAllStatement, [at, actionId, limit])
+    : database.run<LoggedAction>(listOfSubjectStatement, [at, actionId, limit, subject])
 }

@@ -1,4 +1,4 @@
-// What the console reads of the audits that have been: the list, newest first, and one with what it found.
+// The statements of the pages of audits: the list, newest first, and one audit with its findings.
 import { type Database, statement } from '../../db/database.ts'
 import { readableRule } from '../../payments/audit/audit.ts'
 import type { AuditCause, AuditRecord } from '../../payments/audit/record.sql.ts'
@@ -12,7 +12,7 @@ export type AuditRow = {
   rules: number
   rows: number
   violationCount: number
-  /** Nothing is known to be wrong: some rows could not be judged. */
+  /** No violation is known: some rows could not be read in time. */
   isOnlyUnread: boolean
 }
 
@@ -36,11 +36,11 @@ const listAuditsBehindStatement = statement(
   limit $1`,
 )
 
-/** The newest first, behind one. */
-export function listAudits(database: Database, behind: string | null, limit: number): Promise<AuditRow[]> {
-  return behind === null
+/** Newest first, after an audit. */
+export function listAudits(database: Database, after: string | null, limit: number): Promise<AuditRow[]> {
+  return after === null
     ? database.run<AuditRow>(listNewestAuditsStatement, [limit])
-    : database.run<AuditRow>(listAuditsBehindStatement, [limit, behind])
+    : database.run<AuditRow>(listAuditsBehindStatement, [limit, after])
 }
 
 export type FoundAudit = AuditRow & Pick<AuditRecord, 'checked' | 'findings'>

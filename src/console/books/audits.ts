@@ -1,21 +1,22 @@
-// The audits of the books: whether one is overdue, the list, and one with what it found. They are made by the worker and by command.
+// The audits of the books: the list, one with its findings, and whether the next one is overdue. The worker runs them every
+// night; the command `audit` runs one at any time.
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import type { Backlog } from '../../payments/books/backlog.sql.ts'
+import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import type { ConsoleParts } from '../parts.ts'
 import type { Handlers } from '../routes.ts'
 import { findAudit, listAudits } from './audits.sql.ts'
 
-/** The worker audits every night: with this age two nights have passed without. The alert waits as long. */
+/** Two nights without an audit, the same threshold as the alert. */
 const overdueSeconds = 2 * 86_400
 
-/** As the alert counts: where there has been none, from the day on that they are on record. */
+/** As the alert counts: without any audit, from the day on which they were first recorded. */
 export function isAuditOverdue({ auditAgeSeconds }: Backlog): boolean {
   return auditAgeSeconds > overdueSeconds
 }
 
-export function auditHandlers({ database }: Pick<ConsoleParts, 'database'>): Handlers<'audits' | 'audit'> {
+export function auditHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<'audits' | 'audit'> {
   return {
     async audits({ query }) {
       const limit = limitOf(query)

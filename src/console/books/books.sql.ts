@@ -1,5 +1,5 @@
-// What the pages of the books read: the runs of reconciliation, the days that they covered, discrepancies, and the payments
-// of a span. Lists go on behind the key of a row.
+// The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
+// continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
@@ -12,7 +12,7 @@ type AddedSince07 =
   | 'notListed'
   | 'listedDifferently'
 
-/** Runs of version 0.7.0 did not look at everything that those of today do. */
+/** Runs of version 0.7.0 compared less than those of later versions. */
 export type StoredResult = Omit<Reconciliation, AddedSince07> & Partial<Pick<Reconciliation, AddedSince07>>
 
 export type RunRow = {
@@ -45,11 +45,11 @@ const listRunsBehindStatement = statement(
   limit $1`,
 )
 
-/** The newest first, behind a run. */
-export function listRuns(database: Database, behind: string | null, limit: number): Promise<RunRow[]> {
-  return behind === null
+/** Newest first, after a run. */
+export function listRuns(database: Database, after: string | null, limit: number): Promise<RunRow[]> {
+  return after === null
     ? database.run<RunRow>(listNewestRunsStatement, [limit])
-    : database.run<RunRow>(listRunsBehindStatement, [limit, behind])
+    : database.run<RunRow>(listRunsBehindStatement, [limit, after])
 }
 
 const findRunStatement = statement('console.findRun', `select ${runColumns} where r.reconciliation_id = $1`)
@@ -61,8 +61,8 @@ export async function findRun(database: Database, reconciliationId: string): Pro
 
 export type DayRun = RunRow & { day: string }
 
-// A run covers a day when it ends with its last second; of today, when it ends with the moment at which it was begun. The
-// latest that has finished and the latest of all, which may be under way.
+// A run covers a day when it ends with the last second of the day; for today, when it ends with the moment it was started. Per day
+// the latest finished run and the latest one of all, which may be in progress.
 const listRunsOfDaysStatement = statement(
   'console.listRunsOfDays',
   `select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
@@ -85,81 +85,6 @@ export function listRunsOfDays(database: Database, from: string, to: string): Pr
   return database.run<DayRun>(listRunsOfDaysStatement, [from, to])
 }
 
-export type DiscrepancyRow = {
-  discrepancyId: string
-  kind: string
-  subject: string
-  customerId: string | null
-  orderId: string | null
-  detail: Record<string, unknown>
-  foundAt: Date
-  lastSeenAt: Date
-  resolvedAt: Date | null
-  resolution: string | null
-}
-
-export const discrepancyColumns = `d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
-    d.order_id as "orderId", d.detail, d.found_at as "foundAt", d.last_seen_at as "lastSeenAt",
-    d.resolved_at as "resolvedAt", d.resolution`
-
-export type DiscrepancyState = 'open' | 'resolved'
-
-/** Found up to one moment and seen since another. */
-export type Sight = { seenSince: Date | '-infinity'; foundUntil: Date | 'infinity' }
-const always: Sight = { seenSince: '-infinity', foundUntil: 'infinity' }
-const inSight = `d.last_seen_at >= $2::timestamptz and d.found_at <= $3::timestamptz`
-
-const listDiscrepanciesStatements = {
-  open: {
-    first: statement(
-      'console.listOpenDiscrepancies',
-      `select ${discrepancyColumns}
-      from discrepancies d
-      where d.resolved_at is null and ${inSight} order by d.found_at, d.discrepancy_id limit $1`,
-    ),
-    behind: statement(
-      'console.listOpenDiscrepanciesBehind',
-      `select ${discrepancyColumns}
-      from discrepancies d
-      where d.resolved_at is null and ${inSight} and (d.found_at, d.discrepancy_id) > (
-        select c.found_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
-      order by d.found_at, d.discrepancy_id
-      limit $1`,
-    ),
-  },
-  resolved: {
-    first: statement(
-      'console.listResolvedDiscrepancies',
-      `select ${discrepancyColumns}
-      from discrepancies d
-      where d.resolved_at is not null and ${inSight} order by d.resolved_at desc, d.discrepancy_id desc limit $1`,
-    ),
-    behind: statement(
-      'console.listResolvedDiscrepanciesBehind',
-      `select ${discrepancyColumns}
-      from discrepancies d
-      where d.resolved_at is not null and ${inSight} and (d.resolved_at, d.discrepancy_id) < (
-        select c.resolved_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
-      order by d.resolved_at desc, d.discrepancy_id desc
-      limit $1`,
-    ),
-  },
-}
-
-/** The open ones oldest first, the resolved ones newest first. */
-export function listDiscrepancies(
-  database: Database,
-  state: DiscrepancyState,
-  behind: string | null,
-  limit: number,
-  { seenSince, foundUntil } = always,
-): Promise<DiscrepancyRow[]> {
-  const { first, behind: next } = listDiscrepanciesStatements[state]
-  return behind === null
-    ? database.run<DiscrepancyRow>(first, [limit, seenSince, foundUntil])
-    : database.run<DiscrepancyRow>(next, [limit, seenSince, foundUntil, behind])
-}
-
 export type PaymentRow = {
   closedAt: Date
   orderId: string
@@ -169,7 +94,7 @@ export type PaymentRow = {
   paymentKey: string
   transactionKey: string | null
   operationId: string
-  /** `closedAt` to the microsecond, to go on behind. */
+  /** `closedAt` to the microsecond, to continue after. */
   place: string
 }
 
@@ -184,12 +109,12 @@ const listPaymentsStatement = statement(
   limit $4`,
 )
 
-/** Approved before a time, in the order of time, behind one. */
+/** Approved before a time, oldest first, after a payment. */
 export function listPayments(
   database: Database,
   before: Date,
-  behind: { place: string; operationId: string },
+  after: { place: string; operationId: string },
   limit: number,
 ): Promise<PaymentRow[]> {
-  return database.run<PaymentRow>(listPaymentsStatement, [before, behind.place, behind.operationId, limit])
+  return database.run<PaymentRow>(listPaymentsStatement, [before, after.place, after.operationId, limit])
 }

@@ -1,52 +1,28 @@
-// The books: how each day of the gateway compares with ours, the runs that compared them, and what a person has to look at.
-// A run that is asked for here goes on in this process after the answer; how it ended is an action of its own in the trail.
+// The books: each day of the gateway compared with ours, and the reconciliation runs. A run that is started here continues in this
+// process after the answer; its outcome is a separate entry in the action log.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
-import { recorded, type Trail } from '../../operators/action-log.ts'
+import { type ActionLog, recordAction } from '../../operators/action-log.ts'
 import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
-import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import type { ConsoleParts } from '../parts.ts'
 import { refuseBecause } from '../refusals.ts'
 import { actorOf, type Handlers } from '../routes.ts'
-import {
-  type DayRun,
-  findRun,
-  listDiscrepancies,
-  listRuns,
-  listRunsOfDays,
-  type Sight,
-  type StoredResult,
-} from './books.sql.ts'
+import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow, type StoredResult } from './books.sql.ts'
 import type { dayStates } from './contract.ts'
-import { findDiscrepancy } from './discrepancy.sql.ts'
-import { noSuchDiscrepancy } from './discrepancy.ts'
 
 const defaultDays = 31
-export const mostDays = 366
+export const maxDays = 366
 
-type Names = 'days' | 'runs' | 'run' | 'reconcile' | 'discrepancies' | 'resolveDiscrepancy'
-type BookParts = Pick<ConsoleParts, 'database' | 'background' | 'log'>
+type Names = 'days' | 'runs' | 'run' | 'reconcile'
+type BookContext = Pick<ConsoleContext, 'database' | 'background' | 'log'>
 
-export function bookHandlers(parts: BookParts, trail: Trail, app: FastifyInstance): Handlers<Names> {
-  const { database } = parts
-  const runInBackground = createBackground(parts, trail, app)
-
-  async function mustFindRun(reconciliationId: string) {
-    const run = await findRun(database, reconciliationId)
-    if (!run) throw refuse('NOT000', { message: 'There is no such run.' })
-    return run
-  }
-
-  async function sightOf(reconciliationId: string | undefined): Promise<Sight | undefined> {
-    if (!reconciliationId) return undefined
-    const { startedAt, finishedAt } = await mustFindRun(reconciliationId)
-    // A Date is cut off at the millisecond.
-    return { seenSince: startedAt, foundUntil: finishedAt ? new Date(finishedAt.getTime() + 1) : 'infinity' }
-  }
+export function bookHandlers(context: BookContext, actionLog: ActionLog, app: FastifyInstance): Handlers<Names> {
+  const { database } = context
+  const startRun = createRunner(context, actionLog, app)
 
   return {
     async days({ query }) {
@@ -58,47 +34,36 @@ export function bookHandlers(parts: BookParts, trail: Trail, app: FastifyInstanc
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.reconciliationId)
       return { runs: page, nextCursor }
     },
-    async run({ params }) {
-      return mustFindRun(params.reconciliationId)
-    },
+    run: ({ params }) => existingRun(database, params.reconciliationId),
     async reconcile({ body, request }) {
       const { from, to } = spanOf(body)
       const begins = startOf('from', from)
       if (begins.getTime() >= Date.now()) throw faultOf('from', 'must not be in the future')
       const ends = new Date(startOf('to', to).getTime() + dayMs)
-      return { reconciliationId: await runInBackground({ from: begins, to: ends }, request, body.reason.trim()) }
-    },
-    async discrepancies({ query }) {
-      const limit = limitOf(query)
-      const { state = 'open' } = query
-      const sight = await sightOf(query.reconciliationId)
-      const rows = await listDiscrepancies(database, state, cursorOf(query, uuidPattern), limit + 1, sight)
-      const { page, nextCursor } = pageOf(rows, limit, (row) => row.discrepancyId)
-      return { discrepancies: page, nextCursor }
-    },
-    async resolveDiscrepancy({ params: { discrepancyId }, body }) {
-      const resolution = body.reason.trim()
-      const kind = await resolveDiscrepancy(database, discrepancyId, resolution)
-      if (kind) return { discrepancyId, kind, resolution }
-      if (!(await findDiscrepancy(database, discrepancyId))) throw noSuchDiscrepancy()
-      throw refuseBecause('NOT000', 'resolved', 'The discrepancy is resolved already.')
+      return { reconciliationId: await startRun({ from: begins, to: ends }, request, body.reason.trim()) }
     },
   }
 }
 
-type UnderWay = { span: string; begun: Promise<Run> }
+export async function existingRun(database: ConsoleContext['database'], reconciliationId: string): Promise<RunRow> {
+  const run = await findRun(database, reconciliationId)
+  if (!run) throw refuse('NOT000', { message: 'There is no such run.' })
+  return run
+}
 
-/** One run at a time. A listener that closes has it stop between two pieces of work, and waits for it. */
-function createBackground({ background, log }: BookParts, trail: Trail, app: FastifyInstance) {
+type CurrentRun = { span: string; begun: Promise<Run> }
+
+/** One run at a time. When the listener closes, the run stops between two steps and is waited for. */
+function createRunner({ background, log }: BookContext, actionLog: ActionLog, app: FastifyInstance) {
   const stopping = new AbortController()
   const ending = new Set<Promise<void>>()
-  let current: UnderWay | undefined
+  let current: CurrentRun | undefined
   app.addHook('preClose', async () => stopping.abort(new Error('The service was stopped.')))
   app.addHook('onClose', async () => {
     await Promise.all(ending)
   })
 
-  async function carryOn(run: Run, onDone: () => void, request: FastifyRequest, reason: string): Promise<void> {
+  async function finishRun(run: Run, onDone: () => void, request: FastifyRequest, reason: string): Promise<void> {
     const { reconciliationId } = run
     const action = { actor: actorOf(request), command: 'reconcile carry-out', arguments: [reconciliationId] }
     const work = async () => ({
@@ -106,33 +71,38 @@ function createBackground({ background, log }: BookParts, trail: Trail, app: Fas
       ...(await executeRun(background, run, { stopping: stopping.signal })),
     })
     try {
-      await recorded(trail, { ...action, subject: reconciliationId, reason }, () => work().finally(onDone), isDoubtful)
+      await recordAction(
+        actionLog,
+        { ...action, subject: reconciliationId, reason },
+        () => work().finally(onDone),
+        isDoubtful,
+      )
     } catch (error) {
-      log.error({ reconciliationId, err: error }, 'a reconciliation came to nothing')
+      log.error({ reconciliationId, err: error }, 'a reconciliation failed')
       await abandonRun(background, run)
     }
   }
 
-  function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): UnderWay {
-    const mine = { span, begun: beginRun(background, days) }
-    const leave = () => {
-      if (current === mine) current = undefined
+  function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): CurrentRun {
+    const started = { span, begun: beginRun(background, days) }
+    const clear = () => {
+      if (current === started) current = undefined
     }
-    const ended = mine.begun.then((run) => carryOn(run, leave, request, reason)).catch(() => undefined)
+    const ended = started.begun.then((run) => finishRun(run, clear, request, reason)).catch(() => undefined)
     ending.add(ended)
     ended.then(() => {
-      leave()
+      clear()
       ending.delete(ended)
     })
-    return mine
+    return started
   }
 
-  /** The id of the run, once it has begun. Whoever asks for the same days meanwhile is told of the same run. */
+  /** The id of the run, once it has begun. A second request for the same days gets the id of the same run. */
   return async (days: TimeSpan, request: FastifyRequest, reason: string): Promise<string> => {
     const span = `${days.from.toISOString()} ${days.to.toISOString()}`
     if (current && current.span !== span) {
-      const message = 'A reconciliation of other days is under way. Try again when it has ended.'
-      throw refuseBecause('SVC001', 'other days', message)
+      const message = 'A reconciliation of other days is in progress. Try again when it has ended.'
+      throw refuseBecause('SVC001', 'other days', message, { metadata: { began: false } })
     }
     current ??= begin(days, span, request, reason)
     return (await current.begun).reconciliationId
@@ -143,10 +113,10 @@ function faultOf(field: string, rule: string) {
   return refuseFields('VAL003', [{ field, rule }])
 }
 
-/** No day before it has anything in the books. */
+/** No books are older. */
 const firstDay = '2000-01-01'
 
-/** Up to tomorrow: the clock of whoever asks may be ahead. */
+/** Up to tomorrow: the clock of the caller may be ahead. */
 function startOf(field: string, day: string): Date {
   const start = startOfKoreanDay(day)
   if (!start) throw faultOf(field, 'must be a day that exists')
@@ -157,18 +127,18 @@ function startOf(field: string, day: string): Date {
 
 export type DaySpan = { from: string; to: string }
 
-/** Without a word the last days and today. */
+/** By default the last days up to today. */
 export function spanOf({ from, to = koreanDayOf(new Date()) }: Partial<DaySpan>): DaySpan {
   startOf('to', to)
   const first = from ?? [addDays(to, 1 - defaultDays), firstDay].toSorted().at(-1) ?? firstDay
   const lengthDays = (startOf('to', to).getTime() - startOf('from', first).getTime()) / dayMs + 1
   if (lengthDays < 1) throw faultOf('to', 'must not be before from')
-  if (lengthDays > mostDays) throw faultOf('to', `must be within ${mostDays} days of from`)
+  if (lengthDays > maxDays) throw faultOf('to', `must be within ${maxDays} days of from`)
   return { from: first, to }
 }
 
 /** Newest first. */
-export async function readDays(database: ConsoleParts['database'], { from, to }: DaySpan) {
+export async function readDays(database: ConsoleContext['database'], { from, to }: DaySpan) {
   const runs = Map.groupBy(await listRunsOfDays(database, from, to), ({ day }) => day)
   return daysFromTo(from, to)
     .reverse()
@@ -205,7 +175,7 @@ function moneyOf(captured: number, cancelled: number) {
   return { captured, cancelled, net: captured - cancelled }
 }
 
-/** What the books say of a repaired day is from before its repair. Money of another shop's orders is nobody's repair. */
+/** The books' side of a repaired day is from before the repair. Foreign orders, of another shop, cannot be repaired. */
 function stateOf(result: StoredResult): DayState {
   const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
   const { notListed = 0, listedDifferently = 0 } = result

@@ -1,26 +1,26 @@
-// What the pages of the books show, and what their actions take and give.
+// The schemas of the pages of the books: days, reconciliations, discrepancies, cancels with new keys, audits.
 import Type from 'typebox'
-import { StoryMoments } from '../orders/contract.ts'
+import { TimelineMoments } from '../orders/contract.ts'
 import {
   Day,
-  Detail,
+  DetailFields,
   Flag,
   Moment,
   MomentOrNull,
-  OrderStatus,
+  OrderStatusText,
   paging,
-  Reason,
+  ReasonText,
   Text,
   TextOrNull,
   Uuid,
   Whole,
-} from '../schema-words.ts'
+} from '../schema-types.ts'
 
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) })
 
 /**
- * KRW of a day of Korea. The books are our operations that account for the gateway's movements, and those of the day that
- * the gateway does not confirm. The difference is the gateway's net less that of the books.
+ * KRW of a day in Korea. `books` are our operations that match the gateway's transactions, and those of the day that the gateway
+ * does not confirm. The difference is the gateway's net less that of the books.
  */
 const Money = Type.Object({ captured: Whole, cancelled: Whole, net: Whole })
 export const dayStates = ['agrees', 'repaired', 'differs', 'under way', 'not compared'] as const
@@ -64,7 +64,7 @@ export const RunData = Type.Object({
   to: Moment,
   startedAt: Moment,
   finishedAt: MomentOrNull,
-  /** `interrupted`: whoever was at it has gone; nothing is lost, and it can be run again. */
+  /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
   result: Type.Union([Result, Type.Null()]),
 })
@@ -72,13 +72,13 @@ export const RunParams = Type.Object({ reconciliationId: Uuid })
 export const RunsQuery = Type.Object(paging)
 export const RunsData = Type.Object({ runs: Type.Array(RunData), nextCursor: TextOrNull })
 /** Both days are included. */
-export const ReconcileBody = Type.Object({ from: Day, to: Day, reason: Reason })
+export const ReconcileBody = Type.Object({ from: Day, to: Day, reason: ReasonText })
 export const ReconcileData = Type.Object({ reconciliationId: Text })
 
 export const DiscrepanciesQuery = Type.Object({
   ...paging,
   state: Type.Optional(Type.Enum(['open', 'resolved'], { description: 'open or resolved' })),
-  /** Only those that were there when this run ended: found by then, and seen since it began. */
+  /** Only those that this run saw: found before its end and last seen after its start. */
   reconciliationId: Type.Optional(Uuid),
 })
 const discrepancy = {
@@ -87,14 +87,14 @@ const discrepancy = {
   subject: Text,
   customerId: TextOrNull,
   orderId: TextOrNull,
-  detail: Detail,
+  detail: DetailFields,
   foundAt: Moment,
   lastSeenAt: Moment,
   resolvedAt: MomentOrNull,
   resolution: TextOrNull,
 }
 export const DiscrepancyData = Type.Object(discrepancy)
-/** The open ones oldest first, the resolved ones newest first. */
+/** Open ones oldest first, resolved ones newest first. */
 export const DiscrepanciesData = Type.Object({
   discrepancies: Type.Array(DiscrepancyData),
   nextCursor: TextOrNull,
@@ -103,13 +103,16 @@ export const DiscrepancyParams = Type.Object({ discrepancyId: Uuid })
 export const discrepancyActions = ['settle', 'resolve'] as const
 export const DiscrepancyPageData = Type.Object({
   discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
-  /** As it is now; null: it is about no order of ours. */
-  order: Type.Union([Type.Object({ orderId: Text, status: OrderStatus, amount: Whole, credits: Whole }), Type.Null()]),
-  /** In the order of time, as in the story of an order: found, what operators did about it or its order meanwhile, resolved. */
-  history: StoryMoments,
+  /** Its current state; null: the discrepancy is not about an order of ours. */
+  order: Type.Union([
+    Type.Object({ orderId: Text, status: OrderStatusText, amount: Whole, credits: Whole }),
+    Type.Null(),
+  ]),
+  /** Like the timeline of an order: found, actions of operators on it or on its order while it was open, resolved. */
+  history: TimelineMoments,
   /** About the same order, newest first. */
   others: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, resolvedAt: MomentOrNull })),
-  /** Whether it can be done now by this operator, and if not, why. */
+  /** Whether this operator can do it now, and if not, why. */
   actions: Type.Array(
     Type.Object({
       action: Type.Enum([...discrepancyActions]),
@@ -119,3 +122,70 @@ export const DiscrepancyPageData = Type.Object({
   ),
 })
 export const ResolvedData = Type.Object({ discrepancyId: Text, kind: Text, resolution: Text })
+
+export const NewKeyCancelsQuery = Type.Object(paging)
+/** Newest first. A page may have fewer rows than the limit, or none, and still be followed by another. */
+export const NewKeyCancelsData = Type.Object({
+  cancels: Type.Array(
+    Type.Object({
+      operationId: Text,
+      openedAt: Moment,
+      state: Type.Enum(['OPEN', 'APPROVED', 'REJECTED']),
+      orderId: Text,
+      customerId: Text,
+      customerName: TextOrNull,
+      /** KRW. */
+      amount: Whole,
+      keyId: Text,
+      lastFour: Text,
+      /** At the time of the cancel. */
+      keyAgeSeconds: Whole,
+    }),
+  ),
+  nextCursor: TextOrNull,
+})
+
+const auditSummary = {
+  auditId: Text,
+  cause: Type.Enum(['DAILY', 'COMMAND']),
+  begunAt: Moment,
+  endedAt: Moment,
+  ageSeconds: Whole,
+  /** Number of rules, and of rows checked against them. */
+  rules: Whole,
+  rows: Whole,
+  violationCount: Whole,
+  /** The only findings are rows that could not be read in time. No violation is known. */
+  isOnlyUnread: Flag,
+}
+
+/** Null: never audited, or only by an earlier version, which stored nothing. */
+export const LastAudit = Type.Union([Type.Object(auditSummary), Type.Null()])
+
+export const AuditsQuery = Type.Object(paging)
+/** Newest first. */
+export const AuditsData = Type.Object({ audits: Type.Array(Type.Object(auditSummary)), nextCursor: TextOrNull })
+
+export const AuditParams = Type.Object({ auditId: Uuid })
+export const AuditData = Type.Object({
+  ...auditSummary,
+  /** Rows checked, by kind. Audits of earlier versions checked fewer kinds. */
+  checked: Type.Object({
+    accounts: Whole,
+    entries: Whole,
+    holds: Whole,
+    orders: Whole,
+    operations: Whole,
+    events: Whole,
+    customers: Type.Optional(Whole),
+    apiKeys: Type.Optional(Whole),
+    serviceTokens: Type.Optional(Whole),
+    operators: Type.Optional(Whole),
+    operatorActions: Type.Optional(Whole),
+    discrepancies: Type.Optional(Whole),
+    audits: Type.Optional(Whole),
+    journalEntries: Type.Optional(Whole),
+  }),
+  /** By rule: the number of violations, and the first few rows. */
+  findings: Type.Array(Type.Object({ invariant: Text, rule: Text, count: Whole, subjects: Type.Array(DetailFields) })),
+})

@@ -1,5 +1,5 @@
-// Cancels that were made with an API key younger than a day, newest first. Most cancels come with older keys and there is no
-// index of the difference, so each page goes through a limited number of cancels and the next page continues behind them.
+// Cancels made with an API key younger than a day, newest first. Most cancels use older keys and no index tells them apart, so a
+// page reads a limited number of cancels and the next page continues after them.
 import { type Database, statement } from '../../db/database.ts'
 
 export type NewKeyCancel = {
@@ -17,11 +17,11 @@ export type NewKeyCancel = {
   atMicroseconds: number
 }
 
-/** A cancel to continue behind. */
-export type Place = { atMicroseconds: string; operationId: string }
+/** A cancel to continue after. */
+export type CancelPosition = { atMicroseconds: string; operationId: string }
 
 const newKeySeconds = 86_400
-export const scannedAtMost = 20_000
+const maxCancelsScanned = 20_000
 
 const listNewKeyCancelsStatement = statement(
   'console.listNewKeyCancels',
@@ -47,9 +47,9 @@ const listNewKeyCancelsStatement = statement(
 )
 
 /** A full page has one cancel more than the limit. */
-export function listNewKeyCancels(database: Database, behind: Place, limit: number): Promise<NewKeyCancel[]> {
-  const { atMicroseconds, operationId } = behind
-  const values = [atMicroseconds, operationId, limit + 1, scannedAtMost, newKeySeconds]
+export function listNewKeyCancels(database: Database, after: CancelPosition, limit: number): Promise<NewKeyCancel[]> {
+  const { atMicroseconds, operationId } = after
+  const values = [atMicroseconds, operationId, limit + 1, maxCancelsScanned, newKeySeconds]
   return database.run<NewKeyCancel>(listNewKeyCancelsStatement, values)
 }
 
@@ -63,12 +63,12 @@ const findLastScannedStatement = statement(
   limit 1`,
 )
 
-/** The last cancel that a page has gone through; undefined when it has reached the first of all. */
+/** The last cancel that a page has read; undefined when there are no more. */
 export async function findLastScanned(
   database: Database,
-  { atMicroseconds, operationId }: Place,
+  { atMicroseconds, operationId }: CancelPosition,
 ): Promise<Pick<NewKeyCancel, 'operationId' | 'atMicroseconds'> | undefined> {
-  const values = [atMicroseconds, operationId, scannedAtMost - 1]
+  const values = [atMicroseconds, operationId, maxCancelsScanned - 1]
   const [last] = await database.run<NewKeyCancel>(findLastScannedStatement, values)
   return last
 }

@@ -1,7 +1,17 @@
-// What the pages of customers show, and what their actions take and give.
+// The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
 import { namePattern } from '../../core/one-line.ts'
-import { lineOf, Moment, paging, Reason, Text, TextOrNull, Whole, WholeOrNull } from '../schema-words.ts'
+import {
+  lineOf,
+  Moment,
+  MomentOrNull,
+  paging,
+  ReasonText,
+  Text,
+  TextOrNull,
+  Whole,
+  WholeOrNull,
+} from '../schema-types.ts'
 
 export const CustomersQuery = Type.Object({
   ...paging,
@@ -15,16 +25,16 @@ const CustomerRow = Type.Object({
   balance: Whole,
   held: Whole,
 })
-/** Newest first, or by name where one is looked for. */
+/** Newest first, or by name when a name is searched. */
 export const CustomersData = Type.Object({ customers: Type.Array(CustomerRow), nextCursor: TextOrNull })
 
 const KeyStatus = Type.Enum(['ACTIVE', 'SUSPENDED'])
-export const KeyRow = Type.Object({
+const KeyRow = Type.Object({
   keyId: Text,
   lastFour: Text,
   status: KeyStatus,
   createdAt: Moment,
-  suspendedAt: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
+  suspendedAt: MomentOrNull,
 })
 
 export const CustomerData = Type.Object({
@@ -36,18 +46,18 @@ export const CustomerData = Type.Object({
   available: Whole,
   keys: Type.Array(KeyRow),
   limits: Type.Object({
-    /** PENDING orders there are, and how many there may be; null: no limit. */
+    /** PENDING orders now and at most; null: no limit. */
     pendingOrders: Whole,
     pendingOrdersAtMost: WholeOrNull,
-    /** Of each key; null: no limit. */
+    /** Per key; null: no limit. */
     requestsPerSecond: WholeOrNull,
-    /** Below it the platform is told by an event; null: never. */
+    /** Below this balance `credits.low` is sent; null: never. */
     lowCredits: WholeOrNull,
   }),
 })
 
 export const HoldsQuery = Type.Object(paging)
-/** Active ones, the next to expire first. What became of others is in the statement. */
+/** Active holds, the next to expire first. The statement has the others. */
 export const HoldsData = Type.Object({
   holds: Type.Array(
     Type.Object({ holdId: Text, credits: Whole, reference: TextOrNull, service: TextOrNull, expiresAt: Moment }),
@@ -60,10 +70,10 @@ export const CreateCustomerBody = Type.Object({
     pattern: namePattern.source,
     description: 'a name of 1 to 100 characters in one line',
   }),
-  reason: Reason,
+  reason: ReasonText,
 })
 export const LowCreditsBody = Type.Object({
-  /** Left out: never. */
+  /** Omitted: never. */
   credits: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -71,11 +81,11 @@ export const LowCreditsBody = Type.Object({
       description: 'a whole number of credits, at least 1',
     }),
   ),
-  reason: Reason,
+  reason: ReasonText,
 })
 export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: WholeOrNull })
 export const CreatedCustomerData = Type.Object({ customerId: Text })
-/** The secret is in this answer and nowhere else. */
+/** The only answer that contains the key. */
 export const IssuedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text })
 export const RotatedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text, suspendedKeyId: Text })
 export const KeyStatusData = Type.Object({ keyId: Text, status: KeyStatus })

@@ -1,5 +1,5 @@
-// The lists and the page of customers. A page of a list ends with the id of its last row; what that row is sorted by is read
-// from it, to the microsecond.
+// The statements of the pages of customers. A cursor is the id of a row; the sort key of that row is read from the row, to the
+// microsecond.
 import type { KeyStatus } from '../../customers/customers.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
@@ -33,8 +33,8 @@ const listNewestStatement = statement(
   order by c.created_at desc, c.customer_id desc`,
 )
 
-// Names that begin alike lie together in an index that compares characters and knows no language. The last character that
-// there is stands behind all of them; nothing in what was typed has a meaning of its own.
+// A prefix search on an index that compares code points, whatever the locale. The highest code point ends the range; no character
+// of the input is a wildcard.
 const listByNameStatement = statement(
   'console.listCustomersByName',
   `select ${columns}
@@ -53,16 +53,16 @@ const listByNameStatement = statement(
   order by lower(c.name) using ~<~, c.customer_id`,
 )
 
-export type CustomersWanted = {
+export type CustomersFilter = {
   /** The beginning of a name; null: all customers, newest first. */
   name: string | null
-  /** The customer to go on behind. */
+  /** The customer to continue after. */
   cursor: string | null
   limit: number
 }
 
 /** A full page has one customer more than the limit. */
-export function listCustomers(database: Database, { name, cursor, limit }: CustomersWanted): Promise<ListedCustomer[]> {
+export function listCustomers(database: Database, { name, cursor, limit }: CustomersFilter): Promise<ListedCustomer[]> {
   return name === null
     ? database.run<ListedCustomer>(listNewestStatement, [cursor, limit + 1])
     : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name])
@@ -106,12 +106,12 @@ const findCustomerPageStatement = statement(
   where c.customer_id = $1`,
 )
 
-/** Past it a person needs no number. */
-const pendingCountedTo = 10_000
+/** Not counted further. */
+const maxPendingCounted = 10_000
 const keysShown = 100
 
 export async function findCustomerPage(database: Database, customerId: string): Promise<CustomerPage | null> {
-  const [row] = await database.run<CustomerPage>(findCustomerPageStatement, [customerId, pendingCountedTo, keysShown])
+  const [row] = await database.run<CustomerPage>(findCustomerPageStatement, [customerId, maxPendingCounted, keysShown])
   return row ?? null
 }
 
@@ -143,7 +143,7 @@ const listHoldsStatement = statement(
   order by h.expires_at, h.hold_id`,
 )
 
-/** Active ones, the next to expire first. A full page has one more than the limit. */
+/** Active holds, the next to expire first. A full page has one more than the limit. */
 export function listHolds(
   database: Database,
   customerId: string,

@@ -1,11 +1,11 @@
-// The pages of customers: the list, and one customer with balance, keys, holds and limits. Keys are shown once, in the answer
-// that makes them.
+// The pages of customers: the list, and one customer with balance, keys, holds and limits. An API key is shown once, in the
+// answer that issues it.
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement.ts'
-import { createCustomerAndKey, issueKeyTo, keyIdPattern, rotateKey } from '../../customers/api-keys.ts'
+import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
 import {
   createCustomer,
   findCustomer,
@@ -13,8 +13,8 @@ import {
   type KeyStatus,
   updateKeyStatus,
 } from '../../customers/customers.sql.ts'
+import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import type { ConsoleParts } from '../parts.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
@@ -23,16 +23,16 @@ type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
   | ('issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
-export function customerHandlers({ database, peppers, limits }: ConsoleParts): Handlers<Names> {
-  /** Whom nobody knows is refused before anything is made for them. */
+export function customerHandlers({ database, peppers, limits }: ConsoleContext): Handlers<Names> {
+  /** The id as it is stored; an unknown customer is refused. */
   async function knownCustomer(text: string): Promise<string> {
-    const customerId = await findCustomer(database, idOf(text))
+    const customerId = await findCustomer(database, text.toLowerCase())
     if (!customerId) throw noSuchCustomer()
     return customerId
   }
 
   async function setKeyStatus(keyId: string, status: KeyStatus) {
-    if (!keyIdPattern.test(keyId) || !(await updateKeyStatus(database, keyId, status))) throw noSuchKey()
+    if (!(await updateKeyStatus(database, keyId, status))) throw noSuchKey()
     return { keyId, status }
   }
 
@@ -56,7 +56,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
     },
 
     async customer({ params }) {
-      const page = await findCustomerPage(database, idOf(params.customerId))
+      const page = await findCustomerPage(database, params.customerId.toLowerCase())
       if (!page) throw noSuchCustomer()
       const { customerId, name, createdAt, balance, held, keys, pendingOrders, lowCredits } = page
       return {
@@ -87,7 +87,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
     },
 
     async setLowCredits({ params, body }) {
-      const customerId = idOf(params.customerId)
+      const customerId = params.customerId.toLowerCase()
       const lowCredits = body.credits ?? null
       if (!(await updateLowCredits(database, customerId, lowCredits))) throw noSuchCustomer()
       return { customerId, lowCredits }
@@ -102,19 +102,12 @@ export function customerHandlers({ database, peppers, limits }: ConsoleParts): H
 
     async rotateKey({ params }) {
       const { keyId } = params
-      const old = keyIdPattern.test(keyId) ? await findKey(database, keyId) : undefined
-      if (!old) throw noSuchKey()
+      if (!(await findKey(database, keyId))) throw noSuchKey()
       const issued = await rotateKey(database, peppers, keyId)
-      if (!issued) throw refuseBecause('VAL003', 'suspended key', 'The key is suspended already. Issue a new one.')
+      if (!issued) throw refuseBecause('VAL003', 'suspended key', 'The key is already suspended. Issue a new one.')
       return { ...issued, suspendedKeyId: keyId }
     },
   }
-}
-
-/** What cannot be an id is the id of nobody. */
-function idOf(customerId: string): string {
-  if (!uuidPattern.test(customerId)) throw noSuchCustomer()
-  return customerId.toLowerCase()
 }
 
 function noSuchCustomer() {

@@ -1,7 +1,7 @@
-// What the first page asks the database for that nobody else does.
+// The open operations for the home page.
 import { type Database, statement } from '../../db/database.ts'
 
-export type PendingOperation = {
+export type OldestOperation = {
   customerId: string
   orderId: string
   kind: string
@@ -12,10 +12,10 @@ export type PendingOperation = {
   nextAttemptAt: Date | null
 }
 
-/** Past it the oldest of these say as much. */
-const lookedAt = 10_000
+/** With more open operations than this, the oldest of these are shown. */
+const maxRead = 10_000
 
-// The index of those to settle has the open ones and no others.
+// The partial index on settle_at contains open operations only.
 const listOldestOperationsStatement = statement(
   'console.listOldestOperations',
   `select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
@@ -26,6 +26,6 @@ const listOldestOperationsStatement = statement(
   limit $1`,
 )
 
-export function listOldestOperations(database: Database, limit: number): Promise<PendingOperation[]> {
-  return database.run<PendingOperation>(listOldestOperationsStatement, [limit, lookedAt])
+export function listOldestOperations(database: Database, limit: number): Promise<OldestOperation[]> {
+  return database.run<OldestOperation>(listOldestOperationsStatement, [limit, maxRead])
 }

@@ -1,19 +1,19 @@
-// The first page: what was sold and given back, what customers can still spend, and what somebody has to look at. Days and
-// months are Korea's. The state of every order there is follows from what has happened to all of them.
+// The home page: sales, refunds, credits outstanding, and everything that needs attention. Days and months are Korea's. The
+// number of orders per status is computed from the totals of all transitions.
 import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
 import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
-import type { ConsoleParts } from '../parts.ts'
+import type { ConsoleContext } from '../context.ts'
 import type { Handlers } from '../routes.ts'
 import { listOldestOperations } from './home.sql.ts'
 
 const defaultDays = 30
-const oldestShown = 10
-/** Further behind than this, what has not been added up yet is too much to be counted for a page. */
-const mostBehindMs = 600_000
+const maxOldest = 10
+/** If the aggregated figures lag more than this, the rest is too much to count for a page. */
+const maxLagMs = 600_000
 
 export type Sums = {
   ordersMade: number
@@ -30,17 +30,17 @@ export type Sums = {
   conversion: number | null
 }
 
-type HomeParts = Pick<ConsoleParts, 'database' | 'payments' | 'isHeldBack'>
+type HomeContext = Pick<ConsoleContext, 'database' | 'payments' | 'isHeldBack'>
 
-export function homeHandlers({ database, payments, isHeldBack }: HomeParts): Handlers<'home'> {
+export function homeHandlers({ database, payments, isHeldBack }: HomeContext): Handlers<'home'> {
   return {
     async home({ query }) {
       const days = query.days === undefined ? defaultDays : Number(query.days)
       const [figures, backlog, operations, discrepancies, [audit = null]] = await Promise.all([
         readFigureDays(database, days),
         readBacklog(database),
-        listOldestOperations(database, oldestShown),
-        listOpenDiscrepancies(database, oldestShown),
+        listOldestOperations(database, maxOldest),
+        listOpenDiscrepancies(database, maxOldest),
         listAudits(database, null, 1),
       ])
       const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
@@ -62,12 +62,12 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeParts): Han
   }
 }
 
-async function readFigureDays(database: ConsoleParts['database'], count: number) {
+async function readFigureDays(database: ConsoleContext['database'], count: number) {
   const now = new Date()
-  const monthBefore = `${koreanDayOf(now).slice(0, 8)}01`
-  const firstBefore = [monthBefore, addDays(koreanDayOf(now), -count)].toSorted()[0] as string
-  const { asOf, upTo, rows } = await readFigures(database, momentOf(firstBefore), mostBehindMs)
-  // The clock of the database decides which day it is.
+  const monthStart = `${koreanDayOf(now).slice(0, 8)}01`
+  const firstDay = [monthStart, addDays(koreanDayOf(now), -count)].toSorted()[0] as string
+  const { asOf, upTo, rows } = await readFigures(database, momentOf(firstDay), maxLagMs)
+  // By the clock of the database.
   const today = koreanDayOf(asOf)
   const month = `${today.slice(0, 8)}01`
   const byDay = Map.groupBy(rows, ({ day }) => day)
@@ -95,7 +95,7 @@ function momentOf(day: string): Date {
   return startOfKoreanDay(day) as Date
 }
 
-/** What was outstanding at the end of a day is what is now, less what has come since. */
+/** The credits outstanding at the end of a day are those of now less the changes since. */
 function daysOf(days: string[], byDay: Map<string | null, FigureRow[]>, outstandingNow: number) {
   let creditsOutstanding = outstandingNow
   return days
@@ -131,7 +131,7 @@ export function sumsOf(rows: FigureRow[]): Sums {
     creditsSold: sum('credits granted', 'total'),
     creditsTakenBack: sum('credits rolled back', 'total') + sum('credits refunded', 'total'),
     creditsSpent: sum('credits spent', 'total'),
-    // Of an order that was made before midnight and confirmed after it only the confirmation is in the day.
+    // An order created before midnight and confirmed after it counts in this day only as confirmed.
     conversion: ordersMade === 0 ? null : Math.min(1, ordersConfirmed / ordersMade),
   }
 }

@@ -1,22 +1,22 @@
-// What the pages of orders show, and what their actions take and give.
+// The schemas of the pages of orders and of their actions.
 import Type from 'typebox'
 import {
-  Detail,
+  DetailFields,
   Flag,
   Moment,
   MomentOrNull,
-  OrderStatus,
+  OrderStatusText,
   paging,
   Text,
   TextOrNull,
   Uuid,
   Whole,
   WholeOrNull,
-} from '../schema-words.ts'
+} from '../schema-types.ts'
 
 export const OrdersQuery = Type.Object({
   ...paging,
-  status: Type.Optional(OrderStatus),
+  status: Type.Optional(OrderStatusText),
   customerId: Type.Optional(Uuid),
 })
 
@@ -24,7 +24,7 @@ const row = {
   orderId: Text,
   customerId: Text,
   customerName: TextOrNull,
-  status: OrderStatus,
+  status: OrderStatusText,
   packageType: Text,
   amount: Whole,
   credits: Whole,
@@ -32,15 +32,15 @@ const row = {
   confirmedAt: MomentOrNull,
 }
 export const OrderRow = Type.Object(row)
-/** Newest first. A page may have fewer than asked for and still be followed: rare states are looked for in stretches. */
+/** Newest first. A page may have fewer rows than its limit and still be followed: a status is searched in stretches. */
 export const OrdersData = Type.Object({ orders: Type.Array(OrderRow), nextCursor: TextOrNull })
 
 /**
- * What happened to an order, in the order of time. What each kind tells is in `detail`, by these names:
+ * The timeline of an order, oldest first. `detail` has these fields, by kind:
  *   PURCHASE              packageType, amount, credits
  *   OPERATION_BEGUN       operationId, kind, paymentKey, reason, creditsHeld
  *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known
- *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: the time of a purchase
+ *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time
  *   LEDGER                entryNumber, kind, delta, heldDelta, balanceAfter
  *   EVENT                 eventNumber, eventId, type, deliveries: [{ endpointId, host, endpointStatus, state, error, attempts,
  *                         nextTryAt }], state one of DELIVERED, WAITING, DEAD, NOT_TOLD (the endpoint was added later)
@@ -61,16 +61,18 @@ export const momentKinds = [
   'DISCREPANCY_RESOLVED',
   'OPERATOR',
 ] as const
-export const StoryMoments = Type.Array(Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: Detail }))
+export const TimelineMoments = Type.Array(
+  Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: DetailFields }),
+)
 
 export const orderActions = ['settle', 'refund', 'resend events'] as const
-/** `open`: something is under way at the gateway. */
+/** `open`: an operation is in progress at the gateway. */
 export const refusalCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
 
 export const OrderData = Type.Object({
   order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull }),
-  story: StoryMoments,
-  /** What is under way at the gateway; null: nothing. */
+  story: TimelineMoments,
+  /** The operation in progress at the gateway. */
   open: Type.Union([
     Type.Object({
       kind: Text,
@@ -81,8 +83,10 @@ export const OrderData = Type.Object({
     }),
     Type.Null(),
   ]),
-  openDiscrepancies: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, detail: Detail })),
-  /** Whether it can be done now by this operator, and if not, why: a code for a program, prose for a person. */
+  openDiscrepancies: Type.Array(
+    Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, detail: DetailFields }),
+  ),
+  /** Whether this operator can do it now, and if not, why: a code for the page, a sentence for people. */
   actions: Type.Array(
     Type.Object({
       action: Type.Enum([...orderActions]),
@@ -95,7 +99,7 @@ export const OrderData = Type.Object({
 
 export const SettleData = Type.Object({
   result: Type.Enum(['agrees', 'repaired', 'disagrees', 'under way', 'unknown']),
-  status: OrderStatus,
+  status: OrderStatusText,
 })
 
 export const RefundQuoteData = Type.Object({
@@ -103,7 +107,7 @@ export const RefundQuoteData = Type.Object({
   customerId: Text,
   packageType: Text,
   paid: Whole,
-  /** KRW; null: not known, and the gateway says why. */
+  /** KRW; null: not known, see `gatewayCode`. */
   backToTheCard: WholeOrNull,
   gatewayCode: TextOrNull,
   creditsOfTheOrder: Whole,

@@ -1,15 +1,15 @@
-// The lists of orders, newest first: order ids are in the order of time. A state has no index, so it is looked for in a
-// stretch of so many orders, and the next page goes on behind the stretch.
+// Lists of orders, newest first: order ids are sorted by time. There is no index on the status, so a page filters a stretch of
+// a limited number of orders, and the next page continues after the stretch.
 import { type Database, statement } from '../../db/database.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
 import { type Order, orderColumns } from '../../payments/orders.sql.ts'
 
 export type ListedOrder = Order & { customerId: string; customerName: string | null }
 
-/** Behind every order id, by the rules of any language. */
+/** Sorts after every order id in any collation. */
 const afterAll = `ord_${'Z'.repeat(37)}`
-/** What one look goes through for a state. */
-export const scannedAtMost = 20_000
+/** Orders that one page reads to filter by status. */
+export const maxOrdersScanned = 20_000
 
 const listedColumns = `o.customer_id as "customerId", c.name as "customerName", ${orderColumns}`
 const withCustomers = `cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
@@ -40,7 +40,7 @@ const listOrdersOfCustomerStatement = statement(
   ${withCustomers}`,
 )
 
-// They are few, whatever has come since: an order does not stay PENDING.
+// They are few: an order does not stay PENDING.
 const listPendingOfCustomerStatement = statement(
   'console.listPendingOfCustomer',
   `select ${listedColumns}
@@ -64,35 +64,35 @@ const findStretchEndOfCustomerStatement = statement(
   where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1`,
 )
 
-export type OrdersWanted = {
+export type OrdersFilter = {
   status: OrderStatus | null
   customerId: string | null
-  /** The order id to go on below. */
+  /** The order id to continue below. */
   cursor: string | null
   limit: number
 }
 
 /** A full page has one order more than the limit. */
-export function listOrders(database: Database, { status, customerId, cursor, limit }: OrdersWanted) {
+export function listOrders(database: Database, { status, customerId, cursor, limit }: OrdersFilter) {
   const below = cursor ?? afterAll
   if (customerId === null) {
-    return database.run<ListedOrder>(listOrdersStatement, [below, status, limit + 1, scannedAtMost])
+    return database.run<ListedOrder>(listOrdersStatement, [below, status, limit + 1, maxOrdersScanned])
   }
   if (status === 'PENDING') {
-    const values = [below, limit + 1, scannedAtMost, customerId]
+    const values = [below, limit + 1, maxOrdersScanned, customerId]
     return database.run<ListedOrder>(listPendingOfCustomerStatement, values)
   }
-  const values = [below, status, limit + 1, scannedAtMost, customerId]
+  const values = [below, status, limit + 1, maxOrdersScanned, customerId]
   return database.run<ListedOrder>(listOrdersOfCustomerStatement, values)
 }
 
-/** The last order that a look for a state has gone through; null when it has come to the end of all. */
+/** The last order of the stretch that was filtered; null when there are no more. */
 export async function findStretchEnd(
   database: Database,
-  { status, customerId, cursor }: OrdersWanted,
+  { status, customerId, cursor }: OrdersFilter,
 ): Promise<string | null> {
   if (status === null || (status === 'PENDING' && customerId !== null)) return null
-  const values = [cursor ?? afterAll, scannedAtMost - 1]
+  const values = [cursor ?? afterAll, maxOrdersScanned - 1]
   const [row] = await (customerId === null
     ? database.run<{ orderId: string }>(findStretchEndStatement, values)
     : database.run<{ orderId: string }>(findStretchEndOfCustomerStatement, [...values, customerId]))

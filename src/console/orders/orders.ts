@@ -1,5 +1,5 @@
-// The pages of orders: the list, and one order with its story and what can be done about it now. What is done is done by the
-// functions that the commands use.
+// The pages of orders: the list, and one order with its timeline and the actions that are possible now. Actions call the same
+// functions as the commands.
 import { orderIdPattern } from '../../core/ids.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
@@ -10,39 +10,39 @@ import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { refund } from '../../payments/refund.ts'
 import { quoteRefund } from '../../payments/refund-quote.ts'
 import { orderNotFound, refundBlockOf } from '../../payments/refusals.ts'
+import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import type { ConsoleParts } from '../parts.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { findStretchEnd, listOrders } from './orders.sql.ts'
-import { endsOf, type OrderEvent, storyOf } from './story.ts'
+import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
 type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
 type OrderAction = Data<'order'>['actions'][number]
 type Code = NonNullable<OrderAction['code']>
 
-export function orderHandlers({ database, payments, deliveries }: ConsoleParts): Handlers<Names> {
+export function orderHandlers({ database, payments, deliveries }: ConsoleContext): Handlers<Names> {
   async function storyFor(orderId: string): Promise<OrderStory> {
-    const story = orderIdPattern.test(orderId) && (await findOrderStory(database, orderId))
+    const story = await findOrderStory(database, orderId)
     if (!story) throw noSuchOrder(orderId)
     return story
   }
 
-  async function eventsFor(story: OrderStory): Promise<OrderEvent[]> {
+  async function eventsFor(story: OrderStory): Promise<EventWithDeliveries[]> {
     const { customerId } = story
     const events = await findOrderEvents(database, story, endsOf(story))
-    const told = await listDeliveries(
+    const deliveriesOfOrder = await listDeliveries(
       database,
       customerId,
       events.map(({ eventNumber }) => eventNumber),
     )
     return events.map((event) => ({
       ...event,
-      deliveries: told
+      deliveries: deliveriesOfOrder
         .filter(({ eventNumber }) => eventNumber === event.eventNumber)
-        // Of an address only where it leads: the rest of it may be a secret of the platform's.
+        // Only the host of the URL: the rest may contain a secret of the platform.
         .map(({ eventNumber: _, url, ...rest }) => ({ ...rest, host: new URL(url).host })),
     }))
   }
@@ -61,7 +61,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       const [events, customerName, endpoints] = await Promise.all([
         eventsFor(story),
         findCustomerName(database, story.customerId),
-        listEndpoints(database, endpointsLookedAt),
+        listEndpoints(database, maxEndpoints),
       ])
       const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
       const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
@@ -79,17 +79,14 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
           paymentKey: paymentKeyOf(story),
           refundShortfall: story.refundShortfall,
         },
-        story: storyOf(story, events),
+        story: orderTimeline(story, events),
         open: openOperationOf(story),
         openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
     },
 
-    async settleOrder({ params }) {
-      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
-      return reviewOrder(payments, params.orderId)
-    },
+    settleOrder: ({ params }) => reviewOrder(payments, params.orderId),
 
     async refundQuote({ params }) {
       const story = await storyFor(params.orderId)
@@ -100,10 +97,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
       throw refuseBecause('PAYMENT_CANCEL_FAILED', refusal, message)
     },
 
-    async refundOrder({ params, body }) {
-      if (!orderIdPattern.test(params.orderId)) throw noSuchOrder(params.orderId)
-      return refund(payments, { orderId: params.orderId, reason: body.reason.trim() })
-    },
+    refundOrder: ({ params, body }) => refund(payments, { orderId: params.orderId, reason: body.reason.trim() }),
 
     async resendEvents({ params }) {
       const story = await storyFor(params.orderId)
@@ -113,15 +107,14 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleParts):
   }
 }
 
-/** To know whether there is an active one. */
-const endpointsLookedAt = 100
+/** Read to know whether one of them is active. */
+const maxEndpoints = 100
 
 function noSuchOrder(orderId: string) {
-  // What was typed is repeated only where it can be an id.
-  return orderNotFound(orderIdPattern.test(orderId) ? orderId : undefined)
+  return orderNotFound(orderId)
 }
 
-/** Of the confirm that was approved or is under way, else of the last one that was refused. */
+/** The key of the confirm that was approved or is in progress, else of the last one that was rejected. */
 function paymentKeyOf({ operations }: OrderStory): string | null {
   const confirms = operations.filter(({ kind, paymentKey }) => kind === 'CONFIRM' && paymentKey !== null)
   return (confirms.find(({ state }) => state !== 'REJECTED') ?? confirms.at(-1))?.paymentKey ?? null
@@ -140,21 +133,21 @@ function refundRefusal(story: OrderStory): Refusal | undefined {
 }
 
 function resendRefusal({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Refusal | undefined {
-  if (!hasEvents) return { code: 'no events', why: 'Nothing was told about the order yet.' }
+  if (!hasEvents) return { code: 'no events', why: 'The order has no events yet.' }
   if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
   return undefined
 }
 
-function actionsOf(role: Role, story: OrderStory, told: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
+function actionsOf(role: Role, story: OrderStory, events: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
   const refusals = {
     settle: undefined,
     refund: refundRefusal(story),
-    'resend events': resendRefusal(told),
+    'resend events': resendRefusal(events),
   }
   return (Object.keys(refusals) as OrderAction['action'][]).map((action) => {
     const forRole: Refusal | undefined = may(role, action)
       ? undefined
-      : { code: 'role', why: `The role ${role} may not.` }
+      : { code: 'role', why: `The role ${role} has no permission.` }
     const { code = null, why = null } = forRole ?? refusals[action] ?? {}
     return { action, allowed: code === null, why, code }
   })

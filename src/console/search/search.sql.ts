@@ -1,5 +1,5 @@
-// What a search looks up, each by an index of its own: whatever the size of the books, a look reads the rows it shows. The
-// limits leave the planner no other way.
+// The lookups of a search, each by its own index: a lookup reads only the rows it returns, whatever the size of the tables. The
+// limits leave the planner no other plan.
 import { type Database, statement } from '../../db/database.ts'
 
 export type Found = {
@@ -25,7 +25,7 @@ export function findOrdersBetween(database: Database, first: string, last: strin
   return database.run<Found>(findOrdersBetweenStatement, [first, last, limit])
 }
 
-// A payment that the gateway has told of and none of our operations knows may name an order of ours, or one of nobody's.
+// A payment key known from the gateway's list only may belong to an order of ours or to an unknown one.
 const findPaymentsStatement = statement(
   'console.findPayments',
   `select 'payment' as "kind", $1::text as "id", p.order_id as "orderId", o.customer_id as "customerId",

@@ -1,11 +1,11 @@
-// One box for everything: the form of what was typed says what it can be, and a table looks it up as each of these. Exact
-// matches come first. A whole API key is recognised and found; nothing that is found repeats it.
+// One search box for everything: a table matches the form of the text and runs every lookup that fits. Exact matches come first.
+// A complete API key is recognised and found; no result repeats it.
 import { orderIdPattern, uuidPattern } from '../../core/ids.ts'
 import { apiKeyPattern, hashKey, keyIdPattern, type Peppers } from '../../customers/api-keys.ts'
 import { findKeys } from '../../customers/customers.sql.ts'
 import type { Database } from '../../db/database.ts'
+import type { ConsoleContext } from '../context.ts'
 import { listCustomers } from '../customers/customers.sql.ts'
-import type { ConsoleParts } from '../parts.ts'
 import type { Handlers } from '../routes.ts'
 import {
   type Found,
@@ -16,13 +16,13 @@ import {
   findPayments,
 } from './search.sql.ts'
 
-const shownAtMost = 20
-const lettersOfOrderId = 40
+const maxResults = 20
+const orderIdLength = 40
 
-type Looks = { database: Database; peppers: Peppers }
-type Look = { form: RegExp; find(parts: Looks, text: string): Promise<Found[]> }
+type SearchContext = { database: Database; peppers: Peppers }
+type Lookup = { form: RegExp; find(context: SearchContext, text: string): Promise<Found[]> }
 
-const looks: Look[] = [
+const lookups: Lookup[] = [
   { form: apiKeyPattern, find: findKey },
   {
     form: orderIdPattern,
@@ -30,47 +30,47 @@ const looks: Look[] = [
   },
   { form: uuidPattern, find: ({ database }, text) => findCustomerById(database, text.toLowerCase()) },
   { form: keyIdPattern, find: ({ database }, text) => findKeysById(database, [text]) },
-  // The gateway's own form is its own affair.
+  // Payment keys are in any format the gateway likes.
   {
     form: /^[\x21-\x7e]{6,200}$/,
-    find: ({ database }, text) => findPayments(database, text, shownAtMost),
+    find: ({ database }, text) => findPayments(database, text, maxResults),
   },
   {
     form: /^[0-9A-Za-z]{4}$/,
-    find: ({ database }, text) => findKeysEnding(database, text, shownAtMost),
+    find: ({ database }, text) => findKeysEnding(database, text, maxResults),
   },
-  { form: /^ord_[0-9A-HJKMNP-TV-Z]{4,35}$/, find: findOrdersBeginning },
-  { form: /\S/, find: findCustomersBeginning },
+  { form: /^ord_[0-9A-HJKMNP-TV-Z]{4,35}$/, find: findOrdersByPrefix },
+  { form: /\S/, find: findCustomersByPrefix },
 ]
 
-export function searchHandlers({ database, peppers }: ConsoleParts): Handlers<'search'> {
+export function searchHandlers({ database, peppers }: ConsoleContext): Handlers<'search'> {
   return {
     async search({ query }) {
       const text = query.q.trim()
-      const fitting = looks.filter(
+      const fitting = lookups.filter(
         ({ form }) => form.test(text) && !(apiKeyPattern.test(text) && form !== apiKeyPattern),
       )
       const found = await Promise.all(fitting.map(({ find }) => find({ database, peppers }, text)))
-      return { results: found.flat().slice(0, shownAtMost) }
+      return { results: found.flat().slice(0, maxResults) }
     },
   }
 }
 
-/** A key that is known is found by its hash; of one that is not, those are shown that end alike. */
-async function findKey({ database, peppers }: Looks, apiKey: string): Promise<Found[]> {
+/** A known key is found by its hash; for an unknown one the keys with the same last four characters are shown. */
+async function findKey({ database, peppers }: SearchContext, apiKey: string): Promise<Found[]> {
   const hashes = peppers.map((pepper) => hashKey(apiKey, pepper))
   const keyIds = (await findKeys(database, hashes)).flatMap((key) => key?.keyId ?? [])
-  return keyIds.length > 0 ? findKeysById(database, keyIds) : findKeysEnding(database, apiKey.slice(-4), shownAtMost)
+  return keyIds.length > 0 ? findKeysById(database, keyIds) : findKeysEnding(database, apiKey.slice(-4), maxResults)
 }
 
-/** Ids of one length: those that begin alike lie between the first and the last that could. */
-function findOrdersBeginning({ database }: Looks, text: string): Promise<Found[]> {
-  const [first, last] = [text.padEnd(lettersOfOrderId, '0'), text.padEnd(lettersOfOrderId, 'Z')]
-  return findOrdersBetween(database, first, last, shownAtMost)
+/** All ids have one length: those with a prefix lie between its lowest and its highest completion. */
+function findOrdersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {
+  const [first, last] = [text.padEnd(orderIdLength, '0'), text.padEnd(orderIdLength, 'Z')]
+  return findOrdersBetween(database, first, last, maxResults)
 }
 
-async function findCustomersBeginning({ database }: Looks, text: string): Promise<Found[]> {
-  const customers = await listCustomers(database, { name: text, cursor: null, limit: shownAtMost })
+async function findCustomersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {
+  const customers = await listCustomers(database, { name: text, cursor: null, limit: maxResults })
   return customers.map(({ customerId, name }) => ({
     kind: 'customer' as const,
     id: customerId,

@@ -1,9 +1,9 @@
-// What signing in takes and gives, and the two lists about operators.
+// The schemas of signing in, of the own password and of the list of operators.
 import Type from 'typebox'
 import { roles } from '../../operators/permissions.ts'
-import { Detail, Flag, lineOf, Moment, MomentOrNull, paging, Text, TextOrNull } from '../schema-words.ts'
+import { Flag, lineOf, Moment, MomentOrNull, Text } from '../schema-types.ts'
 
-/** The longest that is hashed; a passphrase fits. */
+/** Long enough for a passphrase; longer input is not hashed. */
 const Password = Type.String({ minLength: 1, maxLength: 200, description: 'a password of 1 to 200 characters' })
 const NewPassword = Type.String({
   minLength: 12,
@@ -21,36 +21,13 @@ export const SessionData = Type.Object({
   name: Text,
   role: Type.Enum([...roles]),
   permissions: Type.Array(Text),
-  /** Until then nothing else is answered. */
+  /** While true, every other endpoint is refused. */
   mustChangePassword: Flag,
-  /** When it ends whatever happens, and when it ends unless something is asked for. */
+  /** When it ends in any case, and when it ends without another request. */
   endsAt: Moment,
   idleEndsAt: Moment,
 })
 export const NothingData = Type.Null()
-
-export const TrailQuery = Type.Object({
-  ...paging,
-  subject: Type.Optional(lineOf(100, 'the id of what an action was about')),
-})
-export const TrailData = Type.Object({
-  actions: Type.Array(
-    Type.Object({
-      actionId: Text,
-      at: Moment,
-      actor: Text,
-      command: Text,
-      arguments: Type.Array(Text),
-      subject: TextOrNull,
-      reason: TextOrNull,
-      /** Null: under way, or killed. */
-      outcome: TextOrNull,
-      about: Type.Union([Detail, Type.Null()]),
-      endedAt: MomentOrNull,
-    }),
-  ),
-  nextCursor: TextOrNull,
-})
 
 export const OperatorsData = Type.Object({
   operators: Type.Array(

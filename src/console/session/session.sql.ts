@@ -1,13 +1,13 @@
-// The statements on sessions of operators and on wrong passwords. All limits are of the database's clock, so that they are the
-// same for every process.
+// The statements on sessions of operators and on failed sign-ins. All time limits use the clock of the database, so that they are
+// the same for every process.
 import { type Database, statement } from '../../db/database.ts'
 import type { Role } from '../../operators/permissions.ts'
-import { idleMs, wholeMs } from './times.ts'
+import { sessionIdleMs, sessionMaxMs } from './times.ts'
 
-/** That somebody is there is written down this often at most: reading stays reading. */
+/** `last_seen_at` is updated this often at most, so that most requests write nothing. */
 const seenEveryMs = 60_000
-/** A statement that has other things to do removes so many of what is past its time. */
-const sweptAtOnce = 100
+/** Expired rows that one statement removes in passing. */
+const maxSwept = 100
 
 export type SessionRow = {
   operatorId: string
@@ -40,15 +40,15 @@ const findSessionStatement = statement(
 )
 
 /**
- * Undefined: unknown, ended, or of somebody who is suspended or has another password since. One that is not used, but only
- * asked about, ends no later for it.
+ * Undefined: unknown, ended, or its operator was suspended or changed the password since. With `isUse` false the lookup does not
+ * extend the session.
  */
 export async function findSession(
   database: Database,
   sessionHash: Buffer,
   isUse = true,
 ): Promise<SessionRow | undefined> {
-  const values = [sessionHash, idleMs, wholeMs, isUse ? seenEveryMs : idleMs]
+  const values = [sessionHash, sessionIdleMs, sessionMaxMs, isUse ? seenEveryMs : sessionIdleMs]
   const [found] = await database.run<SessionRow>(findSessionStatement, values)
   return found
 }
@@ -65,13 +65,13 @@ const startSessionStatement = statement(
   on conflict do nothing`,
 )
 
-/** For whoever still has the password that was shown. */
+/** Starts none when the password has changed meanwhile. */
 export async function startSession(
   database: Database,
   session: { sessionHash: Buffer; operatorId: string; passwordHash: string },
 ): Promise<void> {
   const { sessionHash, operatorId, passwordHash } = session
-  await database.run(startSessionStatement, [sessionHash, operatorId, passwordHash, idleMs, sweptAtOnce])
+  await database.run(startSessionStatement, [sessionHash, operatorId, passwordHash, sessionIdleMs, maxSwept])
 }
 
 const endSessionStatement = statement('console.endSession', 'delete from operator_sessions where session_hash = $1')
@@ -80,17 +80,17 @@ export async function endSession(database: Database, sessionHash: Buffer): Promi
   await database.run(endSessionStatement, [sessionHash])
 }
 
-/** Whom a wrong password counts against, and how many they may have before they have to wait. */
-export type Counted = { subject: Buffer; free: number }
+/** What a failed sign-in counts against, and how many are free of a pause. */
+export type SignInCounter = { subject: Buffer; free: number }
 
-/** The first pause, which doubles with each further wrong password, and the longest. */
+/** The first pause doubles with each further failure up to the longest. */
 const firstPauseMs = 1_000
 const longestPauseMs = 15 * 60_000
-/** In the time in which as many could be tried as with the longest pauses, those before are forgotten. */
+/** Older failures no longer count: the free tries of an hour are about as many as the longest pauses allow. */
 const forgottenMs = 3_600_000
 
-// Whoever waits for the lock sees what the one before has counted: no two are let in for the one try that is left. An exponent
-// of 10 is past the longest pause, and no power overflows.
+// A statement that waits for the row lock sees the count of the one before: a last free try is given once. An exponent of 10
+// exceeds the longest pause, and no power overflows.
 const countTryStatement = statement(
   'console.countTry',
   `with asked as (
@@ -125,17 +125,17 @@ const countTryStatement = statement(
 )
 
 /**
- * Counts a try as a wrong one before anybody has looked at the password, so that many at once are no more than one after the
- * other; a right one is taken back. Zero: it may be made. Else nothing is counted, and it may be made in so many seconds.
+ * Counts a sign-in as failed before the password is checked, so that concurrent tries gain nothing; a successful one is
+ * uncounted. Returns zero when it may go on. Otherwise nothing is counted, and it may be tried again in so many seconds.
  */
-export async function countTry(database: Database, counted: Counted[]): Promise<number> {
+export async function countSignIn(database: Database, counters: SignInCounter[]): Promise<number> {
   const [paused] = await database.run<{ waitSeconds: number }>(countTryStatement, [
-    counted.map(({ subject }) => subject),
-    counted.map(({ free }) => free),
+    counters.map(({ subject }) => subject),
+    counters.map(({ free }) => free),
     firstPauseMs,
     longestPauseMs,
     forgottenMs,
-    sweptAtOnce,
+    maxSwept,
   ])
   return paused?.waitSeconds ?? 0
 }
@@ -148,8 +148,8 @@ const uncountTryStatement = statement(
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1`,
 )
 
-/** Nobody has looked at the password: there was no place for whoever has typed it. */
-export async function uncountTry(database: Database, subjects: Buffer[]): Promise<void> {
+/** For a sign-in that was refused for lack of a slot: its password was not checked. */
+export async function uncountSignIn(database: Database, subjects: Buffer[]): Promise<void> {
   await database.run(uncountTryStatement, [subjects])
 }
 
@@ -162,9 +162,9 @@ const takeBackTryStatement = statement(
 )
 
 /**
- * The password was right. Of those for this name from this network none counts any more. Of the network's it is this one and
- * one more: where people sign in all day somebody mistypes, too, and what they mistype must not add up.
+ * After a correct password: clears the failures of this name from this network, and removes two of the network's, this one and one
+ * more. In an office people sign in and mistype all day, and those failures must not add up.
  */
-export async function takeBackTry(database: Database, ofName: Buffer, ofNetwork: Buffer): Promise<void> {
+export async function forgiveSignIns(database: Database, ofName: Buffer, ofNetwork: Buffer): Promise<void> {
   await database.run(takeBackTryStatement, [ofName, ofNetwork])
 }

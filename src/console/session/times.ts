@@ -1,6 +1,7 @@
-// How long a session of an operator lasts. The page is built with them, too: it asks whether a session is over when it has to
-// be, so that what it shows is hidden.
+// How long the session of an operator lasts. The page is built with this file, too: it checks its session at these times and
+// hides its contents when the session is over.
 
-/** Until nothing was asked for, and until the end whatever happens. */
-export const idleMs = 30 * 60_000
-export const wholeMs = 12 * 3_600_000
+/** Without a request. */
+export const sessionIdleMs = 30 * 60_000
+/** In any case. */
+export const sessionMaxMs = 12 * 3_600_000

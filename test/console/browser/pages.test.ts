@@ -130,15 +130,15 @@ for (const [locale, judged] of Object.entries(readers) as [keyof typeof readers,
 
 /** What can be pressed on a page by those who may. */
 const powers: Record<string, (string | RegExp)[]> = {
-  'order with a discrepancy': ['Settle with the gateway', 'Refund', 'Resend events'],
+  'order with a discrepancy': ['Sync with gateway', 'Refund', 'Resend events'],
   customers: ['New customer'],
-  'customer statement': ['Save as CSV'],
-  'customer keys': ['Issue a key', /^Suspend the key/, /^Rotate the key/],
+  'customer statement': ['Export CSV'],
+  'customer keys': ['Issue API key', /^Suspend key/, /^Rotate key/],
   'customer limits': ['Change'],
-  'books days': [/^Compare (now|again): /, 'Save as CSV'],
-  'books discrepancies': ['Resolve', 'Save as CSV'],
-  discrepancy: ['Settle with the gateway', 'Resolve'],
-  'books exports': ['Save as CSV'],
+  'books days': [/^Reconcile (now|again): /, 'Export CSV'],
+  'books discrepancies': ['Resolve', 'Export CSV'],
+  discrepancy: ['Sync with gateway', 'Resolve'],
+  'books exports': ['Export CSV'],
 }
 
 test('a viewer sees everything and no button that would be refused; an admin sees them all', { skip }, async () => {
@@ -164,7 +164,7 @@ test('a viewer sees everything and no button that would be refused; an admin see
   assert.equal(await viewer.page.getByRole('link', { name: 'Operators' }).count(), 0)
   assert.equal(await admin.page.getByRole('link', { name: 'Operators' }).count(), 1)
   await viewer.open('/operators')
-  await viewer.sees('Your role may not do this.')
+  await viewer.sees('Your role does not allow this.')
   await viewer.leave()
   await admin.leave()
 })
@@ -179,7 +179,7 @@ test('a file is of the days in the fields; of what is no span and without a sess
   const [first, last] = ['From', 'To'].map((label) => page.getByLabel(label, { exact: true }))
   await first?.fill(from)
   const saving = page.waitForEvent('download')
-  await finance.press('Save as CSV')
+  await finance.press('Export CSV')
   const saved = await saving
   const lines = readFileSync(await saved.path(), 'utf8')
     .split('\r\n')
@@ -190,9 +190,9 @@ test('a file is of the days in the fields; of what is no span and without a sess
     daysFromTo(from, to).reverse(),
   )
 
-  const button = page.getByRole('button', { name: 'Save as CSV' })
+  const button = page.getByRole('button', { name: 'Export CSV' })
   await last?.fill(addDays(from, -1))
-  await finance.sees('The first day is after the last.')
+  await finance.sees('The start date is after the end date.')
   assert.ok(await button.isDisabled())
   await last?.fill(to)
   await world.database.query(
@@ -227,7 +227,7 @@ test('by the keyboard alone: past the navigation, to the search, into a row, out
   await keyboard.press('Enter')
   await page.waitForURL(`**/orders/${filled.inVain}`)
 
-  const settle = page.getByRole('button', { name: 'Settle with the gateway' })
+  const settle = page.getByRole('button', { name: 'Sync with gateway' })
   await settle.waitFor()
   await tabTo(page, settle)
   await keyboard.press('Enter')

@@ -39,23 +39,23 @@ test('paid and no credits: support signs in, finds the payment, reads why, settl
   await newcomer.signIn('newcomer', firstPassword)
   await newcomer.write('Current password', firstPassword)
   await newcomer.write(/^New password$/, 'a sentence that is easy to keep')
-  await newcomer.write('New password again', 'a sentence that is easy to keep')
+  await newcomer.write('Repeat new password', 'a sentence that is easy to keep')
   await newcomer.press('Save password')
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
 
   await newcomer.search(paymentKey)
   await page.waitForURL(`**/orders/${orderId}`)
-  await newcomer.sees('Waiting for the payment. No credits have been given.')
-  await newcomer.sees('A confirmation is under way at the gateway')
-  const story = page.getByRole('region', { name: 'Story' })
-  await newcomer.sees('No outcome: The gateway broke off the connection', story)
+  await newcomer.sees('Waiting for payment. No credits have been granted.')
+  await newcomer.sees('Payment confirmation in progress at the gateway')
+  const story = page.getByRole('region', { name: 'Timeline' })
+  await newcomer.sees('Outcome unknown: The gateway closed the connection', story)
   await takePicture(page, 'story-1-found', { fullPage: true })
 
-  await newcomer.press('Settle with the gateway')
-  await newcomer.giveReason('the customer called: paid and no credits', 'Settle now')
-  await newcomer.sees('Set right')
-  await newcomer.sees('Paid. The credits have been given.')
-  await newcomer.sees(`${standard.credits} credits given, balance ${standard.credits}`, story)
+  await newcomer.press('Sync with gateway')
+  await newcomer.giveReason('the customer called: paid and no credits', 'Sync now')
+  await newcomer.sees('Order updated')
+  await newcomer.sees('Paid. The credits have been granted.')
+  await newcomer.sees(`${standard.credits} credits granted, balance ${standard.credits}`, story)
   await newcomer.sees('the customer called: paid and no credits', story)
   await takePicture(page, 'story-1-settled', { fullPage: true })
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('paid and no credits: support signs in, finds the payment, reads why, settl
 
   await newcomer.follow('Text analyses')
   await page.getByRole('heading', { name: 'Text analyses', level: 1 }).waitFor()
-  await newcomer.row('Bought').getByText(`+${standard.credits}`).waitFor()
+  await newcomer.row('Purchase').getByText(`+${standard.credits}`).waitFor()
 
   await newcomer.press(/^Your account: newcomer/)
   await page.getByRole('button', { name: 'Sign out' }).click()
@@ -84,16 +84,16 @@ test('a refund shows its quote first, is done at the second deliberate click, an
 
   await finance.open(`/orders/${whole}`)
   await finance.press('Refund')
-  const quote = page.getByRole('table', { name: 'What a refund would do now' })
-  await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Back to the card/ }))
-  await finance.sees(`${standard.credits}`, quote.getByRole('row', { name: /^Credits taken back/ }))
+  const quote = page.getByRole('table', { name: 'Refund preview' })
+  await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))
+  await finance.sees(`${standard.credits}`, quote.getByRole('row', { name: /^Credits to deduct/ }))
   await takePicture(page, 'story-2-quote')
   await finance.write('Reason', 'ordered twice by mistake', finance.dialog())
   await finance.press('Continue', finance.dialog())
   await finance.sees('This cannot be undone.', finance.dialog())
   assert.equal(await customer.client.status(whole), 'CONFIRMED')
   await finance.press('Refund now', finance.dialog())
-  await finance.sees(`Taken back: ${standard.credits} credits.`)
+  await finance.sees(`Deducted: ${standard.credits} credits.`)
   assert.deepEqual(
     [await customer.client.status(whole), await customer.client.credits()],
     ['REFUNDED', standard.credits],
@@ -104,12 +104,12 @@ test('a refund shows its quote first, is done at the second deliberate click, an
   await finance.open(`/orders/${partlySpent}`)
   await finance.press('Refund')
   const left = standard.credits - spent
-  await finance.sees(`${left}`, quote.getByRole('row', { name: /^Credits taken back/ }))
-  await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Kept by the customer/ }))
+  await finance.sees(`${left}`, quote.getByRole('row', { name: /^Credits to deduct/ }))
+  await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Credits not deducted/ }))
   await finance.write('Reason', 'agreed with the customer', finance.dialog())
   await finance.press('Continue', finance.dialog())
   await finance.press('Refund now', finance.dialog())
-  await finance.sees(`Spent or held, and left to the customer: ${spent} credits.`)
+  await finance.sees(`Not deducted, because already used or held: ${spent} credits.`)
   assert.deepEqual([await customer.client.status(partlySpent), await customer.client.credits()], ['REFUNDED', 0])
   const [payment] = await world.sandbox.paymentsOf(partlySpent)
   assert.equal(payment?.balanceAmount, 0, 'all of the money is back')
@@ -125,9 +125,9 @@ test('a key is suspended by clicks and refused within a second, activated again,
   assert.equal(await codeOf(customer.client.credits()), 'SUCCESS')
 
   await support.open(`/customers/${customer.customerId}?tab=keys`)
-  await support.press(`Suspend the key that ends in ${end}`)
+  await support.press(`Suspend key ending in ${end}`)
   await support.giveReason('published in a repository', 'Suspend')
-  await support.sees(`The key that ends in ${end} is suspended.`)
+  await support.sees(`Key ending in ${end} suspended.`)
   await until(
     'the suspended key is refused',
     async () => (await codeOf(customer.client.credits())) === 'AUTH003',
@@ -135,7 +135,7 @@ test('a key is suspended by clicks and refused within a second, activated again,
   )
   await takePicture(page, 'story-3-suspended')
 
-  await support.sees(/^Only admins see new keys\./)
+  await support.sees(/^Only admins can see new keys\./)
   assert.equal(
     await page.getByRole('button', { name: /Rotate|Issue|Activate/ }).count(),
     0,
@@ -145,11 +145,11 @@ test('a key is suspended by clicks and refused within a second, activated again,
 
   const { page: adminPage, ...admin } = await newOperator('admin')
   await admin.open(`/customers/${customer.customerId}?tab=keys`)
-  await admin.press(`Activate the key that ends in ${end}`)
+  await admin.press(`Activate key ending in ${end}`)
   await admin.giveReason('it was another key', 'Activate')
   await until('the key is taken again', async () => (await codeOf(customer.client.credits())) === 'SUCCESS')
 
-  await admin.press(`Rotate the key that ends in ${end}`)
+  await admin.press(`Rotate key ending in ${end}`)
   await admin.giveReason('a colleague has left', 'Rotate now')
   const shown = await adminPage.getByLabel('API key', { exact: true }).inputValue()
   assert.match(shown, /^cpk_[0-9A-Za-z]{43}$/)
@@ -172,12 +172,12 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   const today = page.getByRole('row').nth(1)
 
   async function compare(button: string): Promise<void> {
-    await finance.press(/^Compare (now|again): /, today)
-    await finance.giveReason(`${button} before the month ends`, 'Compare now')
-    await finance.sees('has been compared with the gateway.')
+    await finance.press(/^Reconcile (now|again): /, today)
+    await finance.giveReason(`${button} before the month ends`, 'Reconcile now')
+    await finance.sees(/^Reconciliation of .* finished\./)
   }
   await compare('look')
-  await today.getByText('Agrees', { exact: true }).waitFor()
+  await today.getByText('Matched', { exact: true }).waitFor()
   const moved = await world.movedAtGateway()
   const kept = moved.captured - moved.cancelled
   assert.equal(await today.getByText(won(kept), { exact: true }).count(), 2, 'both sides are what the gateway has kept')
@@ -187,28 +187,28 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await world.sandbox.cancel(`pay_${orderId}`, givenBack)
   await finance.press('Close this notice')
   await compare('look again')
-  await today.getByText('Differs', { exact: true }).waitFor()
+  await today.getByText('Mismatch', { exact: true }).waitFor()
   await today.getByText(`-${won(givenBack)}`, { exact: true }).waitFor()
   await takePicture(page, 'story-4-differs', { fullPage: true })
-  await finance.follow('What was found')
-  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
-  await finance.sees('Partly cancelled at the gateway')
+  await finance.follow('Show result')
+  await finance.sees(`Difference between gateway and books at the time of the run: -${won(givenBack)}`)
+  await finance.sees('Partially cancelled at the gateway')
   await takePicture(page, 'story-4-run', { fullPage: true })
   const run = new URL(page.url()).pathname.replace('/console', '')
 
   await finance.open('/books?tab=discrepancies')
-  const found = finance.row('Partly cancelled at the gateway')
+  const found = finance.row('Partially cancelled at the gateway')
   await found.getByText('Details').click()
-  await finance.sees('Find out in the dashboard of the gateway who did it.', found)
+  await finance.sees('Check in the dashboard of the gateway who cancelled it.', found)
   await finance.press('Resolve', found)
   await finance.giveReason('agreed with the customer by mail', 'Resolve')
-  await finance.sees('Nothing is open. The gateway and our books agree.')
+  await finance.sees('No open discrepancies. Gateway and books match.')
   await page.getByRole('group', { name: 'Open discrepancies, oldest first' }).and(page.locator(':focus')).waitFor()
   await finance.open(run)
-  await finance.sees(`The gateway and our books differed by -${won(givenBack)}`)
-  await finance.sees('Nothing that this comparison found is open any more.')
+  await finance.sees(`Difference between gateway and books at the time of the run: -${won(givenBack)}`)
+  await finance.sees('All discrepancies of this run are resolved.')
   await finance.open('/books?tab=discrepancies')
-  await page.getByRole('radiogroup', { name: 'Which' }).getByText('Resolved', { exact: true }).click()
+  await page.getByRole('radiogroup', { name: 'Status' }).getByText('Resolved', { exact: true }).click()
   await finance.row('agreed with the customer by mail').waitFor()
 
   const orders = await savedBy('/books?tab=discrepancies&state=resolved')
@@ -227,7 +227,7 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   const first = await openOnItsPage()
   await finance.press('Resolve')
   await finance.giveReason('seen once more, and still agreed', 'Resolve')
-  await finance.sees('It is resolved. If the two sides still differ')
+  await finance.sees('This discrepancy is resolved. If gateway and books still differ')
   await page.getByRole('region', { name: 'Actions' }).and(page.locator(':focus')).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Resolve', exact: true }).count(), 0)
 
@@ -238,9 +238,9 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await (await world.operator('admin')).get('resolveDiscrepancy', { params: second, body })
   await finance.write('Reason', 'seen a third time', finance.dialog())
   await finance.press('Resolve', finance.dialog())
-  await finance.sees('It is resolved already.', finance.dialog())
+  await finance.sees('Already resolved.', finance.dialog())
   await finance.press('Cancel', finance.dialog())
-  await finance.sees('It is resolved. If the two sides still differ')
+  await finance.sees('This discrepancy is resolved. If gateway and books still differ')
   await finance.sees('another was faster')
   assert.match(finance.problems.splice(0).join(), /^Failed to load resource: [^,]* 404[^,]*$/)
   await finance.leave()
@@ -258,7 +258,7 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   async function savedBy(path: string): Promise<string> {
     await finance.open(path)
     const saving = page.waitForEvent('download')
-    await finance.press('Save as CSV')
+    await finance.press('Export CSV')
     return readFileSync(await (await saving).path(), 'utf8')
   }
 })

@@ -6,19 +6,19 @@ import { commands } from '../../../src/commands/command-table.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { countOperators } from '../../../src/operators/operators.sql.ts'
 import { roles } from '../../../src/operators/permissions.ts'
-import { type Door, nextPassword, openDoor } from '../../support/console/door.ts'
+import { nextPassword, openSignInApi, type SignInApi } from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { callCommand } from '../../support/service/command-calls.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
-let door: Door
+let api: SignInApi
 before(async () => {
   database = await createTestDatabase()
-  door = await openDoor(database)
+  api = await openSignInApi(database)
 })
 after(async () => {
-  await door.close()
+  await api.close()
   await database.drop()
 })
 
@@ -34,11 +34,11 @@ test('an operator who was added signs in with the password that was shown, and h
   assert.match(operatorId, /^opr_[0-9A-Za-z]{20}$/)
   assert.deepEqual([name, role], ['kim', 'support'])
   assert.match(firstPassword, /^[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}){3}$/)
-  const cookie = await door.enter('kim', firstPassword)
-  assertRefused(await door.ask('trail', { cookie }), 'AUTH003')
+  const cookie = await api.enter('kim', firstPassword)
+  assertRefused(await api.ask('actionLog', { cookie }), 'AUTH003')
   const body = { current: firstPassword, next: nextPassword }
-  assertSuccess(await door.ask('changePassword', { cookie, body }), 200)
-  assertSuccess(await door.ask('trail', { cookie }), 200)
+  assertSuccess(await api.ask('changePassword', { cookie, body }), 200)
+  assertSuccess(await api.ask('actionLog', { cookie }), 200)
   const kept = JSON.stringify(await database.query('select o::text, a::text from operators o, operator_actions a'))
   for (const secret of [firstPassword, nextPassword, cookie.slice(-87, -44)]) assert.equal(kept.includes(secret), false)
 })
@@ -59,20 +59,20 @@ test('a name is taken once', async () => {
 
 test('role, reset, suspend and activate do what they say to whoever is signed in', async () => {
   const { operatorId, firstPassword = '' } = await run('add', { role: 'viewer' }, 'park')
-  const cookie = await door.enter('park', firstPassword)
+  const cookie = await api.enter('park', firstPassword)
   assert.deepEqual(await run('role', { role: 'finance' }, 'park'), { operatorId, name: 'park', role: 'finance' })
-  assert.equal((await door.ask('session', { cookie })).body.data.role, 'finance')
+  assert.equal((await api.ask('session', { cookie })).body.data.role, 'finance')
   const count = () => countOperators(createDatabase(database.pool, silentLog))
   const whoCanSignIn = await count()
   assert.deepEqual(await run('suspend', {}, 'park'), { operatorId, name: 'park', status: 'SUSPENDED' })
   assert.equal(await count(), whoCanSignIn - 1)
-  assertRefused(await door.ask('session', { cookie }), 'AUTH001')
+  assertRefused(await api.ask('session', { cookie }), 'AUTH001')
   assert.deepEqual(await run('activate', {}, 'park'), { operatorId, name: 'park', status: 'ACTIVE' })
-  assertRefused(await door.ask('session', { cookie }), 'AUTH001')
+  assertRefused(await api.ask('session', { cookie }), 'AUTH001')
   const reset = await run('reset', {}, 'park')
   assert.notEqual(reset.firstPassword, firstPassword)
-  assertRefused(await door.signIn('park', firstPassword), 'AUTH001')
-  assertSuccess(await door.signIn('park', reset.firstPassword), 200)
+  assertRefused(await api.signIn('park', firstPassword), 'AUTH001')
+  assertSuccess(await api.signIn('park', reset.firstPassword), 200)
 })
 
 test('the commands refuse what they cannot do', async () => {

@@ -3,7 +3,7 @@
 // happens; whoever may is on the trail with who, what and why.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { contract, type Endpoint } from '../../../src/console/contract.ts'
+import { contract, type ConsoleEndpoint } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/csv.ts'
 import { createDatabase } from '../../../src/db/database.ts'
@@ -79,7 +79,7 @@ const sent: Record<EndpointName, () => Sent> = {
   discrepancies: () => ({}),
   discrepancy: () => ({ params: { discrepancyId: ids.discrepancyId } }),
   resolveDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { reason } }),
-  trail: () => ({}),
+  actionLog: () => ({}),
   operators: () => ({}),
   // The last: nothing else is answered behind it.
   signOut: () => ({}),
@@ -151,7 +151,7 @@ const allowed: Record<EndpointName, string> = {
   discrepancies: signedInRoles,
   discrepancy: signedInRoles,
   resolveDiscrepancy: 'finance admin',
-  trail: signedInRoles,
+  actionLog: signedInRoles,
   operators: 'admin',
 }
 /** Every file. */
@@ -251,15 +251,15 @@ test('whoever may is not refused for who they are, and what they change is on th
     const { status, text, code } = await ask(name, who)
     assert.ok(![401, 403, 500].includes(status), `${who} asks for ${name}: ${text}`)
     assertListedFields(name, JSON.parse(text).data)
-    const endpoint: Endpoint = contract[name]
-    if (!endpoint.trail) continue
+    const endpoint: ConsoleEndpoint = contract[name]
+    if (!endpoint.action) continue
     const [id = null] = Object.values(sent[name]().params ?? {})
     const subject = subjects[endpoint.subject ?? 'the first id'](id, text)
-    const [action] = await newest(endpoint.trail)
-    const { outcome, ...rest } = action ?? assert.fail(`${endpoint.trail} is not on the trail`)
+    const [action] = await newest(endpoint.action)
+    const { outcome, ...rest } = action ?? assert.fail(`${endpoint.action} is not in the action log`)
     assert.deepEqual(rest, { actor: `${who} in the console from 127.0.0.1`, subject, reason })
     assert.match(outcome ?? '', code === 'SUCCESS' ? /^ok$/ : new RegExp(`^${code}: `), name)
-    if (endpoint.subject) assert.ok((await trailOf(subject)).includes(endpoint.trail), name)
+    if (endpoint.subject) assert.ok((await actionsOf(subject)).includes(endpoint.action), name)
   }
   for (const { name, who } of saved.filter((each) => isAmong(each.who, maySave))) {
     tokens.set(who, (await signedIn(service, who as Role, `${who}-${name}`)).token)
@@ -271,7 +271,7 @@ test('whoever may is not refused for who they are, and what they change is on th
 })
 
 /** However its capitals are typed. */
-async function trailOf(subject: string): Promise<string[]> {
+async function actionsOf(subject: string): Promise<string[]> {
   const { text } = await send('GET', '/trail', { query: { subject: subject.toUpperCase() } }, 'admin')
   return JSON.parse(text).data.actions.map(({ command }: { command: string }) => command)
 }

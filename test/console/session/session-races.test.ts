@@ -11,25 +11,25 @@ import { changePassword, insertOperator, updateStatus } from '../../../src/opera
 import { resetOperator } from '../../../src/operators/operators.ts'
 import {
   cheapHash,
-  type Door,
   newOperator,
   newSession,
   nextPassword,
-  openDoor,
+  openSignInApi,
   password,
-} from '../../support/console/door.ts'
+  type SignInApi,
+} from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { assertRefused, testPeppers } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
 /** As two processes of one service. */
-let doors: Door[]
+let apis: SignInApi[]
 before(async () => {
   database = await createTestDatabase()
-  doors = [await openDoor(database), await openDoor(database)]
+  apis = [await openSignInApi(database), await openSignInApi(database)]
 })
 after(async () => {
-  for (const door of doors) await door.close()
+  for (const api of apis) await api.close()
   await database.drop()
 })
 
@@ -101,7 +101,7 @@ test('an operator that is added and a password that is changed are so, though th
 
 test('two who sign in at once with a password that is hashed anew are both let in', async () => {
   const name = await newOperator(database, {})
-  const answers = await Promise.all(doors.map((door) => door.signIn(name)))
+  const answers = await Promise.all(apis.map((api) => api.signIn(name)))
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200],
@@ -116,7 +116,7 @@ test('whoever is suspended while they sign in gets no cookie', async () => {
     }
     return database.pool.query(asked)
   }
-  const slow = await openDoor({ pool: { query } })
+  const slow = await openSignInApi({ pool: { query } })
   const refused = await slow.signIn(name)
   await slow.close()
   assertRefused(refused, 'AUTH001')
@@ -130,7 +130,7 @@ test('a session goes on under a new pepper, and ends with the one that it was gi
     [[next, ...testPeppers], 200],
     [[next], 401],
   ] as const) {
-    const renewed = await openDoor(database, { peppers })
+    const renewed = await openSignInApi(database, { peppers })
     const answer = await renewed.ask('session', { cookie })
     await renewed.close()
     assert.equal(answer.status, status)

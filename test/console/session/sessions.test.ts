@@ -7,27 +7,27 @@ import { updateRole, updateStatus } from '../../../src/operators/operators.sql.t
 import { resetOperator } from '../../../src/operators/operators.ts'
 import {
   type Ask,
-  type Door,
   newOperator,
   newSession,
   nextPassword,
-  openDoor,
+  openSignInApi,
   password,
-} from '../../support/console/door.ts'
+  type SignInApi,
+} from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
-let door: Door
+let api: SignInApi
 /** As another process of the same service. */
-let other: Door
+let other: SignInApi
 before(async () => {
   database = await createTestDatabase()
-  door = await openDoor(database)
-  other = await openDoor(database)
+  api = await openSignInApi(database)
+  other = await openSignInApi(database)
 })
 after(async () => {
-  await door.close()
+  await api.close()
   await other.close()
   await database.drop()
 })
@@ -42,9 +42,9 @@ const age = (name: string, column: 'started_at' | 'last_seen_at', span: string) 
   )
 
 async function assertSignedOut(cookie: string): Promise<void> {
-  const strangers = await door.ask('session')
+  const strangers = await api.ask('session')
   assertRefused(strangers, 'AUTH001')
-  for (const { ask } of [door, other]) {
+  for (const { ask } of [api, other]) {
     assert.equal((await ask('session', { cookie })).text, strangers.text, 'told apart from nobody')
   }
 }
@@ -52,7 +52,7 @@ async function assertSignedOut(cookie: string): Promise<void> {
 test('a session is known at every process, and ends everywhere when its owner signs out', async () => {
   const cookie = await newSession(database, await newOperator(database, {}))
   assertSuccess(await other.ask('session', { cookie }), 200)
-  const left = await door.ask('signOut', { cookie })
+  const left = await api.ask('signOut', { cookie })
   assertSuccess(left, 200)
   assert.match(left.headers.get('set-cookie') ?? '', /^credits_console=; Max-Age=0; Path=\/console; HttpOnly; /)
   await assertSignedOut(cookie)
@@ -62,7 +62,7 @@ test('it ends after half an hour in which nothing was asked for, and not before'
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'last_seen_at', '29 min 58 s')
-  assertSuccess(await door.ask('session', { cookie }), 200)
+  assertSuccess(await api.ask('session', { cookie }), 200)
   await age(name, 'last_seen_at', '30 min')
   await assertSignedOut(cookie)
 })
@@ -71,7 +71,7 @@ test('it ends after twelve hours, whatever was asked for', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'started_at', '11 h 59 min 58 s')
-  const { endsAt, idleEndsAt } = (await door.ask('session', { cookie })).body.data
+  const { endsAt, idleEndsAt } = (await api.ask('session', { cookie })).body.data
   assert.equal(idleEndsAt, endsAt)
   await age(name, 'started_at', '12 h')
   await assertSignedOut(cookie)
@@ -84,13 +84,13 @@ test('that somebody is there is written down once a minute at most, and not beca
     database.query(`select last_seen_at from operator_sessions join operators using (operator_id)
                                      where name = '${name}'`)
   for (const [span, asked, isWritten] of [
-    ['58 s', 'trail', false],
+    ['58 s', 'actionLog', false],
     ['61 s', 'session', false],
-    ['61 s', 'trail', true],
+    ['61 s', 'actionLog', true],
   ] as const) {
     await age(name, 'last_seen_at', span)
     const before = await seen()
-    assertSuccess(await door.ask(asked, { cookie }), 200)
+    assertSuccess(await api.ask(asked, { cookie }), 200)
     assert.equal(JSON.stringify(await seen()) !== JSON.stringify(before), isWritten, `${asked} after ${span}`)
   }
 })
@@ -99,7 +99,7 @@ test('sessions that are long over are deleted when somebody signs in', async () 
   const gone = await newOperator(database, {})
   await newSession(database, gone)
   await age(gone, 'last_seen_at', '30 min 1 s')
-  await door.enter(await newOperator(database, {}))
+  await api.enter(await newOperator(database, {}))
   const left = await database.query(
     `select from operator_sessions join operators using (operator_id) where name = $1`,
     [gone],
@@ -110,7 +110,7 @@ test('sessions that are long over are deleted when somebody signs in', async () 
 test('whoever signs in where somebody is signed in takes their place: the session before is over', async () => {
   const before = await newSession(database, await newOperator(database, {}))
   const name = await newOperator(database, {})
-  assertSuccess(await door.ask('signIn', { body: { name, password }, cookie: before }), 200)
+  assertSuccess(await api.ask('signIn', { body: { name, password }, cookie: before }), 200)
   await assertSignedOut(before)
 })
 
@@ -143,33 +143,33 @@ test('a reset ends all sessions and takes the password away', async () => {
   const cookie = await newSession(database, name)
   const { firstPassword } = (await resetOperator(direct(), name)) ?? assert.fail()
   await assertSignedOut(cookie)
-  assertRefused(await door.signIn(name), 'AUTH001')
-  assert.equal((await door.signIn(name, firstPassword)).body.data.mustChangePassword, true)
+  assertRefused(await api.signIn(name), 'AUTH001')
+  assert.equal((await api.signIn(name, firstPassword)).body.data.mustChangePassword, true)
 })
 
 test('with a first password nothing is answered but who it is, signing out and changing it', async () => {
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const cookie = await newSession(database, name)
-  for (const endpoint of ['trail', 'operators'] as const) {
-    const refused = await door.ask(endpoint, { cookie })
+  for (const endpoint of ['actionLog', 'operators'] as const) {
+    const refused = await api.ask(endpoint, { cookie })
     assertRefused(refused, 'AUTH003')
     assert.deepEqual(refused.body.metadata, { reason: 'password' })
   }
-  assert.equal((await door.ask('session', { cookie })).body.data.mustChangePassword, true)
-  assertSuccess(await door.ask('signOut', { cookie }), 200)
+  assert.equal((await api.ask('session', { cookie })).body.data.mustChangePassword, true)
+  assertSuccess(await api.ask('signOut', { cookie }), 200)
 })
 
 test('a new password lets its owner go on, ends all their other sessions, and is the one from then on', async () => {
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const [own, elsewhere] = [await newSession(database, name), await newSession(database, name)]
   const body = { current: password, next: nextPassword }
-  const changed = await door.ask('changePassword', { cookie: own, body })
+  const changed = await api.ask('changePassword', { cookie: own, body })
   assertSuccess(changed, 200)
   assert.equal(changed.body.data.mustChangePassword, false)
   assertSuccess(await other.ask('operators', { cookie: own }), 200)
   await assertSignedOut(elsewhere)
-  assertRefused(await door.signIn(name), 'AUTH001')
-  assertSuccess(await door.signIn(name, nextPassword), 200)
+  assertRefused(await api.signIn(name), 'AUTH001')
+  assertSuccess(await api.signIn(name, nextPassword), 200)
 })
 
 const notChanged: [what: string, body: object, field: string][] = [
@@ -183,7 +183,7 @@ for (const [what, body, field] of notChanged) {
     const cookie = await newSession(database, name)
     const kept = () => database.query('select password_hash from operators where name = $1', [name])
     const before = await kept()
-    const refused = await door.ask('changePassword', { cookie, body })
+    const refused = await api.ask('changePassword', { cookie, body })
     assertRefused(refused, 'VAL003')
     const { fields } = refused.body.metadata as { fields: { field: string }[] }
     assert.deepEqual(
@@ -198,12 +198,12 @@ test('wrong passwords of now are counted as those of a sign-in: a session that w
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   const guess = (turn: number) =>
-    door.ask('changePassword', { cookie, body: { current: `guess ${turn}`, next: nextPassword } })
+    api.ask('changePassword', { cookie, body: { current: `guess ${turn}`, next: nextPassword } })
   await database.query('delete from sign_in_failures')
   for (let turn = 0; turn < 5; turn += 1) assertRefused(await guess(turn), 'VAL003')
   await database.query(`update sign_in_failures set last_failed_at = now() + interval '100 s'`)
   assertRefused(await guess(5), 'SVC001')
-  assertRefused(await door.signIn(name), 'SVC001')
+  assertRefused(await api.signIn(name), 'SVC001')
   await database.query('delete from sign_in_failures')
 })
 
@@ -234,12 +234,12 @@ for (const [what, headers, isOwn] of pages) {
       ['signOut', { headers, cookie }],
     ]
     for (const [endpoint, ask] of asks) {
-      const { body } = await door.ask(endpoint, ask)
+      const { body } = await api.ask(endpoint, ask)
       assert.equal(body.metadata?.reason === 'origin', !isOwn, `${endpoint}: ${JSON.stringify(body)}`)
       assert.equal(body.code === 'AUTH003', !isOwn)
     }
     // What only looks may be asked for from anywhere: nobody else gets to see the answer.
-    const looked = await door.ask('session', { headers, cookie })
+    const looked = await api.ask('session', { headers, cookie })
     assert.equal(looked.status, isOwn ? 401 : 200)
     for (const header of looked.headers.keys()) assert.doesNotMatch(header, /^access-control-/)
   })
@@ -247,9 +247,9 @@ for (const [what, headers, isOwn] of pages) {
 
 test('a body of another type than JSON is refused: no form of another site can be sent', async () => {
   for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
-    const response = await fetch(`${door.url}/console/api/session`, {
+    const response = await fetch(`${api.url}/console/api/session`, {
       method: 'POST',
-      headers: { 'content-type': type, origin: door.url },
+      headers: { 'content-type': type, origin: api.url },
       body: `{"name":"kim","password":"${password}"}`,
     })
     const { code } = (await response.json()) as { code: string }
@@ -262,7 +262,7 @@ test('cookies that are no session of ours are as none', async () => {
     await assertSignedOut(cookie)
   }
   const cookie = await newSession(database, await newOperator(database, {}))
-  assertSuccess(await door.ask('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
+  assertSuccess(await api.ask('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
 })
 
 test('of two cookies of the name neither is believed: a page at another port may have set one', async () => {
@@ -273,7 +273,7 @@ test('of two cookies of the name neither is believed: a page at another port may
   for (const cookie of [`${anothers}; ${own}`, `${own}; ${anothers}`, `${own};${own}`, `credits_console=x; ${own}`]) {
     await assertSignedOut(cookie)
   }
-  assertSuccess(await door.ask('session', { cookie: own }), 200)
+  assertSuccess(await api.ask('session', { cookie: own }), 200)
 })
 
 test('whoever brings no session costs no statement', async () => {
@@ -284,7 +284,7 @@ test('whoever brings no session costs no statement', async () => {
     await owner.query('lock table operator_sessions in access exclusive mode')
     const forged = `credits_console=${'a'.repeat(43)}.${'b'.repeat(43)}`
     for (const cookie of [undefined, 'credits_console=x', forged]) {
-      assertRefused(await door.ask('session', cookie ? { cookie } : {}), 'AUTH001')
+      assertRefused(await api.ask('session', cookie ? { cookie } : {}), 'AUTH001')
     }
   } finally {
     await owner.query('rollback')

@@ -3,25 +3,32 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'
-import { countTry } from '../../../src/console/session/session.sql.ts'
+import { countSignIn } from '../../../src/console/session/session.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { permissions } from '../../../src/operators/permissions.ts'
 import { createTurns } from '../../../src/operators/sign-in-slots.ts'
-import { cheapHash, cookieOf, type Door, newOperator, openDoor, password } from '../../support/console/door.ts'
+import {
+  cheapHash,
+  cookieOf,
+  newOperator,
+  openSignInApi,
+  password,
+  type SignInApi,
+} from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { type Answer, assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
-let door: Door
+let api: SignInApi
 /** As another process of the same service. */
-let other: Door
+let other: SignInApi
 before(async () => {
   database = await createTestDatabase()
-  door = await openDoor(database)
-  other = await openDoor(database, { secureCookies: true })
+  api = await openSignInApi(database)
+  other = await openSignInApi(database, { secureCookies: true })
 })
 after(async () => {
-  await door.close()
+  await api.close()
   await other.close()
   await database.drop()
 })
@@ -35,13 +42,13 @@ const forget = () => database.query('delete from sign_in_failures')
 
 async function wrongPasswords(name: string, times: number, from?: string): Promise<void> {
   for (let time = 0; time < times; time += 1) {
-    assertRefused(await door.signIn(name, `wrong ${time}`, from), 'AUTH001')
+    assertRefused(await api.signIn(name, `wrong ${time}`, from), 'AUTH001')
   }
 }
 
 test('the right password gives a session: a cookie that no script reads and no other site sends, kept as its hash', async () => {
   const name = await newOperator(database, { role: 'finance' })
-  const answer = await door.signIn(` ${name.toUpperCase()} `)
+  const answer = await api.signIn(` ${name.toUpperCase()} `)
   assertSuccess(answer, 200)
   const { endsAt, idleEndsAt, permissions: allowed, ...data } = answer.body.data
   assert.deepEqual(data, { name, role: 'finance', mustChangePassword: false })
@@ -75,9 +82,9 @@ test('a first password that was not changed in 72 hours signs nobody in, and a g
       hours,
     ])
   await age(71.9)
-  const cookie = await door.enter(name)
+  const cookie = await api.enter(name)
   await age(72.1)
-  const lapsed = await door.signIn(name)
+  const lapsed = await api.signIn(name)
   assertRefused(lapsed, 'AUTH003')
   assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
   assert.match(lapsed.body.message ?? '', /Ask an admin for a new one/)
@@ -89,34 +96,34 @@ test('a first password that was not changed in 72 hours signs nobody in, and a g
   assert.match(`${noted?.actor}: ${noted?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
   // Nor can it be changed any more by a session of before.
   const body = { current: password, next: 'another of many letters' }
-  assertRefused(await door.ask('changePassword', { cookie, body }), 'AUTH003')
+  assertRefused(await api.ask('changePassword', { cookie, body }), 'AUTH003')
   // Of an operator who lapsed, of one who did not and of nobody, a wrong password is answered alike.
   const fresh = await newOperator(database, { mustChange: true })
   const wrong = new Set<string>()
-  for (const each of [name, fresh, 'nobody-at-all']) wrong.add((await door.signIn(each, 'no')).text)
+  for (const each of [name, fresh, 'nobody-at-all']) wrong.add((await api.signIn(each, 'no')).text)
   assert.equal(wrong.size, 1)
   await forget()
   // A password of one's own does not lapse.
   await database.query('update operators set must_change_password = false where name = $1', [name])
   await age(100_000)
-  assertSuccess(await door.signIn(name), 200)
+  assertSuccess(await api.signIn(name), 200)
 })
 
 test('a password that was hashed at lower costs is hashed anew, and is the same password', async () => {
   const name = await newOperator(database, {})
   const kept = () =>
     database.query<{ hash: string }>('select password_hash as hash from operators where name = $1', [name])
-  await door.enter(name)
+  await api.enter(name)
   const [anew] = await kept()
   assert.match(anew?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)
-  await door.enter(name)
+  await api.enter(name)
   assert.deepEqual(await kept(), [anew])
 })
 
 test('a wrong password, a name that nobody has and somebody who is suspended are answered alike', async () => {
   const [known, suspended] = [await newOperator(database, {}), await newOperator(database, {})]
   await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [suspended])
-  const answers = [await door.signIn(known, 'wrong'), await door.signIn('nobody.there'), await door.signIn(suspended)]
+  const answers = [await api.signIn(known, 'wrong'), await api.signIn('nobody.there'), await api.signIn(suspended)]
   for (const answer of answers) {
     assertRefused(answer, 'AUTH001')
     assert.equal(answer.text, answers[0]?.text)
@@ -135,7 +142,7 @@ test('from the fifth wrong password on there is a pause in which the right one i
   assert.ok(retryAfterSeconds > 90 && retryAfterSeconds <= 101)
   assert.equal(paused.headers.get('retry-after'), `${retryAfterSeconds}`)
   await move(-1)
-  assertSuccess(await door.signIn(name), 200)
+  assertSuccess(await api.signIn(name), 200)
   assert.deepEqual(
     await database.query('select failures from sign_in_failures'),
     [{ failures: 4 }],
@@ -170,7 +177,7 @@ for (const [failures, agoSeconds, waitSeconds] of pauses) {
         failures,
         agoSeconds,
       ])
-      assert.equal(await countTry(createDatabase(client, silentLog), [{ subject, free: 5 }]), waitSeconds)
+      assert.equal(await countSignIn(createDatabase(client, silentLog), [{ subject, free: 5 }]), waitSeconds)
     } finally {
       await client.query('rollback')
       client.release()
@@ -182,9 +189,9 @@ test('whoever guesses from elsewhere keeps nobody out', async () => {
   const name = await newOperator(database, {})
   await wrongPasswords(name, 5, '127.0.0.2')
   await move(100)
-  assert.ok(isPaused(await door.signIn(name, password, '127.0.0.2')))
-  assertSuccess(await door.signIn(name), 200)
-  assert.ok(isPaused(await door.signIn(name, password, '127.0.0.2')))
+  assert.ok(isPaused(await api.signIn(name, password, '127.0.0.2')))
+  assertSuccess(await api.signIn(name), 200)
+  assert.ok(isPaused(await api.signIn(name, password, '127.0.0.2')))
   await forget()
 })
 
@@ -194,9 +201,9 @@ test('whoever tries one name after the other waits from the twentieth wrong pass
   for (const name of names) await wrongPasswords(name, 4, '127.0.0.3')
   await move(100)
   const untried = await newOperator(database, { hash })
-  assert.ok(isPaused(await door.signIn(untried, password, '127.0.0.3')))
+  assert.ok(isPaused(await api.signIn(untried, password, '127.0.0.3')))
   await move(-1)
-  assertSuccess(await door.signIn(untried, password, '127.0.0.3'), 200)
+  assertSuccess(await api.signIn(untried, password, '127.0.0.3'), 200)
   await forget()
 })
 
@@ -205,7 +212,7 @@ test('many tries at once, at two processes, are no more than the one that is lef
   await wrongPasswords(name, 1)
   await database.query('update sign_in_failures set failures = 15')
   await move(-901)
-  const tries = Array.from({ length: 16 }, (_, turn) => (turn % 2 ? door : other).signIn(name, `wrong ${turn}`))
+  const tries = Array.from({ length: 16 }, (_, turn) => (turn % 2 ? api : other).signIn(name, `wrong ${turn}`))
   const answers = await Promise.all(tries)
   assert.equal(answers.filter(({ body }) => body.code === 'AUTH001').length, 1)
   assert.equal(answers.filter(isPaused).length, 15)
@@ -218,7 +225,7 @@ test('a try that waits for another to be counted is held against what that one h
   const first = await database.ownerPool.connect()
   await first.query('begin')
   await first.query('update sign_in_failures set failures = 15, last_failed_at = now() where subject = $1', [subject])
-  const second = countTry(createDatabase(database.pool, silentLog), [{ subject, free: 5 }])
+  const second = countSignIn(createDatabase(database.pool, silentLog), [{ subject, free: 5 }])
   await until('the second waits for the first', async () => {
     const waiting = await database.query(`select from pg_stat_activity where wait_event_type = 'Lock'
                                             and datname = current_database()`)
@@ -260,15 +267,15 @@ test('a network that has to pause keeps nobody else out, however many of it come
   await wrongPasswords(name, 1, '127.0.0.4')
   await database.query('update sign_in_failures set failures = 30')
   await move(100)
-  const flood = Array.from({ length: 80 }, () => door.signIn('kim', 'wrong', '127.0.0.4'))
-  assertSuccess(await door.signIn(name), 200)
+  const flood = Array.from({ length: 80 }, () => api.signIn('kim', 'wrong', '127.0.0.4'))
+  assertSuccess(await api.signIn(name), 200)
   for (const { body } of await Promise.all(flood)) assert.equal(body.code, 'SVC001')
   await forget()
 })
 
 test('whoever finds no place in the line is told to come again, and their try does not count', async () => {
   // Of whom nobody knows a password is hashed at the costs of now: the line does not move on meanwhile.
-  const tries = Array.from({ length: 8 }, (_, turn) => door.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
+  const tries = Array.from({ length: 8 }, (_, turn) => api.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
   const answers = await Promise.all(tries)
   const refused = answers.filter(({ body }) => body.code === 'SVC001')
   const reasons = new Set(refused.map(({ body }) => body.metadata?.reason))
@@ -289,8 +296,8 @@ test('whoever finds no place in the line is told to come again, and their try do
 test('the trail has who signed in and from where, and of a refusal where it came from: no name, no password', async () => {
   const name = await newOperator(database, { hash: cheapHash(password) })
   await forget()
-  await door.enter(name)
-  assertRefused(await door.signIn('hunter2-typed-as-a-name', 'hunter3'), 'AUTH001')
+  await api.enter(name)
+  assertRefused(await api.signIn('hunter2-typed-as-a-name', 'hunter3'), 'AUTH001')
   const rows = await database.query<{ actor: string; command: string; outcome: string }>(
     `select b.actor, b.command, e.outcome from operator_actions b
      join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
@@ -300,7 +307,7 @@ test('the trail has who signed in and from where, and of a refusal where it came
     { actor: 'somebody from 127.0.0.1', command: 'console sign-in', outcome: 'refused' },
     { actor: `${name} in the console from 127.0.0.1`, command: 'console sign-in', outcome: 'ok' },
   ])
-  const kept = JSON.stringify(await database.query('select * from operator_actions')) + door.lines.join('')
+  const kept = JSON.stringify(await database.query('select * from operator_actions')) + api.lines.join('')
   for (const secret of ['hunter', password, 'wrong 0']) assert.equal(kept.includes(secret), false, secret)
 })
 
@@ -313,7 +320,7 @@ test('what is no name or no password is refused by its rule, and counts for nobo
     { name: '\ud800', password },
     long,
   ]) {
-    assert.match((await door.ask('signIn', { body })).body.code, /^VAL00[23]$/)
+    assert.match((await api.ask('signIn', { body })).body.code, /^VAL00[23]$/)
   }
   assert.deepEqual(await database.query(`select from sign_in_failures where failures > 1`), [])
 })

@@ -8,8 +8,8 @@ import { ruleTexts } from '../../../src/payments/audit/audit.ts'
 import { brokenGuards } from '../../support/audit/guard-cases.ts'
 
 // The page is compiled with settings of its own, which this program does not share.
-const { tellWhere } = (await import('../../../console/src/pages/books/audit-where.ts' as string)) as {
-  tellWhere(subject: Record<string, unknown>, words: object): string
+const { describeWhere } = (await import('../../../console/src/pages/books/audits/audit-where.ts' as string)) as {
+  describeWhere(subject: Record<string, unknown>, words: object): string
 }
 const hangul = /[가-힣]/
 
@@ -28,10 +28,10 @@ test('where a rule is broken is told in the language of the reader: every kind o
   const faults = [...new Set([...found.map(([, , , fault]) => fault), ...rarely.faults])].map((fault) => ({ fault }))
   const scans = Object.keys(english.kinds).map((scan) => ({ scan }))
   for (const subject of [...kinds, ...faults, ...scans, { table: 'all tables' }]) {
-    assert.match(tellWhere(subject, { audits: korean }), /^[가-힣 ]+: [가-힣 PG]+$/, JSON.stringify(subject))
-    assert.match(tellWhere(subject, { audits: english }), /^[A-Z][a-z ]+: [A-Za-z: ]+$/)
+    assert.match(describeWhere(subject, { audits: korean }), /^[가-힣 ]+: [가-힣 PG]+$/, JSON.stringify(subject))
+    assert.match(describeWhere(subject, { audits: english }), /^[A-Z][a-z ]+: [A-Za-z: ]+$/)
   }
   const slow = { customerId: null, orderId: null, scan: 'entries', from: ['a', 7], rows: 100 }
-  assert.equal(tellWhere(slow, { audits: english }), 'Rows of: Ledger entries, From: a 7, Rows at a time: 100')
-  assert.equal(tellWhere({ table: 'orders', of: 'x' }, { audits: english }), 'Table: orders, of: x')
+  assert.equal(describeWhere(slow, { audits: english }), 'Record type: Ledger entries, From: a 7, Batch size: 100')
+  assert.equal(describeWhere({ table: 'orders', of: 'x' }, { audits: english }), 'Table: orders, of: x')
 })

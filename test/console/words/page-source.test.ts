@@ -90,8 +90,8 @@ test('no Korean stands in a page: words are in both languages or in none', () =>
   }
 })
 
-/** What has another word everywhere else on the page. */
-const secondWords = /홀드|거부|결제사|감사 기록|수신처|실행자|거래 명세|크레딧 부족|\(으\)로/
+/** Synonyms of terms that the page uses. */
+const secondWords = /홀드|거부|결제사|감사 기록|작업 기록|주문 이력|환급|수신처|실행자|거래 명세|크레딧 부족|\(으\)로/
 
 test('one thing has one word in Korean', () => {
   const words = globSync('console/src/words/ko/*.ts', { cwd: repository })

@@ -1,5 +1,5 @@
-// What did not go through is told for what it is: why an endpoint did not take an event, in both languages and as the service
-// writes it, and of a refusal whether something may have happened all the same and whether the page has to look again.
+// The texts of failures in both languages: why a delivery failed, as the service writes it, and of a refusal whether the action may
+// have been carried out and whether the page shows an old state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problems as inEnglish } from '../../../console/src/words/en/problems.ts'
@@ -12,8 +12,8 @@ import { notSent } from '../../../src/events/resend.ts'
 const { deliveryError } = (await import('../../../console/src/pages/order/timeline/delivery-error.ts' as string)) as {
   deliveryError(words: object, error: string): string
 }
-const { mayHaveHappened, isOfAnotherState } = (await import('../../../console/src/api/hooks.ts' as string)) as Record<
-  'mayHaveHappened' | 'isOfAnotherState',
+const { mayHaveHappened, isStateOutdated } = (await import('../../../console/src/api/hooks.ts' as string)) as Record<
+  'mayHaveHappened' | 'isStateOutdated',
   (error: Error) => boolean
 >
 const { ApiError } = (await import('../../../console/src/api/client.ts' as string)) as {
@@ -60,14 +60,15 @@ test('why an endpoint did not take an event is told in the language of the reade
 })
 
 test('a refusal that comes before anything is begun is told as such, and one of another state has the page look again', () => {
-  const refusal = (status: number, reason?: string) => new ApiError(status, 'SVC001', 'No.', reason ? { reason } : {})
-  const [busy, others, open, resolved] = ['console busy', 'other days', 'open', 'resolved'].map((reason) =>
-    refusal(reason === 'resolved' ? 404 : 503, reason),
+  const refusal = (status: number, metadata = {}) => new ApiError(status, 'SVC001', 'No.', metadata)
+  const [busy, others, open] = ['console busy', 'other days', 'open'].map((reason) =>
+    refusal(503, { reason, began: false }),
   )
-  const doubtful = [refusal(503), refusal(503, 'of tomorrow'), refusal(0)]
+  const resolved = refusal(404, { reason: 'resolved' })
+  const doubtful = [refusal(503), refusal(503, { reason: 'open' }), refusal(503, { began: true }), refusal(0)]
   const told = (errors: (Error | undefined)[], judge: (error: Error) => boolean) =>
     errors.map((error) => judge(error ?? assert.fail()))
   assert.deepEqual(told([busy, others, open, resolved], mayHaveHappened), [false, false, false, false])
-  assert.deepEqual(told(doubtful, mayHaveHappened), [true, true, true])
-  assert.deepEqual(told([busy, others, open, resolved], isOfAnotherState), [false, false, true, true])
+  assert.deepEqual(told(doubtful, mayHaveHappened), [true, true, true, true])
+  assert.deepEqual(told([busy, others, open, resolved], isStateOutdated), [false, false, true, true])
 })

@@ -6,22 +6,22 @@ import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
 import { gateway as gatewayInEnglish } from '../../../console/src/words/en/gateway.ts'
 import { home as homeInEnglish } from '../../../console/src/words/en/home.ts'
 import { problems as problemsInEnglish } from '../../../console/src/words/en/problems.ts'
-import { story as storyInEnglish } from '../../../console/src/words/en/story.ts'
+import { timeline as timelineInEnglish } from '../../../console/src/words/en/timeline.ts'
 import { books as booksInKorean } from '../../../console/src/words/ko/books.ts'
 import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gateway.ts'
 import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
 import { problems as problemsInKorean } from '../../../console/src/words/ko/problems.ts'
-import { story as storyInKorean } from '../../../console/src/words/ko/story.ts'
-import { contract, type Endpoint } from '../../../src/console/contract.ts'
+import { timeline as timelineInKorean } from '../../../console/src/words/ko/timeline.ts'
+import { contract, type ConsoleEndpoint } from '../../../src/console/contract.ts'
 import { momentKinds } from '../../../src/console/orders/contract.ts'
-import { storyOf } from '../../../src/console/orders/story.ts'
+import { orderTimeline } from '../../../src/console/orders/timeline.ts'
 import { catalogue } from '../../../src/core/errors.ts'
 import { cancelCodes, confirmCodes } from '../../../src/gateway/toss/outcomes.ts'
 import type { OrderStory } from '../../../src/payments/books/order-story.sql.ts'
 
 const languages = {
-  en: { books: booksInEnglish, gateway: gatewayInEnglish, story: storyInEnglish, problems: problemsInEnglish },
-  ko: { books: booksInKorean, gateway: gatewayInKorean, story: storyInKorean, problems: problemsInKorean },
+  en: { books: booksInEnglish, gateway: gatewayInEnglish, timeline: timelineInEnglish, problems: problemsInEnglish },
+  ko: { books: booksInKorean, gateway: gatewayInKorean, timeline: timelineInKorean, problems: problemsInKorean },
 }
 type Language = keyof typeof languages
 type Detail = Record<string, unknown>
@@ -29,15 +29,15 @@ type Told = { text: string; notes: string[]; tone: string }
 
 // The page is compiled with settings of its own, which this program does not share.
 const page = '../../../console/src/pages/order/timeline'
-const { tell } = (await import(`${page}/moment-words.ts`)) as {
-  tell(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Told
+const { describeMoment } = (await import(`${page}/moment-text.ts`)) as {
+  describeMoment(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Told
 }
 const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
   meaningOfCode(words: object, code: string): string
 }
 
-const { toldOf } = (await import('../../../console/src/parts/told.ts' as string)) as {
-  toldOf(error: Error, words: object): { title: string; hint: string | null }
+const { errorTextOf } = (await import('../../../console/src/parts/error-text.ts' as string)) as {
+  errorTextOf(error: Error, words: object): { title: string; hint: string | null }
 }
 const { ApiError } = (await import('../../../console/src/api/client.ts' as string)) as {
   ApiError: new (status: number, code: string, message: string, metadata?: object) => Error
@@ -52,7 +52,7 @@ const at = '2026-11-15T21:45:21.334Z'
 const hangul = /[가-힣]/
 
 function told(kind: string, detail: Detail, language: Language): Told {
-  return tell({ at, kind, detail }, languages[language], formats)
+  return describeMoment({ at, kind, detail }, languages[language], formats)
 }
 
 const operations = ['CONFIRM', 'CANCEL', 'REFUND', 'RETURN']
@@ -169,16 +169,16 @@ test('the rows of an order become sentences: a confirm without an answer, settle
   }
   const event = { eventNumber: 4, eventId: 'evt', type: 'order.confirmed', data: {}, ageMs: 0 } as const
   const deliveries = [{ ...delivery, state: 'DELIVERED', endpointStatus: 'ACTIVE', attempts: 0 } as const]
-  const moments = storyOf(rows, [{ ...event, createdAt: new Date(second(7)), deliveries }])
+  const moments = orderTimeline(rows, [{ ...event, createdAt: new Date(second(7)), deliveries }])
   const lines = moments.map(({ kind, detail }) => told(kind, detail, 'en')).map(({ text, notes }) => [text, ...notes])
   assert.deepEqual(lines, [
-    ['Order made: STANDARD, ₩20000 for 21 credits'],
-    ['The gateway is asked to capture the payment'],
-    ['No outcome: The gateway broke off the connection (ECONNRESET)'],
-    ['The gateway notified us: PAYMENT_STATUS_CHANGED DONE', 'Not dealt with yet'],
-    ['kim: settle with the gateway', 'Reason: no credits', 'Done'],
-    ['The gateway captured the payment'],
-    ['21 credits given, balance 3200'],
+    ['Order created: STANDARD, ₩20000 for 21 credits'],
+    ['Payment confirmation requested from the gateway'],
+    ['Outcome unknown: The gateway closed the connection (ECONNRESET)'],
+    ['Webhook received from the gateway: PAYMENT_STATUS_CHANGED DONE', 'Not processed yet'],
+    ['kim: sync with gateway', 'Reason: no credits', 'Done'],
+    ['Payment captured'],
+    ['21 credits granted, balance 3200'],
     ['Event order.confirmed', 'Delivered to end_1'],
   ])
 })
@@ -220,7 +220,7 @@ test('a code, a kind of entry or an outcome that nobody has words for is shown a
 
 test('who acted in the console is named without the address they came from', () => {
   const [detail = {}] = written.OPERATOR
-  assert.equal(told('OPERATOR', detail, 'en').text, 'kim: settle with the gateway')
+  assert.equal(told('OPERATOR', detail, 'en').text, 'kim: sync with gateway')
 })
 
 test('a refusal is told by its reason or its code in the language of the reader, and never by the sentence of the service', () => {
@@ -235,24 +235,24 @@ test('a refusal is told by its reason or its code in the language of the reader,
     new ApiError(418, 'HTTP 418', sentence),
   ]
   for (const refusal of refusals) {
-    const { title, hint } = toldOf(refusal, languages.ko)
+    const { title, hint } = errorTextOf(refusal, languages.ko)
     assert.match(title, hangul, JSON.stringify(refusal))
     assert.doesNotMatch(`${title} ${hint ?? ''}`, /[a-z]{4}/, JSON.stringify(refusal))
-    assert.doesNotMatch(toldOf(refusal, languages.en).title, hangul)
+    assert.doesNotMatch(errorTextOf(refusal, languages.en).title, hangul)
   }
   const [reasoned, strange] = ['suspended key', 'of tomorrow'].map((reason) => {
-    return toldOf(new ApiError(400, 'VAL003', sentence, { reason }), languages.en)
+    return errorTextOf(new ApiError(400, 'VAL003', sentence, { reason }), languages.en)
   })
   assert.deepEqual([reasoned, strange], [reasons['suspended key'], codes.VAL003])
   const proxied = [401, 403, 404, 500, 502, 503, 504].map((status) => {
-    return toldOf(new ApiError(status, `HTTP ${status}`, ''), languages.en)
+    return errorTextOf(new ApiError(status, `HTTP ${status}`, ''), languages.en)
   })
   const { AUTH001, AUTH003, NOT000, INT001, NO_ANSWER } = codes
   assert.deepEqual(proxied, [AUTH001, AUTH003, NOT000, INT001, NO_ANSWER, NO_ANSWER, NO_ANSWER])
 })
 
 test('what is told of a field holds wherever it is asked for: each number is in each of its rules', () => {
-  const rules = Object.values<Endpoint>(contract)
+  const rules = Object.values<ConsoleEndpoint>(contract)
     .flatMap(({ query, body }) => [query, body])
     .flatMap((schema) => Object.entries((schema as { properties?: object } | undefined)?.properties ?? {}))
   const numbersIn = (text: string): string[] => text.match(/\d+/g) ?? []

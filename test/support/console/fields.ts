@@ -145,7 +145,7 @@ const fields: Record<EndpointName, Fields> = {
   },
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
 
-  trail: {
+  actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
     'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId',

@@ -1,16 +1,15 @@
-// The books: what the gateway moved beside what our books say, day by day, the comparisons that were made, what a person has
-// to decide, and the audits. Which tab is open is in the address.
+// The reconciliation page: days, runs, discrepancies, cancels with new keys, audits and exports. The tab is in the URL.
 import { Tabs } from '@mantine/core'
 import { useMay } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { Audits } from './audits.tsx'
+import { Audits } from './audits/audits.tsx'
 import { Days } from './days.tsx'
 import { Discrepancies } from './discrepancies.tsx'
 import { Exports } from './exports.tsx'
 import { NewKeyCancels } from './new-key-cancels.tsx'
-import { Runs } from './runs.tsx'
+import { Runs } from './runs/runs.tsx'
 
 const tabs = {
   days: Days,
@@ -22,12 +21,12 @@ const tabs = {
 }
 type Tab = keyof typeof tabs
 const names = Object.keys(tabs) as Tab[]
-const ofRefunders: Tab[] = ['newKeyCancels']
+const needRefund: Tab[] = ['newKeyCancels']
 
 export function BooksPage() {
   const { books } = useWords()
   const mayRefund = useMay('refund')
-  const shown = names.filter((name) => mayRefund || !ofRefunders.includes(name))
+  const shown = names.filter((name) => mayRefund || !needRefund.includes(name))
   const [tab, setTab] = useQueryState<Tab>('tab', shown, 'days')
   const Panel = tabs[tab]
   return (

@@ -1,5 +1,5 @@
-// Days of Korea: what the gateway has moved, what our books account for, and the difference to the won. Whoever may can
-// have a day compared again and sees here how it ends.
+// Days in Korea: the transactions of the gateway, our books, and the difference to the won. With the permission a day can be
+// reconciled again.
 import { Anchor, Box, Button, Group, Stack, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
@@ -15,8 +15,8 @@ import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { SaveCsv } from '../../parts/save-csv.tsx'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
-import { Following } from './following.tsx'
-import { askEveryMs } from './run-parts.tsx'
+import { pollEveryMs } from './runs/run-parts.tsx'
+import { RunProgress } from './runs/run-progress.tsx'
 import { SpanChooser, useSpan } from './span.tsx'
 
 type DayRow = Data<'days'>['days'][number]
@@ -29,17 +29,17 @@ const tones: Record<DayRow['state'], Tone> = {
   'not compared': 'over',
 }
 
-/** What is compared elsewhere, too, is followed to its end. */
-const whileUnderWay = {
+/** Also for runs that other operators have started. */
+const polling = {
   keepLast: true,
-  refetchMs: askEveryMs,
+  refetchMs: pollEveryMs,
   until: ({ days }: Data<'days'>) => days.every(({ state }) => state !== 'under way'),
 }
 
-/** Where a row is a card, as the table has it. */
+/** The width below which the table shows cards. */
 const narrow = '(max-width: 47.99em)'
 
-/** The newest can be compared at once; of the others those that have something to say. */
+/** On cards: the newest day, and those that were reconciled. */
 const isWorthACard = ({ state }: DayRow, place: number) => place === 0 || state !== 'not compared'
 
 export function Days() {
@@ -48,14 +48,14 @@ export function Days() {
   const query = chosen.span
   const mayCompare = useMay('reconcile')
   const { day: dayText } = useFormats()
-  const { data, error, isLoading } = useEndpoint('days', { query }, whileUnderWay)
+  const { data, error, isLoading } = useEndpoint('days', { query }, polling)
   const isNarrow = useMediaQuery(narrow, false, { getInitialValueInEffect: false })
   const [isWhole, setIsWhole] = useState(false)
   const { frame, keepFocus } = useKeptFocus()
   const days = data?.days ?? []
   const shown = isNarrow && !isWhole ? days.filter(isWorthACard) : days
-  const [asked, setAsked] = useState({ day: '', isOpen: false })
-  const [following, setFollowing] = useState<{ day: string; reconciliationId: string } | null>(null)
+  const [dialog, setDialog] = useState({ day: '', isOpen: false })
+  const [started, setStarted] = useState<{ day: string; reconciliationId: string } | null>(null)
   function showAll(): void {
     setIsWhole(true)
     keepFocus()
@@ -70,7 +70,7 @@ export function Days() {
             size="compact-sm"
             variant="default"
             aria-label={`${label}: ${dayText(day)}`}
-            onClick={() => setAsked({ day, isOpen: true })}
+            onClick={() => setDialog({ day, isOpen: true })}
           >
             {label}
           </Button>
@@ -99,7 +99,7 @@ export function Days() {
           {books.days.openDiscrepancies}
         </Anchor>
       )}
-      {following && <Following key={following.reconciliationId} {...following} onClose={() => setFollowing(null)} />}
+      {started && <RunProgress key={started.reconciliationId} {...started} onClose={() => setStarted(null)} />}
       <Box ref={frame} tabIndex={-1} role="group" aria-label={books.days.caption} style={{ outline: 'none' }}>
         <DataTable
           caption={books.days.caption}
@@ -118,15 +118,15 @@ export function Days() {
         )}
       </Box>
       <ReasonDialog
-        opened={asked.isOpen}
-        title={asked.day && books.days.compareDay(dayText(asked.day))}
+        opened={dialog.isOpen}
+        title={dialog.day && books.days.compareDay(dayText(dialog.day))}
         text={books.days.compareText}
         action={books.days.compareFirst}
         endpoint="reconcile"
-        inputOf={(reason) => ({ body: { from: asked.day, to: asked.day, reason } })}
+        inputOf={(reason) => ({ body: { from: dialog.day, to: dialog.day, reason } })}
         refreshes={['days', 'runs']}
-        onDone={({ reconciliationId }) => setFollowing({ day: dayText(asked.day), reconciliationId })}
-        onClose={() => setAsked({ ...asked, isOpen: false })}
+        onDone={({ reconciliationId }) => setStarted({ day: dayText(dialog.day), reconciliationId })}
+        onClose={() => setDialog({ ...dialog, isOpen: false })}
       />
     </Stack>
   )

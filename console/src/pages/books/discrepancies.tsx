@@ -1,9 +1,9 @@
-// What a person has to decide: the open discrepancies with their age, what each means and what to do, and the resolved
-// ones with what was found out.
+// The lists of discrepancies: the open ones with age, meaning and what to do, and the resolved ones with their resolution.
 import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { Data } from '../../../../src/console/contract.ts'
 import { useMay, usePages } from '../../api/hooks.ts'
+import { affectedByResolution } from '../../api/refreshes.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
@@ -11,8 +11,7 @@ import { SaveCsv } from '../../parts/save-csv.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
-import { showingDiscrepancies } from '../discrepancy/showing-discrepancies.ts'
-import { About, Found, Resolved, What } from './discrepancy-cells.tsx'
+import { About, Found, Kind, Resolved } from './discrepancy-cells.tsx'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 const states = ['open', 'resolved'] as const
@@ -39,7 +38,7 @@ export function Discrepancies() {
   )
 }
 
-/** Of what a comparison saw: what is still open. */
+/** The discrepancies of a run that are still open. */
 export function OpenOfRun({ reconciliationId }: { reconciliationId: string }) {
   const { books } = useWords()
   return (
@@ -61,11 +60,11 @@ function List({ state, reconciliationId, empty }: ListProps) {
   const mayResolve = useMay('resolve discrepancies')
   const pages = usePages('discrepancies', { query: { state, reconciliationId } }, (data) => data.discrepancies)
   const { frame, keepFocus } = useKeptFocus()
-  const [asked, setAsked] = useState({ discrepancyId: '', isOpen: false })
+  const [dialog, setDialog] = useState({ discrepancyId: '', isOpen: false })
   const isOpen = state === 'open'
   const columns: Column<Row>[] = [
     { header: words.about, cell: (row) => <About row={row} /> },
-    { header: words.kind, cell: (row) => <What row={row} /> },
+    { header: words.kind, cell: (row) => <Kind row={row} /> },
     { header: words.found, cell: (row) => <Found row={row} /> },
     ...(isOpen ? [] : [{ header: words.resolution, cell: (row: Row) => <Resolved row={row} /> }]),
     ...(isOpen && mayResolve
@@ -73,7 +72,7 @@ function List({ state, reconciliationId, empty }: ListProps) {
           {
             header: books.action,
             cell: ({ discrepancyId }: Row) => (
-              <Button size="compact-sm" variant="default" onClick={() => setAsked({ discrepancyId, isOpen: true })}>
+              <Button size="compact-sm" variant="default" onClick={() => setDialog({ discrepancyId, isOpen: true })}>
                 {words.resolve}
               </Button>
             ),
@@ -94,18 +93,18 @@ function List({ state, reconciliationId, empty }: ListProps) {
         empty={empty ?? (isOpen ? words.emptyOpen : words.emptyResolved)}
       />
       <ReasonDialog
-        opened={asked.isOpen}
+        opened={dialog.isOpen}
         title={words.resolveTitle}
         text={words.resolveText}
         action={words.resolve}
         endpoint="resolveDiscrepancy"
-        inputOf={(reason) => ({ params: { discrepancyId: asked.discrepancyId }, body: { reason } })}
-        refreshes={showingDiscrepancies}
+        inputOf={(reason) => ({ params: { discrepancyId: dialog.discrepancyId }, body: { reason } })}
+        refreshes={affectedByResolution}
         onDone={() => {
           announce(words.resolvedNow)
           keepFocus()
         }}
-        onClose={() => setAsked({ ...asked, isOpen: false })}
+        onClose={() => setDialog({ ...dialog, isOpen: false })}
       />
     </Box>
   )

@@ -1,15 +1,15 @@
-// The cells of a discrepancy: what it is with what to do about it, what was seen, whom it is about, and since when.
+// The cells of a row of discrepancies.
 import { Box, Text } from '@mantine/core'
 import type { Data } from '../../../../src/console/contract.ts'
 import { Id } from '../../format/id.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from '../order/detail-list.tsx'
-import { resolutionWords } from '../order/timeline/moment-words.ts'
+import { resolutionText } from '../order/timeline/moment-text.ts'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 
-export function What({ row: { kind, detail } }: { row: Row }) {
+export function Kind({ row: { kind, detail } }: { row: Row }) {
   const { books } = useWords()
   const words = books.discrepancies
   const { name, meaning, next } = words.kinds[kind] ?? words.otherKind(kind)
@@ -24,7 +24,7 @@ export function What({ row: { kind, detail } }: { row: Row }) {
         </Text>
         <Text size="sm">{next}</Text>
         <Text size="sm" fw={600} mt="xs">
-          {words.said}
+          {words.seen}
         </Text>
         <DetailList detail={detail} />
       </details>
@@ -64,7 +64,7 @@ export function Resolved({ row: { resolution, resolvedAt } }: { row: Row }) {
   const words = useWords()
   return (
     <div>
-      <Text size="sm">{resolution && resolutionWords(words, resolution)}</Text>
+      <Text size="sm">{resolution && resolutionText(words, resolution)}</Text>
       {resolvedAt && <Time at={resolvedAt} />}
     </div>
   )

@@ -1,4 +1,4 @@
-// Files for a spreadsheet, of a span of days.
+// CSV exports of a period.
 import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMay } from '../../api/hooks.ts'

@@ -1,4 +1,4 @@
-// Cancels that were made with an API key younger than a day, newest first; a row leads to the order.
+// Cancels with an API key younger than a day, newest first; a row links to the order.
 import { Stack, Text } from '@mantine/core'
 import type { Data } from '../../api/client.ts'
 import { usePages } from '../../api/hooks.ts'

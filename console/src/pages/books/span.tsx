@@ -1,5 +1,5 @@
-// A span of days of Korea, in the address: chosen by two dates or by one of the usual spans. Dates hold as soon as they
-// make a span; until then it is said what is wrong, and nothing else is shown or saved in their place.
+// A period of days in Korea, stored in the URL: two dates, or one of the usual periods. Dates apply as soon as they are a valid
+// period; until then an error is shown, and nothing can be exported.
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useId, useState } from 'react'
 import { useSearchParams } from 'wouter'
@@ -11,7 +11,7 @@ export type Span = { from: string; to: string }
 
 const longestDays = 366
 const usualDays = [7, 31, 90]
-/** No day before it is in any books. */
+/** No books are older. */
 const firstDay = '2000-01-01'
 
 const today = () => koreanDayOf(new Date())
@@ -36,11 +36,11 @@ function faultOf({ from, to }: Span): Fault | null {
 }
 
 export type ChosenSpan = {
-  /** What the address says, or the last 31 days. */
+  /** From the URL, or the last 31 days. */
   span: Span
-  /** What stands in the fields. */
+  /** The values of the fields. */
   typed: Span
-  /** Why it is not a span. */
+  /** Why it is not a valid period. */
   fault: Fault | null
   type(next: Span): void
 }
@@ -49,8 +49,8 @@ export function useSpan(): ChosenSpan {
   const [search] = useSearchParams()
   const change = useQueryChanges()
   const [unfinished, setUnfinished] = useState<Span | null>(null)
-  const told = { from: search.get('from') ?? '', to: search.get('to') ?? '' }
-  const span = faultOf(told) === 'spanMissing' ? lastDays(31) : told
+  const given = { from: search.get('from') ?? '', to: search.get('to') ?? '' }
+  const span = faultOf(given) === 'spanMissing' ? lastDays(31) : given
   const typed = unfinished ?? span
   return {
     span,

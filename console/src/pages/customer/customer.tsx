@@ -1,5 +1,4 @@
-// One customer: what there is to spend, why it is so, the orders, the keys, what is held, the limits, and what operators
-// did about them. The open tab is in the address.
+// One customer: balance, statement, orders, API keys, holds, limits and audit log. The tab is in the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -14,7 +13,7 @@ import { useQueryState } from '../../parts/query-state.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { ActionsTable } from '../trail/actions-table.tsx'
+import { ActionsTable } from '../action-log/actions-table.tsx'
 import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
@@ -50,12 +49,12 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
         }
       />
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {data ? <Everything customer={data} /> : !error && <Waiting />}
+      {data ? <Details customer={data} /> : !error && <Waiting />}
     </>
   )
 }
 
-function Everything({ customer }: { customer: Customer }) {
+function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
   const { balance, held, available, createdAt } = customer
@@ -89,7 +88,7 @@ function Everything({ customer }: { customer: Customer }) {
   )
 }
 
-/** Where there is room. */
+/** Hidden on narrow screens. */
 function Hint({ text }: { text: string }) {
   return (
     <Text span inherit visibleFrom="sm">

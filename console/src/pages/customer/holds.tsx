@@ -1,4 +1,4 @@
-// What services have set aside and neither captured nor released, the next to expire first.
+// The active holds of services, the next to expire first.
 import type { Data } from '../../api/client.ts'
 import { usePages } from '../../api/hooks.ts'
 import { Credits } from '../../format/amounts.tsx'

@@ -1,5 +1,4 @@
-// The keys of a customer. Issuing and rotating show the new key once; suspending and activating say what they mean before
-// they are done. Each asks for the reason.
+// The API keys of a customer. Issuing and rotating show the new key once. Every action asks for a reason.
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Data, EndpointName } from '../../api/client.ts'
@@ -16,34 +15,34 @@ import { type Secret, SecretDialog } from './secret-dialog.tsx'
 
 type Customer = Data<'customer'>
 type Key = Customer['keys'][number]
-type Asking = { act: 'suspend' | 'activate' | 'rotate'; key: Key } | { act: 'issue'; key: null }
+type Dialog = { act: 'suspend' | 'activate' | 'rotate'; key: Key } | { act: 'issue'; key: null }
 
-const refreshes: EndpointName[] = ['customer', 'trail']
+const refreshes: EndpointName[] = ['customer', 'actionLog']
 
 export function Keys({ customer: { customerId, keys } }: { customer: Customer }) {
   const { keys: words } = useWords().customers
   const { columns: headers } = words
   const maySuspend = useMay('suspend keys')
   const mayIssue = useMay('issue keys')
-  const [asking, setAsking] = useState<Asking | null>(null)
+  const [current, setCurrent] = useState<Dialog | null>(null)
   const [isOpen, setIsOpen] = useState(false)
   const [secret, setSecret] = useState<Secret | null>(null)
-  const end = asking?.key?.lastFour ?? ''
-  const keyId = asking?.key?.keyId ?? ''
+  const end = current?.key?.lastFour ?? ''
+  const keyId = current?.key?.keyId ?? ''
 
-  /** The button that was pressed is gone with what it did: the keyboard goes on from the list. */
+  /** The button of a finished action is gone: the focus moves to the list. */
   const { frame, keepFocus } = useKeptFocus()
-  function ask(next: Asking): void {
-    setAsking(next)
+  function open(next: Dialog): void {
+    setCurrent(next)
     setIsOpen(true)
   }
-  function tellOf(done: string): void {
-    announce(done)
+  function announceDone(message: string): void {
+    announce(message)
     keepFocus()
   }
-  /** What is asked stays while the dialog goes. */
-  const dialog = (act: Asking['act']) => ({
-    opened: isOpen && asking?.act === act,
+  /** The content stays while the dialog fades out. */
+  const dialog = (act: Dialog['act']) => ({
+    opened: isOpen && current?.act === act,
     onClose: () => setIsOpen(false),
   })
   const inputOfKey = (reason: string) => ({ params: { keyId }, body: { reason } })
@@ -52,15 +51,15 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
     { header: headers.key, cell: ({ keyId: id }) => <Id value={id} short /> },
     { header: headers.ends, cell: ({ lastFour }) => <code>{`…${lastFour}`}</code> },
     { header: headers.status, cell: ({ status }) => <StatusBadge status={status} /> },
-    { header: headers.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.issued, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { header: headers.suspended, cell: ({ suspendedAt }) => suspendedAt && <Time at={suspendedAt} /> },
-    ...(maySuspend ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onAsk={ask} /> }] : []),
+    ...(maySuspend ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onOpen={open} /> }] : []),
   ]
   return (
     <Stack gap="sm" ref={frame} tabIndex={-1} role="group" aria-label={words.caption} style={{ outline: 'none' }}>
       {mayIssue ? (
         <Group>
-          <Button onClick={() => ask({ act: 'issue', key: null })}>{words.issue}</Button>
+          <Button onClick={() => open({ act: 'issue', key: null })}>{words.issue}</Button>
         </Group>
       ) : (
         maySuspend && <Text c="dimmed">{words.askAdmin}</Text>
@@ -87,11 +86,11 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
         title={words.suspendOf(end)}
         text={words.suspendText}
         action={words.suspend}
-        isGrave
+        isDestructive
         endpoint="suspendKey"
         inputOf={inputOfKey}
         refreshes={refreshes}
-        onDone={() => tellOf(words.suspended(end))}
+        onDone={() => announceDone(words.suspended(end))}
       />
       <ReasonDialog
         {...dialog('activate')}
@@ -101,14 +100,14 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
         endpoint="activateKey"
         inputOf={inputOfKey}
         refreshes={refreshes}
-        onDone={() => tellOf(words.activated(end))}
+        onDone={() => announceDone(words.activated(end))}
       />
       <ReasonDialog
         {...dialog('rotate')}
         title={words.rotateOf(end)}
         text={words.rotateText}
         action={words.rotateAction}
-        isGrave
+        isDestructive
         endpoint="rotateKey"
         inputOf={inputOfKey}
         refreshes={refreshes}
@@ -125,7 +124,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
   )
 }
 
-function KeyActions({ apiKey, onAsk }: { apiKey: Key; onAsk(asking: Asking): void }) {
+function KeyActions({ apiKey, onOpen }: { apiKey: Key; onOpen(dialog: Dialog): void }) {
   const { keys: words } = useWords().customers
   const { status, lastFour } = apiKey
   const mayIssue = useMay('issue keys')
@@ -145,7 +144,7 @@ function KeyActions({ apiKey, onAsk }: { apiKey: Key; onAsk(asking: Asking): voi
           size="compact-sm"
           variant="default"
           aria-label={labels[act].label}
-          onClick={() => onAsk({ act, key: apiKey })}
+          onClick={() => onOpen({ act, key: apiKey })}
         >
           {labels[act].text}
         </Button>

@@ -1,4 +1,4 @@
-// What a customer may do at most, and below which balance the platform is told.
+// The limits of a customer and the threshold of the low-credits alert.
 import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'
@@ -76,14 +76,14 @@ function Limit({ label, value, hints, action }: LimitProps) {
 
 type LowProps = { opened: boolean; onClose(): void; customerId: string; lowCredits: number | null }
 
-/** A whole number from 1 on that JSON can carry, or nothing. */
+/** A positive safe integer, or empty. */
 function isAcceptable(text: string): boolean {
   return text === '' || (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text)))
 }
 
 function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
   const { limits: words } = useWords().customers
-  /** Null: what is set now. */
+  /** Null: unchanged. */
   const [typed, setTyped] = useState<string | null>(null)
   const shown = typed ?? `${lowCredits ?? ''}`
   const text = shown.trim().replaceAll(',', '')
@@ -100,7 +100,7 @@ function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
       action={words.lowAction}
       isBlocked={!isAcceptable(text)}
       endpoint="setLowCredits"
-      refreshes={['customer', 'trail']}
+      refreshes={['customer', 'actionLog']}
       onDone={() => announce(words.lowSaved)}
       inputOf={(reason) => ({
         params: { customerId },

@@ -1,5 +1,5 @@
-// Shows a new key once. Whoever opens it holds the key in a state that is emptied with the dialog: it is in no cache, in no
-// address, and on no page afterwards. It is closed on purpose, not by a stray click.
+// Shows a new key once. The parent keeps the key in a state that is cleared with the dialog: it is in no cache, no URL, and on no
+// page afterwards. Only its button closes the dialog.
 import { ActionIcon, Button, CopyButton, Group, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { CheckIcon, CopyIcon } from '../../shell/icons.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -16,7 +16,7 @@ export function SecretDialog({ secret, onClose }: { secret: Secret | null; onClo
       withCloseButton={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
-      // What fades out would still show it.
+      // No fade-out, which would still show the key.
       transitionProps={{ duration: 0 }}
     >
       {secret && (

@@ -1,5 +1,5 @@
-// Why a balance is what it is: every movement of a customer's credits, newest first, with the balance after each. Which
-// days and kinds are shown is in the address, and the file to save has the same.
+// The statement of a customer: every ledger entry, newest first, with the balance after it. Days and types are filtered by the URL,
+// and the export has the same filter.
 import { Anchor, Button, Chip, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -21,7 +21,7 @@ type EntryKind = Entry['kind']
 const kinds: EntryKind[] = ['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE']
 const day = /^\d{4}-\d\d-\d\d$/
 
-/** Of what the address says, what can be asked for: days of Korea, both included. */
+/** The valid dates of the URL: days in Korea, both included. */
 function spanOf(from: string, to: string) {
   return {
     ...(day.test(from) && { from: `${from}T00:00:00+09:00` }),
@@ -146,7 +146,7 @@ function Entries({ pages }: { pages: ReturnType<typeof usePages<'statement', Ent
   )
 }
 
-/** The order, or what a service spent it for. */
+/** The order, or the reference of a service. */
 function Cause({ entry: { orderId, reference, holdId, service } }: { entry: Entry }) {
   const { statement: words } = useWords().customers
   if (orderId) {

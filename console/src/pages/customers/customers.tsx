@@ -1,4 +1,4 @@
-// All customers, newest first, or those whose name begins as asked, and the making of a new one.
+// All customers, newest first, or those whose name starts with a text, and a dialog that creates one.
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
@@ -12,8 +12,8 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { NewCustomer } from '../customer/new-customer.tsx'
 import { type Secret, SecretDialog } from '../customer/secret-dialog.tsx'
+import { NewCustomer } from './new-customer.tsx'
 
 type CustomerRow = Data<'customers'>['customers'][number]
 
@@ -29,12 +29,12 @@ export function CustomersPage() {
   const [typed, setTyped] = useState(q)
   const ask = useDebouncedCallback((text: string) => setQ(text.trim()), typingPauseMs)
   const [shown, setShown] = useState(q)
-  // Somebody went to another link: the field says what the list shows.
+  // After navigation the field shows the filter of the list.
   if (shown !== q) {
     setShown(q)
     if (typed.trim() !== q) setTyped(q)
   }
-  const [isMaking, setIsMaking] = useState(false)
+  const [isCreating, setIsCreating] = useState(false)
   const [secret, setSecret] = useState<Secret | null>(null)
   const pages = usePages('customers', { query: q ? { q } : {} }, (data) => data.customers)
   const columns: Column<CustomerRow>[] = [
@@ -48,7 +48,7 @@ export function CustomersPage() {
     <>
       <PageHeader
         title={customers.title}
-        actions={mayManage && <Button onClick={() => setIsMaking(true)}>{customers.create.button}</Button>}
+        actions={mayManage && <Button onClick={() => setIsCreating(true)}>{customers.create.button}</Button>}
       />
       <Stack gap="md">
         <TextInput
@@ -73,11 +73,11 @@ export function CustomersPage() {
         />
       </Stack>
       <NewCustomer
-        opened={isMaking}
-        onClose={() => setIsMaking(false)}
-        onMade={(made) => {
-          if ('apiKey' in made) setSecret(made)
-          else go(`/customers/${made.customerId}?tab=keys`)
+        opened={isCreating}
+        onClose={() => setIsCreating(false)}
+        onCreated={(created) => {
+          if ('apiKey' in created) setSecret(created)
+          else go(`/customers/${created.customerId}?tab=keys`)
         }}
       />
       <SecretDialog

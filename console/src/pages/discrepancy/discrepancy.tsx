@@ -1,5 +1,5 @@
-// One discrepancy, at an address that can be sent to somebody: what it is, what the two sides said, what can be done about it
-// now, its history, and what else was found about the same order.
+// One discrepancy: its meaning, both sides, the actions that are possible now, its timeline, and other discrepancies of the same
+// order.
 import { Anchor, Stack, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -12,13 +12,13 @@ import { Problem } from '../../parts/problem.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { discrepancyWords } from '../order/timeline/moment-words.ts'
-import { TimeLine } from '../order/timeline/time-line.tsx'
+import { discrepancyText } from '../order/timeline/moment-text.ts'
+import { Timeline } from '../order/timeline/timeline.tsx'
 import { Actions } from './actions.tsx'
 import { Headline } from './headline.tsx'
 import { Sides } from './sides.tsx'
 
-/** What the worker or somebody else does meanwhile is seen without a click. */
+/** Shows what the worker or another operator does meanwhile. */
 const refetchMs = 15_000
 
 export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { discrepancyId?: string } }) {
@@ -28,7 +28,7 @@ export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { 
   return (
     <>
       <PageHeader
-        title={data ? discrepancyWords(words, data.discrepancy.kind).name : own.title}
+        title={data ? discrepancyText(words, data.discrepancy.kind).name : own.title}
         detail={<Id value={discrepancyId} />}
         actions={
           <Anchor component={Link} href="/books?tab=discrepancies" size="sm">
@@ -43,7 +43,7 @@ export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { 
             <Headline discrepancy={data.discrepancy} order={data.order} />
             <Sides detail={data.discrepancy.detail} />
             <Actions discrepancyId={discrepancyId} orderId={data.discrepancy.orderId} actions={data.actions} />
-            <TimeLine story={data.history} title={own.history} caption={own.historyCaption} />
+            <Timeline moments={data.history} title={own.history} caption={own.historyCaption} />
             {data.others.length > 0 && <Others others={data.others} />}
           </>
         ) : (
@@ -68,7 +68,7 @@ function Others({ others }: Pick<Data<'discrepancy'>, 'others'>) {
         keyOf={(row) => row.discrepancyId}
         linkOf={(row) => `/books/discrepancies/${row.discrepancyId}`}
         columns={[
-          { header: books.discrepancies.kind, cell: ({ kind }) => discrepancyWords(words, kind).name },
+          { header: books.discrepancies.kind, cell: ({ kind }) => discrepancyText(words, kind).name },
           { header: books.discrepancies.found, cell: ({ foundAt }) => <Time at={foundAt} /> },
           { header: own.resolvedAt, cell: ({ resolvedAt }) => (resolvedAt ? <Time at={resolvedAt} /> : <Open />) },
         ]}

@@ -1,4 +1,4 @@
-// What a discrepancy is: whether it is open and since when, what it means, what to do, and whom and what it is about.
+// The summary of a discrepancy: status, meaning, what to do, times, customer and order.
 import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -7,7 +7,7 @@ import { StatusBadge } from '../../format/status-badge.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { Fact } from '../order/headline.tsx'
-import { discrepancyWords, resolutionWords } from '../order/timeline/moment-words.ts'
+import { discrepancyText, resolutionText } from '../order/timeline/moment-text.ts'
 
 type Props = Pick<Data<'discrepancy'>, 'discrepancy' | 'order'>
 
@@ -15,7 +15,7 @@ export function Headline({ discrepancy, order }: Props) {
   const words = useWords()
   const { discrepancy: own, books, orders } = words
   const { kind, subject, customerId, customerName, foundAt, lastSeenAt, resolvedAt, resolution } = discrepancy
-  const { meaning, next } = discrepancyWords(words, kind)
+  const { meaning, next } = discrepancyText(words, kind)
   return (
     <Paper component="section" withBorder p="md" aria-label={own.title}>
       <Group gap="sm" mb="xs">
@@ -57,7 +57,7 @@ export function Headline({ discrepancy, order }: Props) {
               {customerName ?? orders.nameless}
             </Anchor>
           ) : (
-            own.nobody
+            own.unknownCustomer
           )}
         </Fact>
         <Fact label={own.orderNow}>{order ? <StatusBadge status={order.status} /> : books.discrepancies.noOrder}</Fact>
@@ -80,7 +80,7 @@ export function Headline({ discrepancy, order }: Props) {
         )}
         {resolution && (
           <Fact label={books.discrepancies.resolution} wide>
-            {resolutionWords(words, resolution)}
+            {resolutionText(words, resolution)}
           </Fact>
         )}
       </SimpleGrid>

@@ -1,16 +1,16 @@
-// What the two sides said when it was last seen, beside each other, as it was written down then.
+// The data of our books and of the gateway side by side, as recorded when the discrepancy was last seen.
 import { Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from '../order/detail-list.tsx'
 
 type Detail = Record<string, unknown>
 
-/** Of what was written down: what our books had. The rest is the gateway's. */
+/** The fields of our books; the others are the gateway's. */
 const ofBooks = ['orderStatus', 'orderAmount', 'operationKind', 'operationState', 'operationId', 'stored']
 
-function sidesOf({ gateway, ...told }: Detail): { books: Detail; gateway: Detail } {
+function sidesOf({ gateway, ...recorded }: Detail): { books: Detail; gateway: Detail } {
   const [ours, theirs] = [true, false].map((isOurs) =>
-    Object.fromEntries(Object.entries(told).filter(([name]) => ofBooks.includes(name) === isOurs)),
+    Object.fromEntries(Object.entries(recorded).filter(([name]) => ofBooks.includes(name) === isOurs)),
   )
   const answered = typeof gateway === 'object' ? gateway : { gateway }
   return { books: { ...ours }, gateway: { ...theirs, ...answered } }

@@ -1,5 +1,5 @@
-// What waits for somebody: operations at the gateway whose end is not known, discrepancies, events that did not get out,
-// an audit that found something or is overdue, and whether the gateway answers. Each leads to where it is dealt with.
+// What needs attention: payments in progress, discrepancies, undelivered events, an audit with violations or overdue, and the state
+// of the gateway. Each links to the page where it is handled.
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -9,7 +9,7 @@ import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
 import { Age, Time } from '../../format/time.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { useWords } from '../../words/words.tsx'
-import { AuditResult } from '../books/audit-parts.tsx'
+import { AuditResult } from '../books/audits/audit-result.tsx'
 import { meaningOfCode } from '../order/timeline/gateway-code.ts'
 import classes from './home.module.css'
 
@@ -72,36 +72,36 @@ function Health({ data }: { data: Home }) {
           </Text>
         )}
       </Paper>
-      <Waits
+      <Counter
         name={home.operations}
         count={operations.count}
-        told={operations.count === 0 ? home.noOperations : home.operationsHint(number(operations.count))}
+        text={operations.count === 0 ? home.noOperations : home.operationsHint(number(operations.count))}
       />
-      <Waits
+      <Counter
         name={home.discrepancies}
         count={discrepancies.count}
-        told={discrepancies.count === 0 ? home.noDiscrepancies : home.discrepanciesHint(number(discrepancies.count))}
+        text={discrepancies.count === 0 ? home.noDiscrepancies : home.discrepanciesHint(number(discrepancies.count))}
       />
       <LastAudit audit={audit} isOverdue={isAuditOverdue} />
-      <Waits
+      <Counter
         name={home.events}
         count={events.undelivered + events.dead}
-        told={[
+        text={[
           events.undelivered === 0 ? home.noBacklog : home.undelivered(number(events.undelivered)),
           ...(events.oldestSeconds === null ? [] : [home.oldestWaits(age(events.oldestSeconds))]),
           ...(events.dead === 0 ? [] : [home.dead(number(events.dead))]),
         ].join(', ')}
       />
-      <Waits
+      <Counter
         name={home.notifications}
         count={waitingNotifications}
-        told={waitingNotifications === 0 ? home.noneWaiting : home.waiting(number(waitingNotifications))}
+        text={waitingNotifications === 0 ? home.noneWaiting : home.waiting(number(waitingNotifications))}
       />
     </div>
   )
 }
 
-/** What was found comes before how old it is. */
+/** Violations are shown before the age. */
 function LastAudit({ audit, isOverdue }: { audit: Home['audit']; isOverdue: boolean }) {
   const { audits } = useWords()
   const { number, age } = useFormats()
@@ -139,7 +139,7 @@ function LastAudit({ audit, isOverdue }: { audit: Home['audit']; isOverdue: bool
   )
 }
 
-function Waits({ name, count, told }: { name: string; count: number; told: string }) {
+function Counter({ name, count, text }: { name: string; count: number; text: string }) {
   const { number } = useFormats()
   return (
     <Paper withBorder p="sm">
@@ -150,7 +150,7 @@ function Waits({ name, count, told }: { name: string; count: number; told: strin
         <StatusBadge status={name} label={number(count)} tone={count === 0 ? 'good' : 'waiting'} />
       </Group>
       <Text size="xs" c="dimmed">
-        {told}
+        {text}
       </Text>
     </Paper>
   )

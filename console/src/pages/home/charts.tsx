@@ -1,5 +1,4 @@
-// The days as charts, and the orders by state. Each has its numbers as a table too, for whoever cannot see a chart or wants
-// to know exactly.
+// Charts per day, and the orders by status. Each chart can be shown as a table, for screen readers and exact numbers.
 import '@mantine/charts/styles.css'
 import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
 import { Button, Group, Paper, Progress, Table, Text, Title } from '@mantine/core'
@@ -14,7 +13,7 @@ type Home = Data<'home'>
 type DayFigures = Home['days'][number]
 
 const chartHeight = 240
-/** Three to one against white and against dark; lines differ in their dashes as well. */
+/** A contrast of 3:1 in both colour schemes; lines also differ in their dashes. */
 const colors = { first: 'ink.5', second: 'teal.7', third: 'orange.8' }
 
 export function Charts({ data: { days, orders } }: { data: Home }) {
@@ -49,7 +48,7 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
         days={days}
         columns={[
           [home.paid, ({ captured }) => won(captured)],
-          [home.givenBack, ({ returned }) => won(returned)],
+          [home.returned, ({ returned }) => won(returned)],
           [home.revenue, ({ revenue }) => won(revenue)],
         ]}
       >
@@ -64,7 +63,7 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
         title={home.ordersChart}
         days={days}
         columns={[
-          [home.made, ({ ordersMade }) => number(ordersMade)],
+          [home.created, ({ ordersMade }) => number(ordersMade)],
           [home.confirmed, ({ ordersConfirmed }) => number(ordersConfirmed)],
           [home.failed, ({ ordersFailed }) => number(ordersFailed)],
           [home.cancelled, ({ ordersCancelled }) => number(ordersCancelled)],
@@ -76,7 +75,7 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
           withDots={days.length <= 31}
           curveType="linear"
           series={[
-            { name: 'ordersMade', label: home.made, color: colors.first },
+            { name: 'ordersMade', label: home.created, color: colors.first },
             { name: 'ordersConfirmed', label: home.confirmed, color: colors.second, strokeDasharray: '6 3' },
             { name: 'ordersFailed', label: home.failed, color: colors.third, strokeDasharray: '2 3' },
           ]}
@@ -139,12 +138,12 @@ function Chart({ title, days, columns, children }: ChartProps) {
   )
 }
 
-/** Newest first: that is what somebody looks for. */
+/** Newest first. */
 function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
   const { home } = useWords()
   const { day: dayText } = useFormats()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard.
     <section className={classes.chartTable} tabIndex={0} aria-label={title}>
       <Table fz="xs" verticalSpacing={4} stickyHeader>
         <Table.Thead>
@@ -184,7 +183,7 @@ const stateColors: Record<keyof Home['orders'], string> = {
   REFUNDED: 'blue.6',
 }
 
-/** A table with bars in it: few states, and the small ones matter, which a ring would hide. */
+/** A table with bars: the small counts matter, and a pie chart would hide them. */
 function States({ orders }: Pick<Home, 'orders'>) {
   const { home } = useWords()
   const { number, percent } = useFormats()

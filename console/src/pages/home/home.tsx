@@ -1,5 +1,5 @@
-// The first page: how today and this month go, what customers could still spend, how it went over time, and what waits for
-// somebody. It asks again by itself while it is seen, and says as of when it is.
+// The home page: figures of today and of this month, what needs attention, and trends. It polls while it is visible and shows the
+// time of its data.
 import { Alert, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { Data } from '../../api/client.ts'
@@ -15,7 +15,7 @@ import { useWords } from '../../words/words.tsx'
 import { Attention } from './attention.tsx'
 import classes from './home.module.css'
 
-/** The charts are the heaviest part of the console: the figures do not wait for them. */
+/** Loaded separately: the charts are the largest part of the console, and the figures do not wait for them. */
 const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
 
 const refreshMs = 30_000
@@ -109,7 +109,7 @@ function PeriodFigures(props: { title: string; hint: string; period: Period; chi
           hint={home.revenueHint(won(period.captured), won(period.returned))}
         />
         <Figure
-          label={home.ordersMade}
+          label={home.ordersCreated}
           value={number(period.ordersMade)}
           hint={home.ordersHint(number(period.ordersConfirmed), number(period.ordersFailed))}
         />

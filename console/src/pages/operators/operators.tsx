@@ -1,4 +1,4 @@
-// The operators for an admin: who may sign in, what each role may do, and the commands by which they are managed.
+// The operators, the permissions of each role, and the commands that manage operators. For admins.
 import { Code, Stack, Table, Text, Title } from '@mantine/core'
 import type { Data } from '../../../../src/console/contract.ts'
 import { may, type Permission, permissions, roles } from '../../../../src/operators/permissions.ts'

@@ -1,4 +1,4 @@
-// Where the gateway and our books say different things about an order: what it means, and what to do.
+// The open discrepancies of an order, with their meaning and what to do.
 import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -7,7 +7,7 @@ import { LabelledTime } from '../../parts/labelled-time.tsx'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from './detail-list.tsx'
 import { Notice } from './notice.tsx'
-import { discrepancyWords } from './timeline/moment-words.ts'
+import { discrepancyText } from './timeline/moment-text.ts'
 
 type Found = Data<'order'>['openDiscrepancies']
 
@@ -21,7 +21,7 @@ export function Disagreements({ found }: { found: Found }) {
     <Notice tone="bad" title={title}>
       <Stack gap="md">
         {found.map(({ discrepancyId, kind, foundAt, detail }) => {
-          const { name, meaning, next } = discrepancyWords(words, kind)
+          const { name, meaning, next } = discrepancyText(words, kind)
           return (
             <div key={discrepancyId}>
               <Anchor component={Link} href={`/books/discrepancies/${discrepancyId}`} fw={600}>
@@ -31,7 +31,7 @@ export function Disagreements({ found }: { found: Found }) {
               <Text size="sm">{next}</Text>
               <LabelledTime label={disagreement.found} at={foundAt} />
               <Text size="sm" component="details">
-                <summary>{words.story.details}</summary>
+                <summary>{words.timeline.details}</summary>
                 <DetailList detail={detail} />
               </Text>
             </div>

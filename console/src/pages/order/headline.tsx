@@ -1,4 +1,4 @@
-// What an order is: its status in words, the money, the credits, whose it is, and the key of its payment.
+// The summary of an order: status, amount, credits, customer, times and payment key.
 import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -42,7 +42,7 @@ export function Headline({ order }: { order: Order }) {
             {customerName ?? nameless}
           </Anchor>
         </Fact>
-        <Fact label={words.made}>
+        <Fact label={words.created}>
           <Time at={createdAt} />
         </Fact>
         <Fact label={words.confirmed}>{confirmedAt ? <Time at={confirmedAt} /> : words.notConfirmed}</Fact>

@@ -1,5 +1,5 @@
-// Something to know, with what to do about it: a heading, a colour at the side that says how bad it is, and where it is
-// the outcome of an action, the focus, so that it is heard at once and nobody is left on a button that is gone.
+// A notice with a heading and a coloured edge. The outcome of an action takes the focus, so that screen readers read it and the
+// focus is not lost with the button of the action.
 import { CloseButton, Group, Paper, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { focusAfterMs } from '../../shell/keep-focus.ts'
@@ -9,7 +9,7 @@ import classes from './notice.module.css'
 type Props = {
   title: string
   tone: 'good' | 'waiting' | 'bad'
-  /** What came of an action: it takes the focus. */
+  /** The outcome of an action takes the focus. */
   isOutcome?: boolean
   onClose?(): void
   children?: ReactNode

@@ -1,4 +1,4 @@
-// One order: what it is, what is under way, what disagrees, what can be done now, and its whole story.
+// One order: summary, operation in progress, discrepancies, actions and timeline.
 import { Anchor, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { useEndpoint } from '../../api/hooks.ts'
@@ -8,12 +8,12 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { Actions } from './actions/actions.tsx'
-import { UnderWay } from './actions/under-way.tsx'
+import { OpenOperation } from './actions/open-operation.tsx'
 import { Disagreements } from './disagreements.tsx'
 import { Headline } from './headline.tsx'
-import { TimeLine } from './timeline/time-line.tsx'
+import { Timeline } from './timeline/timeline.tsx'
 
-/** What the worker does meanwhile is seen without a click. */
+/** Shows what the worker does meanwhile. */
 const refetchMs = 15_000
 
 export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: string } }) {
@@ -35,10 +35,10 @@ export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: st
         {data ? (
           <>
             <Headline order={data.order} />
-            {data.open && <UnderWay open={data.open} />}
+            {data.open && <OpenOperation open={data.open} />}
             <Disagreements found={data.openDiscrepancies} />
             <Actions order={data.order} actions={data.actions} />
-            <TimeLine story={data.story} />
+            <Timeline moments={data.story} />
           </>
         ) : (
           !error && <Waiting />

@@ -1,28 +1,28 @@
-// Chooses a customer by the beginning of the name, or by the whole id. The id is what goes into the address.
+// Selects a customer by the start of the name or by the complete id. The id is stored in the URL.
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useEndpoint } from '../../api/hooks.ts'
 import { useWords } from '../../words/words.tsx'
 
-const wholeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const completeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const typingPauseMs = 250
 
-/** Empty: every customer. */
+/** Empty: all customers. */
 export function CustomerFilter({ value, onChange }: { value: string; onChange(customerId: string): void }) {
   const { orders } = useWords()
   const [typed, setTyped] = useState('')
-  const [asked] = useDebouncedValue(typed.trim(), typingPauseMs)
-  const isId = wholeId.test(asked)
+  const [searched] = useDebouncedValue(typed.trim(), typingPauseMs)
+  const isId = completeId.test(searched)
   const chosen = useEndpoint('customer', { params: { customerId: value } }, { enabled: value !== '' })
   const found = useEndpoint(
     'customers',
-    { query: { q: asked, limit: '20' } },
-    { enabled: asked !== '' && !isId, keepLast: true },
+    { query: { q: searched, limit: '20' } },
+    { enabled: searched !== '' && !isId, keepLast: true },
   )
   const options = new Map([
     ...(value ? [[value, chosen.data?.name ?? value] as const] : []),
-    ...(isId ? [[asked.toLowerCase(), asked.toLowerCase()] as const] : []),
+    ...(isId ? [[searched.toLowerCase(), searched.toLowerCase()] as const] : []),
     ...(found.data?.customers ?? []).map(({ customerId, name }) => [customerId, name ?? customerId] as const),
   ])
   return (
@@ -37,9 +37,9 @@ export function CustomerFilter({ value, onChange }: { value: string; onChange(cu
       searchValue={typed}
       onSearchChange={setTyped}
       data={[...options].map(([id, label]) => ({ value: id, label }))}
-      // The service has chosen already.
+      // Filtered by the service.
       filter={({ options: given }) => given}
-      nothingFoundMessage={asked === '' ? orders.filters.typeOn : orders.filters.nobody}
+      nothingFoundMessage={searched === '' ? orders.filters.typeOn : orders.filters.noMatch}
       description={orders.filters.customerHint}
       inputWrapperOrder={['label', 'input', 'description']}
       w={{ base: '100%', xs: 300 }}

@@ -1,4 +1,4 @@
-// A list of orders: of all customers, or of one.
+// A table of orders, of all customers or of one.
 import type { ReactNode } from 'react'
 import type { Data } from '../../api/client.ts'
 import type { Pages } from '../../api/hooks.ts'
@@ -23,7 +23,7 @@ export function OrdersTable({ caption, pages, empty, withCustomer }: Props) {
   }
   const columns: Column<OrderRow>[] = [
     { header: headers.order, cell: ({ orderId }) => <Id value={orderId} short /> },
-    { header: headers.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     ...(withCustomer ? [customer] : []),
     { header: headers.package, cell: ({ packageType }) => packageType },
     { header: headers.amount, align: 'right', cell: ({ amount }) => <Won value={amount} /> },

@@ -1,4 +1,4 @@
-// All orders, newest first, by status and by customer. What is chosen is in the address.
+// All orders, newest first, filtered by status and customer. The filter is in the URL.
 import { Group, NativeSelect, Stack } from '@mantine/core'
 import { usePages } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'

@@ -1,4 +1,4 @@
-// What a search has found. A single hit is opened at once; going back leads to where the search began.
+// The results of a search. A single result is opened at once and replaces this page in the history.
 import { Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useLocation } from 'wouter'
@@ -11,7 +11,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
-import { addressOfFound, askedOf } from '../../shell/search-box.tsx'
+import { pathOfResult, searchTextOf } from '../../shell/search-box.tsx'
 import { useWords } from '../../words/words.tsx'
 
 type Hit = Data<'search'>['results'][number]
@@ -21,16 +21,16 @@ export function SearchPage() {
   const { search } = orders
   const { number } = useFormats()
   const [, go] = useLocation()
-  const [asked, setAsked] = useQueryState<string>('q', null, '')
-  const q = askedOf(asked)
-  // A link to here may have been made by hand.
+  const [text, setText] = useQueryState<string>('q', null, '')
+  const q = searchTextOf(text)
+  // The link may have been written by hand.
   useEffect(() => {
-    if (q !== asked.trim()) setAsked(q)
+    if (q !== text.trim()) setText(q)
   })
   const { data, error, isLoading } = useEndpoint('search', { query: { q } }, { enabled: q !== '' })
   const results = data?.results ?? []
   const [first] = results
-  const only = results.length === 1 && first ? addressOfFound(first) : null
+  const only = results.length === 1 && first ? pathOfResult(first) : null
   useEffect(() => {
     if (only) go(only, { replace: true })
   }, [only, go])
@@ -63,7 +63,7 @@ export function SearchPage() {
           columns={columns}
           rows={results}
           keyOf={({ kind, id }) => `${kind} ${id}`}
-          linkOf={addressOfFound}
+          linkOf={pathOfResult}
           isLoading={isLoading}
           error={error}
           empty={<Empty q={q} />}

@@ -1,4 +1,4 @@
-// The own password: a page for whoever wants another one, and the only page for whoever still has the one they were given.
+// Changing the own password: a page, and the only page for an operator with a first password.
 import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
@@ -54,7 +54,7 @@ function PasswordForm() {
   const { name } = useSession()
   const renew = useRenewSession()
   const [typed, setTyped] = useState(nothing)
-  const [isTold, setIsTold] = useState(false)
+  const [showsError, setShowsError] = useState(false)
   const { run, isRunning, error } = useAction('changePassword', { refreshes: [] })
   const isCurrentWrong = error?.fields.some(({ field }) => field === 'current') ?? false
 
@@ -66,18 +66,18 @@ function PasswordForm() {
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
-    setIsTold(true)
+    setShowsError(true)
     if (Object.keys(faults).length > 0) return
     const renewed = await run({ body: { current: typed.current, next: typed.next } })
     if (!renewed) return
     setTyped(nothing)
-    setIsTold(false)
+    setShowsError(false)
     announce(session.saved)
     renew(renewed)
   }
 
   const faultOf = (of: keyof Typed) =>
-    (isTold && faults[of]) || (of === 'current' && isCurrentWrong && session.wrongCurrent) || null
+    (showsError && faults[of]) || (of === 'current' && isCurrentWrong && session.wrongCurrent) || null
 
   const field = (of: keyof Typed) => ({
     label: session[of],
@@ -95,7 +95,7 @@ function PasswordForm() {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        {/* For the keeper of passwords in the browser: whose it is. */}
+        {/* The user name for password managers. */}
         <input type="text" name="name" autoComplete="username" value={name} readOnly hidden />
         <PasswordInput {...field('current')} autoComplete="current-password" />
         <PasswordInput {...field('next')} description={session.nextHint} autoComplete="new-password" />

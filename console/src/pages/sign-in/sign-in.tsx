@@ -1,4 +1,4 @@
-// Signing in: a page of its own, and the form alone for a session that has ended under somebody's hands.
+// Signing in: the page, and the form alone for the dialog after a session has ended.
 import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
@@ -37,7 +37,7 @@ export function SignInPage({ onSignedIn }: Pick<SignInFormProps, 'onSignedIn'>) 
   )
 }
 
-/** `name`: who was signed in, and goes on. */
+/** `name`: the operator of the session that has ended. */
 export function SignInForm({ name, onSignedIn }: SignInFormProps) {
   const { session } = useWords()
   const { mutate, error, isPending } = useMutation<Session, ApiError, { name: string; password: string }>({

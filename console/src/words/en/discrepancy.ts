@@ -1,28 +1,29 @@
-// The words of the page of one discrepancy, in English. What a kind means stands with the books.
+// Texts of the page of one discrepancy. The meaning of each type is in books.ts.
 
 export const discrepancy = {
   title: 'Discrepancy',
   back: 'All discrepancies',
-  open: 'Open the discrepancy',
+  open: 'Open discrepancy page',
   lastSeen: 'Last seen',
   resolvedAt: 'Resolved',
   customer: 'Customer',
-  nobody: 'Not known',
+  unknownCustomer: 'Unknown',
   order: 'Order',
-  orderNow: 'The order is now',
+  orderNow: 'Current order status',
   payment: 'Payment at the gateway',
-  sides: 'What the two sides said',
-  sidesHint: 'As it was when it was last seen. The order may have changed since.',
+  sides: 'Comparison',
+  sidesHint: 'As of when it was last seen. The order may have changed since.',
   books: 'Our books',
   gateway: 'Gateway',
-  nothing: 'Nothing: it is not known here.',
-  history: 'History',
-  historyCaption: 'What happened to this discrepancy, in the order of time',
-  others: 'Others about the same order',
-  /** Why something cannot be done now. */
+  nothing: 'No record.',
+  history: 'Timeline',
+  historyCaption: 'Timeline of this discrepancy, oldest first',
+  others: 'Other discrepancies of this order',
+  /** Why an action is not possible now. */
   why: {
-    role: 'Your role may not do this.',
-    resolved: 'It is resolved. If the two sides still differ, the next reconciliation opens a new one.',
-    'no order': 'There is no order of ours to settle.',
+    role: 'Your role does not allow this.',
+    resolved:
+      'This discrepancy is resolved. If gateway and books still differ, the next reconciliation opens a new one.',
+    'no order': 'There is no order to sync.',
   },
 }

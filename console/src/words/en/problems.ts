@@ -1,134 +1,134 @@
-// What went wrong and what to do about it, in English: by the reason of a refusal, by its code, by the field it is about. The
-// service's own sentence is shown below as a detail.
+// Texts of errors, with what to do about them: by the reason of a refusal, by its code, by field. The message of the service is
+// shown below as a detail.
 import type { ConsoleRefusal } from '../../../../src/console/refusals.ts'
 import type { ErrorCode } from '../../../../src/core/errors.ts'
 
-export type Told = { title: string; hint: string | null }
+export type ProblemText = { title: string; hint: string | null }
 
-const unreadable: Told = {
-  title: 'The service could not read what the page sent.',
-  hint: 'Load the page again. If it happens again, tell who runs the service.',
+const unreadable: ProblemText = {
+  title: 'The service could not read the request.',
+  hint: 'Reload the page. If it happens again, notify the engineers on call.',
 }
 
-const codes: Record<ErrorCode | 'NO_ANSWER', Told> = {
+const codes: Record<ErrorCode | 'NO_ANSWER', ProblemText> = {
   NO_ANSWER: {
-    title: 'The service did not answer.',
-    hint: 'It may be starting again. An action may have happened all the same: look before you repeat it.',
+    title: 'The service did not respond.',
+    hint: 'It may be restarting. The action may have been carried out: check before you repeat it.',
   },
   INT001: {
-    title: 'Something went wrong in the service.',
-    hint: 'Its log has the details. An action may have happened all the same: look before you repeat it.',
+    title: 'Service error.',
+    hint: 'The log of the service has the details. The action may have been carried out: check before you repeat it.',
   },
   SVC001: {
-    title: 'The service cannot do this now.',
-    hint: 'Wait a moment and look at what the page shows before you try again.',
+    title: 'Not available right now.',
+    hint: 'Wait a moment and check the current state before you try again.',
   },
-  AUTH001: { title: 'You are signed out.', hint: 'Sign in and repeat this.' },
-  AUTH003: { title: 'Your role may not do this.', hint: 'Ask somebody whose role may.' },
-  NOT000: { title: 'There is no such thing.', hint: 'Check the address, or search for it.' },
+  AUTH001: { title: 'You are signed out.', hint: 'Sign in and try again.' },
+  AUTH003: { title: 'Your role does not allow this.', hint: 'Ask an operator whose role allows it.' },
+  NOT000: { title: 'Not found.', hint: 'Check the address, or use the search.' },
   VAL001: unreadable,
-  VAL002: { title: 'Something is missing.', hint: null },
-  VAL003: { title: 'This cannot be accepted.', hint: null },
-  VAL004: { title: 'This is too long.', hint: 'Shorten it and try again.' },
+  VAL002: { title: 'A required field is missing.', hint: null },
+  VAL003: { title: 'Invalid input.', hint: null },
+  VAL004: { title: 'The input is too long.', hint: 'Shorten it and try again.' },
   PAYMENT_CANCEL_FAILED: {
-    title: 'The money was not given back.',
-    hint: 'Look at the story of the order, and settle it with the gateway.',
+    title: 'The refund failed.',
+    hint: 'Check the timeline of the order, and sync it with the gateway.',
   },
-  BUS002: { title: 'There are not enough credits.', hint: null },
+  BUS002: { title: 'Not enough credits.', hint: null },
   INVALID_API_KEY: unreadable,
 }
 
-const reasons: Record<ConsoleRefusal, Told> = {
+const reasons: Record<ConsoleRefusal, ProblemText> = {
   'refused by the gateway': {
-    title: 'The gateway refused the refund.',
-    hint: 'Nothing was given back and no credits were taken. The story of the order has its answer. Settle the order to see what the gateway holds now.',
+    title: 'The gateway declined the refund.',
+    hint: 'Nothing was refunded and no credits were deducted. The timeline shows the response of the gateway. Sync the order to see its state at the gateway.',
   },
   'not confirmed': {
     title: 'This order cannot be refunded.',
-    hint: 'Only a confirmed order can. Its status has changed: look at its story.',
+    hint: 'Only a confirmed order can be refunded. Its status has changed: check the timeline.',
   },
   open: {
-    title: 'Something is under way at the gateway.',
-    hint: 'Settle the order first, then try again.',
+    title: 'An operation is in progress at the gateway.',
+    hint: 'Sync the order with the gateway first, then try again.',
   },
-  changed: { title: 'The order has changed meanwhile.', hint: 'Look at it once more, then decide.' },
+  changed: { title: 'The order has changed in the meantime.', hint: 'Check it again before you continue.' },
   resolved: {
-    title: 'It is resolved already.',
-    hint: 'Somebody else was faster, or the two sides agree by now. Its page shows how it ended.',
+    title: 'Already resolved.',
+    hint: 'Another operator was faster, or gateway and books match by now. The page of the discrepancy shows how it was resolved.',
   },
-  'suspended key': { title: 'The key is suspended already.', hint: 'Issue a new one instead.' },
+  'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
-    title: 'Other days are being compared.',
-    hint: 'One comparison runs at a time. Try again when it has ended: Reconciliations shows it.',
+    title: 'A reconciliation of other days is running.',
+    hint: 'Only one runs at a time. Try again when it has ended; the tab Runs shows it.',
   },
-  role: { title: 'Your role may not do this.', hint: 'Ask somebody whose role may.' },
-  password: { title: 'Change your first password.', hint: 'Until then nothing else can be done.' },
+  role: { title: 'Your role does not allow this.', hint: 'Ask an operator whose role allows it.' },
+  password: { title: 'Change your first password.', hint: 'Until then nothing else is possible.' },
   origin: {
-    title: 'This did not come from a page of the console.',
+    title: 'The request did not come from the console.',
     hint: 'Open the console in its own window and try again there.',
   },
   'lapsed password': {
-    title: 'This first password is not valid any more.',
+    title: 'This first password has expired.',
     hint: 'It was not changed in time. Ask an admin for a new one.',
   },
-  'wrong passwords': { title: 'Too many wrong passwords.', hint: 'Wait a while before the next try.' },
-  'signing in': { title: 'Too many are signing in at once.', hint: 'Try again in a moment.' },
+  'wrong passwords': { title: 'Too many wrong passwords.', hint: 'Wait a while before you try again.' },
+  'signing in': { title: 'Too many sign-ins at once.', hint: 'Try again in a moment.' },
   'console busy': {
-    title: 'Too much is asked of the console at once.',
+    title: 'The console is busy.',
     hint: 'Nothing was done. Try again in a moment.',
   },
 }
 
 export const problems = {
-  said: 'What the service said',
+  serviceMessage: 'Message of the service',
   page: {
-    title: 'This page broke.',
-    hint: 'Load it again. If it breaks again, tell who runs the service.',
-  } as Told,
-  other: { title: 'This was refused.', hint: 'Load the page again and look at what it shows now.' } as Told,
+    title: 'This page could not be displayed.',
+    hint: 'Reload it. If it happens again, notify the engineers on call.',
+  } as ProblemText,
+  other: { title: 'The request was refused.', hint: 'Reload the page and check the current state.' } as ProblemText,
 
   codes,
   reasons,
 
-  /** What a field has to be, wherever it is asked for. Numbers that differ are in what the service said. */
+  /** The rule of each field, on any page. Numbers that differ are in the message of the service. */
   fields: {
     reason: 'Reason: 3 to 200 characters in one line.',
     name: 'Name: 1 to 100 characters in one line.',
     password: 'Password: at most 200 characters.',
-    current: 'Current password: it is wrong.',
-    next: 'New password: 12 to 200 characters, and not the one of now.',
-    credits: 'Credits: a whole number from 1 on.',
-    from: 'From: a day that exists, neither in the future nor too long ago.',
-    to: 'To: a day that exists, not before the first and not too long after it.',
-    q: 'Search: one line, neither empty nor too long.',
-    cursor: 'The list has changed: load the page again.',
-    status: 'Status: one of the list.',
-    state: 'State: one of the list.',
-    subject: 'About: at most 100 characters in one line.',
-    customerId: 'Customer: the id of one.',
-    days: 'Days: one of the choices.',
+    current: 'Current password: wrong.',
+    next: 'New password: 12 to 200 characters, not the current one.',
+    credits: 'Credits: a whole number, at least 1.',
+    from: 'From: a valid date, not in the future and not too long ago.',
+    to: 'To: a valid date, not before the start date and not too long after it.',
+    q: 'Search: one line, not empty and not too long.',
+    cursor: 'The list has changed: reload the page.',
+    status: 'Status: a value of the list.',
+    state: 'State: a value of the list.',
+    subject: 'Subject: at most 100 characters in one line.',
+    customerId: 'Customer: a customer ID.',
+    days: 'Period: a value of the list.',
   },
 
-  /** Why an endpoint did not take an event. */
+  /** Why a delivery to an endpoint failed. */
   deliveries: {
-    answered: (status: string) => `the endpoint answered HTTP ${status}`,
-    notSecure: (scheme: string) => `its URL is not one of ${scheme}`,
+    answered: (status: string) => `the endpoint responded with HTTP ${status}`,
+    notSecure: (scheme: string) => `its URL does not use ${scheme}`,
     port: (port: string) => `port ${port} of its URL is neither 443 nor at least 1024`,
     notPublic: (host: string) => `${host} is not a public address`,
-    sealed: (version: string) => `its signing secret is sealed under secret ${version}, which is not among KEY_PEPPER`,
+    sealed: (version: string) => `its signing secret is encrypted with secret ${version}, which is not in KEY_PEPPER`,
     errors: {
-      'not sent: there was no time left': 'not sent: there was no time left',
-      'not sent: the one before it was not taken': 'not sent: the one before it was not taken',
+      'not sent: there was no time left': 'not sent: no time left',
+      'not sent: the one before it was not taken': 'not sent: the event before it was not delivered',
       'the endpoint is disabled': 'the endpoint is disabled',
       'the endpoint has been removed': 'the endpoint has been removed',
-      'the URL has a user or a password': 'its URL has a user or a password',
-      'Unsupported state or unable to authenticate data': 'its signing secret cannot be unsealed with KEY_PEPPER',
-      TimeoutError: 'the endpoint did not answer in time',
+      'the URL has a user or a password': 'its URL contains a user name or a password',
+      'Unsupported state or unable to authenticate data': 'its signing secret cannot be decrypted with KEY_PEPPER',
+      TimeoutError: 'the endpoint did not respond in time',
       UND_ERR_CONNECT_TIMEOUT: 'the endpoint did not accept the connection in time',
-      UND_ERR_SOCKET: 'the endpoint broke off the connection',
+      UND_ERR_SOCKET: 'the endpoint closed the connection',
       ECONNREFUSED: 'the endpoint did not accept the connection',
-      ECONNRESET: 'the endpoint broke off the connection',
-      ENOTFOUND: 'the host of the endpoint is not known',
+      ECONNRESET: 'the endpoint closed the connection',
+      ENOTFOUND: 'the host of the endpoint was not found',
       EAI_AGAIN: 'the host of the endpoint could not be looked up',
       EHOSTUNREACH: 'the endpoint cannot be reached',
       ENETUNREACH: 'the endpoint cannot be reached',

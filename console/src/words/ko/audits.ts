@@ -1,4 +1,4 @@
-// The words of the audits and of every rule, in Korean.
+// Texts of the audits and of every rule, in Korean.
 import type { audits as english } from '../en/audits.ts'
 
 export const audits: typeof english = {
@@ -21,9 +21,9 @@ export const audits: typeof english = {
   home: '장부 감사',
   homeClean: (rules, age) => `${age} 전 감사에서 규칙 ${rules}개를 모두 지켰습니다.`,
   homeBroken: (count, rules, age) =>
-    `${age} 전 감사에서 규칙 ${rules}개를 검사해 위반 ${count}건을 발견했습니다. 서비스 운영 담당자에게 알리세요.`,
+    `${age} 전 감사에서 규칙 ${rules}개를 검사해 위반 ${count}건을 발견했습니다. 서비스 운영 담당자에게 알려 주세요.`,
   homeUnread: (age) =>
-    `${age} 전 감사에서 제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 서비스 운영 담당자에게 알리세요.`,
+    `${age} 전 감사에서 제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 서비스 운영 담당자에게 알려 주세요.`,
   homeOld: '마지막 감사가 이틀이 지났습니다. 매일 밤 실행되어야 할 감사가 빠졌습니다.',
   homeNone: '아직 감사 이력이 없습니다.',
   homeNever: '이틀이 지나도록 감사 이력이 없습니다. 매일 밤 실행되어야 할 감사가 빠졌습니다.',
@@ -48,21 +48,21 @@ export const audits: typeof english = {
     apiKeys: '인증 키',
     serviceTokens: '서비스 토큰',
     operators: '운영자',
-    operatorActions: '운영자 작업 기록',
+    operatorActions: '감사 로그',
     discrepancies: '불일치',
     audits: '장부 감사 이력',
     journalEntries: '변경 기록',
   },
   isClean: '모든 행이 모든 규칙을 지켰습니다.',
   isBroken:
-    '장부가 스스로의 규칙을 어기고 있습니다. PG사와의 불일치가 아니라, 서비스가 기록하지 않는 내용이 장부에 기록된 것입니다. 서비스 운영 담당자에게 알리고, 원인이 확인될 때까지 아래 대상은 환불하지 마세요.',
+    '장부에 규칙 위반이 있습니다. PG사와의 불일치가 아니라, 서비스가 기록하지 않는 데이터가 데이터베이스에 있는 것입니다. 서비스 운영 담당자에게 알리고, 원인이 확인될 때까지 아래 대상은 환불하지 마세요.',
   isUnread:
-    '제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 데이터베이스에 부하가 있거나 인덱스가 없어졌을 수 있으니 서비스 운영 담당자에게 알리고, 조치한 뒤 다시 감사하세요.',
+    '제한 시간 안에 읽지 못해 검사하지 못한 행이 있습니다. 확인된 이상은 없습니다. 데이터베이스에 부하가 있거나 인덱스가 없어졌을 수 있으니 서비스 운영 담당자에게 알리고, 조치한 뒤 감사를 다시 실행해 주세요.',
   findings: '위반된 규칙',
   subjects: (shown, count) => (shown === count ? `해당 행 ${count}개` : `해당 행 ${count}개 중 처음 ${shown}개`),
   about: '대상',
   where: '위치',
-  schema: '데이터베이스 자체',
+  schema: '데이터베이스 스키마',
   fields: {
     entryNumber: '원장 항목',
     operationId: '결제 작업',
@@ -192,14 +192,14 @@ export const audits: typeof english = {
     'a cancel holds the credits of its order, and a refund what the order says was left of them':
       '취소는 주문의 크레딧을, 환불은 주문에 기록된 남은 크레딧을 보류한다',
     'nothing is stranded: whatever is open has somebody who works on it or will soon':
-      '방치된 작업이 없다: 처리 중인 작업은 누군가 처리하고 있거나 곧 처리한다',
+      '방치된 작업이 없다: 처리 중인 작업은 지금 처리되고 있거나 곧 처리된다',
     'the events of a customer are numbered from one without a gap': '고객의 이벤트는 1부터 빠짐없이 번호가 이어진다',
     'an event about an order tells what has become of it': '주문 이벤트의 내용은 주문의 결과와 맞는다',
     'a customer is as its last journal entry has it': '고객 정보는 마지막 변경 기록과 같다',
     'an API key is as its last journal entry has it': 'API 키는 마지막 변경 기록과 같다',
     'a service token is as its last journal entry has it': '서비스 토큰은 마지막 변경 기록과 같다',
     'an operator is as its last journal entry has it': '운영자 정보는 마지막 변경 기록과 같다',
-    'an operator action is as its last journal entry has it': '운영자 작업 기록은 마지막 변경 기록과 같다',
+    'an operator action is as its last journal entry has it': '감사 로그는 마지막 변경 기록과 같다',
     'a discrepancy is as its last journal entry has it': '불일치 내역은 마지막 변경 기록과 같다',
     'an audit is as its last journal entry has it': '장부 감사 이력은 마지막 변경 기록과 같다',
     'the entries of the journal are numbered from one without a gap': '변경 기록은 1부터 빠짐없이 번호가 이어진다',

@@ -1,4 +1,4 @@
-// What every page says, in Korean.
+// Texts of every page, in Korean.
 import type { common as english } from '../en/common.ts'
 
 export const common: typeof english = {
@@ -10,15 +10,15 @@ export const common: typeof english = {
   home: '홈',
   orders: '주문',
   customers: '고객',
-  books: '정산',
-  trail: '작업 기록',
+  books: '대사',
+  actionLog: '감사 로그',
   operators: '운영자',
   search: '검색',
   searchHint: '주문 번호, 결제 키, 고객, API 키 끝자리',
   language: '언어',
   appearance: '화면 모드',
-  light: '밝게',
-  dark: '어둡게',
+  light: '라이트',
+  dark: '다크',
   system: '시스템 설정',
   account: '내 계정',
   changePassword: '비밀번호 변경',
@@ -44,14 +44,14 @@ export const common: typeof english = {
   someShown: (count) => `${count}건 표시 중`,
   rowKeys: '화살표 키로 행을 이동하고 Enter 키로 엽니다.',
   tableKeys: '화살표 키로 행을 이동합니다.',
-  saveCsv: 'CSV 저장',
+  saveCsv: 'CSV 내보내기',
   reason: '사유',
-  reasonHint: '담당자 이름과 함께 작업 기록에 남습니다. 3~200자.',
+  reasonHint: '운영자 이름과 함께 감사 로그에 남습니다. 3~200자.',
   reasonTooShort: '사유를 3~200자로 입력해 주세요.',
   cancel: '취소',
   close: '닫기',
   tryAgain: '다시 시도',
   notFoundTitle: '페이지를 찾을 수 없습니다',
   notFoundText: '오래되었거나 잘린 링크일 수 있습니다.',
-  toHome: '첫 화면으로',
+  toHome: '홈으로 이동',
 }

@@ -1,4 +1,4 @@
-// The words of the pages of customers, in Korean.
+// Texts of the pages of customers, in Korean.
 import type { customers as english } from '../en/customers.ts'
 
 export const customers: typeof english = {
@@ -30,7 +30,7 @@ export const customers: typeof english = {
     keyId: '키 ID',
     copy: '키 복사',
     copied: '복사했습니다',
-    done: '복사했습니다, 닫기',
+    done: '복사 완료',
     replaced: (keyId) => `기존 키(${keyId})는 정지되었습니다.`,
   },
 
@@ -49,7 +49,7 @@ export const customers: typeof english = {
       keys: 'API 키',
       holds: '보류',
       limits: '한도',
-      trail: '작업 기록',
+      trail: '감사 로그',
     },
   },
 
@@ -88,7 +88,7 @@ export const customers: typeof english = {
       key: '키 ID',
       ends: '끝자리',
       status: '상태',
-      made: '발급 시각',
+      issued: '발급 시각',
       suspended: '정지 시각',
       actions: '작업',
     },

@@ -1,4 +1,4 @@
-// What codes of the gateway, of the line to it and of our own checks mean, in Korean.
+// Meanings of the codes of the gateway, of the network, and of our own checks, in Korean.
 import type { gateway as english } from '../en/gateway.ts'
 
 export const gateway: typeof english = {
@@ -21,7 +21,7 @@ export const gateway: typeof english = {
     UND_ERR_DESTROYED: '서비스가 종료되는 중이었습니다',
     ANSWER_TOO_LARGE: 'PG사 응답이 너무 커서 읽을 수 없습니다',
     UNSENDABLE_KEY: '전송할 수 없는 결제 키입니다',
-    GATEWAY_HELD_BACK: 'PG사 오류가 이어져 요청을 보류했습니다',
+    GATEWAY_HELD_BACK: 'PG사 오류가 이어져 요청을 보내지 않았습니다',
     NOT_ARRIVED_YET: '요청이 아직 전달 중일 수 있습니다',
     ABANDONED: '승인되기 전에 중단했습니다',
     HTTP_200: 'PG사 응답을 해석할 수 없습니다',
@@ -49,8 +49,8 @@ export const gateway: typeof english = {
     NOT_FOUND_PAYMENT_SESSION: '결제 가능 시간이 지났습니다',
     PAYMENT_OF_ANOTHER_ORDER: '다른 주문의 결제입니다',
     PAYMENT_DIFFERS: 'PG사의 주문 또는 금액이 다릅니다',
-    PAYMENT_WAITING_FOR_DEPOSIT: 'PG사가 입금을 기다리고 있습니다',
-    PAYMENT_CANCELED: 'PG사는 취소된 결제라고 하지만 잔액이 남아 있습니다',
+    PAYMENT_WAITING_FOR_DEPOSIT: 'PG사에서 입금 대기 중입니다',
+    PAYMENT_CANCELED: 'PG사에서 취소되었지만 잔액이 남아 있습니다',
     PAYMENT_PARTIAL_CANCELED: 'PG사의 부분 취소 금액이 서로 맞지 않습니다',
     CANCEL_NOT_WHOLE: '일부만 취소되었습니다',
     ALREADY_PROCESSED_PAYMENT: '이미 처리된 결제입니다',

@@ -1,4 +1,4 @@
-// The words of the page of operators, in Korean.
+// Texts of the page of operators, in Korean.
 import type { operators as english } from '../en/operators.ts'
 
 export const operators: typeof english = {
@@ -19,7 +19,7 @@ export const operators: typeof english = {
   mayNot: '불가',
   permissions: {
     read: '전체 조회',
-    settle: '주문을 PG사와 대조',
+    settle: '주문을 PG사와 동기화',
     'resend events': '주문 이벤트 재전송',
     'manage customers': '고객 등록, 한도 설정',
     'suspend keys': '키 정지',
@@ -27,12 +27,12 @@ export const operators: typeof english = {
     refund: '주문 환불, 결제 키 전체 보기',
     reconcile: 'PG사 대사',
     'resolve discrepancies': '불일치 해결 처리',
-    export: '파일 내보내기',
+    export: 'CSV 내보내기',
     'see operators': '운영자 조회',
   },
   manageTitle: '운영자 관리 방법',
   manageText:
-    '서비스가 실행되는 서버의 명령줄에서 관리합니다. 운영자를 등록할 수 있는 사람은 데이터베이스도 볼 수 있기 때문입니다. 모든 명령은 작업 기록에 남습니다.',
+    '운영자는 데이터베이스에 접근할 수 있는 서비스 서버의 명령줄에서 관리합니다. 모든 명령은 감사 로그에 남습니다.',
   commandOf: {
     add: '운영자를 등록합니다. 최초 비밀번호는 한 번만 표시되며 첫 로그인 때 변경해야 합니다.',
     role: '역할을 변경합니다. 다음 요청부터 바로 적용됩니다.',

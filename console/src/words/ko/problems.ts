@@ -1,13 +1,13 @@
-// What went wrong and what to do about it, in Korean.
-import type { problems as english, Told } from '../en/problems.ts'
+// Texts of errors and what to do about them, in Korean.
+import type { problems as english, ProblemText } from '../en/problems.ts'
 
-const unreadable: Told = {
+const unreadable: ProblemText = {
   title: '요청을 처리하지 못했습니다.',
   hint: '새로 고침한 뒤 다시 시도해 주세요. 계속되면 서비스 담당자에게 알려 주세요.',
 }
 
 export const problems: typeof english = {
-  said: '서비스 응답 원문',
+  serviceMessage: '서비스 응답 원문',
   page: {
     title: '화면을 표시하지 못했습니다.',
     hint: '새로 고침해 주세요. 계속되면 서비스 담당자에게 알려 주세요.',
@@ -35,8 +35,8 @@ export const problems: typeof english = {
     VAL003: { title: '입력한 내용을 확인해 주세요.', hint: null },
     VAL004: { title: '입력한 내용이 너무 깁니다.', hint: '줄여서 다시 시도해 주세요.' },
     PAYMENT_CANCEL_FAILED: {
-      title: '환급하지 못했습니다.',
-      hint: '주문 이력을 확인하고 주문을 PG사와 대조해 주세요.',
+      title: '환불하지 못했습니다.',
+      hint: '타임라인을 확인하고 주문을 PG사와 동기화해 주세요.',
     },
     BUS002: { title: '크레딧이 부족합니다.', hint: null },
     INVALID_API_KEY: unreadable,
@@ -45,15 +45,15 @@ export const problems: typeof english = {
   reasons: {
     'refused by the gateway': {
       title: 'PG사가 환불을 거절했습니다.',
-      hint: '환급하거나 회수한 것은 없습니다. PG사의 응답은 주문 이력에 있습니다. 주문을 PG사와 대조하면 현재 PG사 내역을 확인할 수 있습니다.',
+      hint: '환불하거나 회수한 것은 없습니다. PG사의 응답은 타임라인에 있습니다. 주문을 PG사와 동기화하면 현재 PG사 내역을 확인할 수 있습니다.',
     },
     'not confirmed': {
       title: '환불할 수 없는 주문입니다.',
-      hint: '결제 완료된 주문만 환불할 수 있습니다. 주문 상태가 바뀌었으니 주문 이력을 확인해 주세요.',
+      hint: '결제 완료된 주문만 환불할 수 있습니다. 주문 상태가 바뀌었으니 타임라인을 확인해 주세요.',
     },
     open: {
       title: 'PG사에서 처리 중인 작업이 있습니다.',
-      hint: '먼저 주문을 PG사와 대조한 뒤 다시 시도해 주세요.',
+      hint: '먼저 주문을 PG사와 동기화한 뒤 다시 시도해 주세요.',
     },
     changed: { title: '그사이 주문 상태가 바뀌었습니다.', hint: '주문을 다시 확인한 뒤 진행해 주세요.' },
     resolved: {
@@ -66,7 +66,7 @@ export const problems: typeof english = {
       hint: '대사는 한 번에 하나만 실행됩니다. 진행 중인 대사가 끝난 뒤 다시 시도해 주세요.',
     },
     role: { title: '이 작업을 할 권한이 없습니다.', hint: '권한이 있는 담당자에게 요청해 주세요.' },
-    password: { title: '첫 비밀번호를 먼저 변경해 주세요.', hint: '변경하기 전에는 다른 작업을 할 수 없습니다.' },
+    password: { title: '최초 비밀번호를 먼저 변경해 주세요.', hint: '변경하기 전에는 다른 작업을 할 수 없습니다.' },
     origin: {
       title: '콘솔 화면에서 보낸 요청이 아닙니다.',
       hint: '콘솔을 새 창에서 열고 다시 시도해 주세요.',

@@ -1,4 +1,4 @@
-// What signing in and changing a password say, in Korean.
+// Texts of signing in and of changing a password, in Korean.
 import type { session as english } from '../en/session.ts'
 
 export const session: typeof english = {
@@ -12,9 +12,9 @@ export const session: typeof english = {
   pause: (seconds) => `비밀번호를 여러 번 잘못 입력했습니다. ${seconds}초 후에 다시 시도해 주세요.`,
   signOutFailed: '로그아웃하지 못해 아직 로그인된 상태입니다. 다시 시도해 주세요.',
   ended: '세션이 만료되었습니다',
-  endedText: '다시 로그인하면 입력하던 내용을 이어서 작업할 수 있습니다.',
+  endedText: '다시 로그인하면 입력하던 내용이 그대로 남아 있습니다.',
   passwordTitle: '비밀번호 변경',
-  firstText: '발급받은 비밀번호는 한 번만 쓸 수 있습니다. 새 비밀번호를 설정해 주세요.',
+  firstText: '최초 비밀번호는 한 번만 사용할 수 있습니다. 새 비밀번호를 설정해 주세요.',
   current: '현재 비밀번호',
   next: '새 비밀번호',
   nextHint: '12자 이상. 단어보다 문장이 기억하기 쉽습니다.',

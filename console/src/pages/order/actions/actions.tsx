@@ -1,26 +1,26 @@
-// What can be done with an order now, and for what cannot, why. What came of it is told here and stays until it is closed.
+// The actions on an order, or why they are not possible now. The result stays here until it is closed.
 import { Box, Group, Paper, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../../api/client.ts'
+import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { ActionButton } from '../../../parts/action-button.tsx'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords, type Words } from '../../../words/words.tsx'
-import { RefundedResult, RefundUnknownResult, ResendResult, SettleResult } from '../../orders/results.tsx'
-import { showingOrders } from '../../orders/showing-orders.ts'
 import type { Order } from '../headline.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
+import { RefundedResult, RefundUnknownResult, ResendResult, SettleResult } from './results.tsx'
 import { SettleDialog } from './settle-dialog.tsx'
 
-type Given = Data<'order'>['actions'][number]
-export type OrderAction = Given['action']
+type PossibleAction = Data<'order'>['actions'][number]
+export type OrderAction = PossibleAction['action']
 
-/** The order in which they stand. */
+/** In display order. */
 const names = ['settle', 'refund', 'resend events'] as const satisfies OrderAction[]
 
-export function Actions({ order, actions }: { order: Order; actions: Given[] }) {
+export function Actions({ order, actions }: { order: Order; actions: PossibleAction[] }) {
   const words = useWords()
   const { orders } = words
-  const [asking, setAsking] = useState<OrderAction | null>(null)
+  const [dialog, setDialog] = useState<OrderAction | null>(null)
   const [result, setResult] = useState<ReactNode>(null)
   const labels: Record<OrderAction, string> = {
     settle: orders.actions.settle,
@@ -29,7 +29,7 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
   }
   const params = { orderId: order.orderId }
   const dismiss = () => setResult(null)
-  const close = () => setAsking(null)
+  const close = () => setDialog(null)
   return (
     <Paper component="section" withBorder p="md" aria-labelledby="actions">
       <Title order={2} size="h4" id="actions" mb="sm">
@@ -37,16 +37,16 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
       </Title>
       <Group gap="lg" align="flex-start">
         {names.map((name) => {
-          const given = actions.find(({ action }) => action === name)
+          const possible = actions.find(({ action }) => action === name)
           return (
-            given && (
+            possible && (
               <ActionButton
                 key={name}
                 label={labels[name]}
                 isMain={name === 'settle'}
-                isTheirs={given.code !== 'role'}
-                why={whyNot(given, order.status, words)}
-                onAsk={() => setAsking(name)}
+                isPermitted={possible.code !== 'role'}
+                why={whyNot(possible, order.status, words)}
+                onClick={() => setDialog(name)}
               />
             )
           )
@@ -54,37 +54,41 @@ export function Actions({ order, actions }: { order: Order; actions: Given[] }) 
       </Group>
       {result && <Box mt="md">{result}</Box>}
       <SettleDialog
-        opened={asking === 'settle'}
+        opened={dialog === 'settle'}
         orderId={order.orderId}
         onClose={close}
         onSettled={(data) => setResult(<SettleResult data={data} onClose={dismiss} />)}
       />
       <RefundDialog
-        opened={asking === 'refund'}
+        opened={dialog === 'refund'}
         orderId={order.orderId}
         onClose={close}
         onRefunded={(data) => setResult(<RefundedResult data={data} onClose={dismiss} />)}
         onUnknown={() => setResult(<RefundUnknownResult onClose={dismiss} />)}
       />
       <ReasonDialog
-        opened={asking === 'resend events'}
+        opened={dialog === 'resend events'}
         onClose={close}
         title={orders.resend.title}
         text={orders.resend.text}
         action={orders.resend.action}
         endpoint="resendEvents"
         inputOf={(reason) => ({ params, body: { reason } })}
-        refreshes={showingOrders}
+        refreshes={affectedByOrderAction}
         onDone={(data) => setResult(<ResendResult data={data} onClose={dismiss} />)}
       />
     </Paper>
   )
 }
 
-/** Undefined when it can be done. The service's own sentence is for what has no words here. */
-function whyNot({ allowed, code, why }: Given, status: Order['status'], { orders, common }: Words): string | undefined {
+/** Undefined: it is possible. A code without a text falls back to the sentence of the service. */
+function whyNot(
+  { allowed, code, why }: PossibleAction,
+  status: Order['status'],
+  { orders, common }: Words,
+): string | undefined {
   if (allowed) return undefined
   if (code === 'state') return orders.actions.whyState(common.statuses[status])
-  const told: Record<string, string> = orders.actions.why
-  return told[code ?? ''] ?? why ?? ''
+  const texts: Record<string, string> = orders.actions.why
+  return texts[code ?? ''] ?? why ?? ''
 }

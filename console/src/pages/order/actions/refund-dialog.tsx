@@ -1,9 +1,10 @@
-// A refund in two deliberate steps: first what it would do now and why it is done, then the question once more. An answer
-// that is not known yet is no failure: the page says so and what happens next.
+// A refund in two steps: a preview with the reason, then the confirmation. An unknown outcome is not a failure: the dialog says so
+// and what happens next.
 import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import type { ApiError, Data } from '../../../api/client.ts'
 import { mayHaveHappened, useAction, useEndpoint } from '../../../api/hooks.ts'
+import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { Credits, Won } from '../../../format/amounts.tsx'
 import { useFormats } from '../../../format/formats.ts'
 import { Problem } from '../../../parts/problem.tsx'
@@ -11,7 +12,6 @@ import { useOpenings } from '../../../parts/reason-dialog.tsx'
 import { isAcceptableReason, ReasonField } from '../../../parts/reason-field.tsx'
 import { Waiting } from '../../../parts/waiting.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { showingOrders } from '../../orders/showing-orders.ts'
 import { Notice } from '../notice.tsx'
 import { meaningOfCode } from '../timeline/gateway-code.ts'
 
@@ -38,7 +38,7 @@ export function RefundDialog(props: Props) {
       title={orders.refund.title}
       closeButtonProps={{ 'aria-label': common.close }}
     >
-      {/* Made anew each time it opens: with nothing typed, and a quote of now. */}
+      {/* A new instance each time it opens: empty, with a new quote. */}
       <RefundSteps key={openings} {...props} onRunning={setIsRunning} />
     </Modal>
   )
@@ -48,10 +48,10 @@ type StepsProps = Props & { onRunning(isRunning: boolean): void }
 
 function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunning }: StepsProps) {
   const [reason, setReason] = useState('')
-  const [isSure, setIsSure] = useState(false)
+  const [isConfirming, setIsConfirming] = useState(false)
   const params = { orderId }
   const quote = useEndpoint('refundQuote', { params }, { enabled: opened, isForDecision: true })
-  const refund = useAction('refundOrder', { refreshes: showingOrders })
+  const refund = useAction('refundOrder', { refreshes: affectedByOrderAction })
 
   const { isRunning } = refund
   useEffect(() => onRunning(isRunning), [isRunning, onRunning])
@@ -63,17 +63,23 @@ function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunnin
     onClose()
   }
 
-  if (refund.error && mayHaveHappened(refund.error)) return <NotKnown onClose={onClose} onUnknown={onUnknown} />
+  if (refund.error && mayHaveHappened(refund.error)) return <OutcomeUnknown onClose={onClose} onUnknown={onUnknown} />
   if (quote.error && !quote.data) return <Problem error={quote.error} onRetry={() => void quote.refetch()} />
-  if (!quote.data || (quote.isFetching && !isSure)) return <Waiting />
-  return isSure ? (
-    <Sure quote={quote.data} refund={refund} onBack={() => setIsSure(false)} onAct={() => void act()} />
+  if (!quote.data || (quote.isFetching && !isConfirming)) return <Waiting />
+  return isConfirming ? (
+    <Confirm quote={quote.data} refund={refund} onBack={() => setIsConfirming(false)} onAct={() => void act()} />
   ) : (
-    <Ask quote={quote.data} reason={reason} onReason={setReason} onClose={onClose} onContinue={() => setIsSure(true)} />
+    <Preview
+      quote={quote.data}
+      reason={reason}
+      onReason={setReason}
+      onClose={onClose}
+      onContinue={() => setIsConfirming(true)}
+    />
   )
 }
 
-type AskProps = {
+type PreviewProps = {
   quote: Quote
   reason: string
   onReason(reason: string): void
@@ -81,13 +87,13 @@ type AskProps = {
   onContinue(): void
 }
 
-function Ask({ quote, reason, onReason, onClose, onContinue }: AskProps) {
+function Preview({ quote, reason, onReason, onClose, onContinue }: PreviewProps) {
   const { orders } = useWords()
   const { refund } = orders
-  const [isTold, setIsTold] = useState(false)
+  const [showsError, setShowsError] = useState(false)
   function submit(event: FormEvent): void {
     event.preventDefault()
-    setIsTold(true)
+    setShowsError(true)
     if (isAcceptableReason(reason)) onContinue()
   }
   return (
@@ -97,7 +103,13 @@ function Ask({ quote, reason, onReason, onClose, onContinue }: AskProps) {
         <Text size="xs" c="dimmed">
           {refund.moving}
         </Text>
-        <ReasonField value={reason} onChange={onReason} isTold={isTold} description={refund.reasonHint} ref={focused} />
+        <ReasonField
+          value={reason}
+          onChange={onReason}
+          showsError={showsError}
+          description={refund.reasonHint}
+          ref={focused}
+        />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {orders.actions.cancel}
@@ -152,14 +164,14 @@ function QuoteTable({ quote }: { quote: Quote }) {
   )
 }
 
-type SureProps = {
+type ConfirmProps = {
   quote: Quote
   refund: { isRunning: boolean; error: ApiError | null }
   onBack(): void
   onAct(): void
 }
 
-function Sure({ quote, refund: { isRunning, error }, onBack, onAct }: SureProps) {
+function Confirm({ quote, refund: { isRunning, error }, onBack, onAct }: ConfirmProps) {
   const { orders } = useWords()
   const { refund } = orders
   const { number, won } = useFormats()
@@ -176,7 +188,7 @@ function Sure({ quote, refund: { isRunning, error }, onBack, onAct }: SureProps)
       </Notice>
       {error && <Problem error={error} />}
       <Group justify="flex-end" gap="xs">
-        {/* The focus stands on the way back: the money takes a second deliberate click. */}
+        {/* The focus is on Back: the refund needs a deliberate second click. */}
         <Button variant="default" onClick={onBack} disabled={isRunning} ref={focused}>
           {orders.actions.back}
         </Button>
@@ -192,7 +204,7 @@ function focused(element: HTMLElement | null): void {
   element?.focus()
 }
 
-function NotKnown({ onClose, onUnknown }: { onClose(): void; onUnknown(): void }) {
+function OutcomeUnknown({ onClose, onUnknown }: { onClose(): void; onUnknown(): void }) {
   const { orders } = useWords()
   const { refund } = orders
   return (

@@ -1,8 +1,8 @@
-// Asks for the reason before an order is settled with the gateway, from whichever page.
+// Syncs an order with the gateway (`orders settle`), from the page of an order or of a discrepancy.
 import type { Data } from '../../../api/client.ts'
+import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { showingOrders } from '../../orders/showing-orders.ts'
 
 type Props = { opened: boolean; orderId: string; onClose(): void; onSettled(data: Data<'settleOrder'>): void }
 
@@ -17,7 +17,7 @@ export function SettleDialog({ opened, orderId, onClose, onSettled }: Props) {
       action={action}
       endpoint="settleOrder"
       inputOf={(reason) => ({ params: { orderId }, body: { reason } })}
-      refreshes={showingOrders}
+      refreshes={affectedByOrderAction}
       onDone={onSettled}
     />
   )

@@ -1,8 +1,8 @@
-// Why an endpoint did not take an event, in the reader's words: what the service writes itself, an answer by its number, and
-// what the network says by its code. What nobody has words for is shown as it is.
+// Translates the error of a delivery: a text of the service, an HTTP status, or a network error code. An unknown error is shown as
+// it is.
 import type { Words } from '../../../words/words.tsx'
 
-/** Those with a value of their own in them. */
+/** Errors that contain a value. */
 const withValue = {
   answered: /^HTTP (\d{3})$/,
   notSecure: /^the URL does not begin with (https):/,
@@ -17,6 +17,6 @@ export function deliveryError({ problems: { deliveries } }: Words, error: string
     if (value) return deliveries[name as keyof typeof withValue](value)
   }
   const known = (deliveries.errors as Record<string, string>)[error]
-  // A code is for whoever looks it up.
+  // With the code, for looking it up.
   return known === undefined ? error : /^\w+$/.test(error) ? `${known} (${error})` : known
 }

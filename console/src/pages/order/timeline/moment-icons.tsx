@@ -1,7 +1,7 @@
-// An icon for each kind of moment. The sentence beside it says the same: they are for the eye alone.
-import type { MomentKind } from './moment-words.ts'
+// An icon for each kind of moment, hidden from screen readers: the sentence beside it has the same meaning.
+import type { MomentKind } from './moment-text.ts'
 
-/** Lines in a field of 24 by 24. */
+/** SVG paths on a grid of 24 by 24. */
 const lines: Record<MomentKind, string> = {
   // a basket
   PURCHASE: 'M4 7h16l-1.5 11h-13zM9 11v3M15 11v3M8 7l2-4M16 7l-2-4',

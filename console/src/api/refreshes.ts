@@ -1,0 +1,25 @@
+// The endpoints to fetch again after an action: everything that shows or counts what it changed.
+import type { EndpointName } from './client.ts'
+
+export const affectedByOrderAction: EndpointName[] = [
+  'discrepancies',
+  'discrepancy',
+  'order',
+  'orders',
+  'customer',
+  'customers',
+  'statement',
+  'home',
+  'actionLog',
+]
+
+export const affectedByResolution: EndpointName[] = [
+  'discrepancies',
+  'discrepancy',
+  'days',
+  'home',
+  'order',
+  'actionLog',
+]
+
+export const affectedByRun: EndpointName[] = ['days', 'runs', 'discrepancies', 'home']

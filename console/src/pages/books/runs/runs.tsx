@@ -1,0 +1,43 @@
+// All reconciliation runs, newest first; a row links to its result.
+import { Stack, Text } from '@mantine/core'
+import { usePages } from '../../../api/hooks.ts'
+import { Won } from '../../../format/amounts.tsx'
+import { Time } from '../../../format/time.tsx'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { useWords } from '../../../words/words.tsx'
+import { differenceOf, pollEveryMs, type Run, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
+
+/** Including runs that other operators have started. */
+const areAllFinished = (runs: Run[]) => runs.every(({ state }) => state !== 'under way')
+
+export function Runs() {
+  const { books } = useWords()
+  const pages = usePages('runs', {}, (data) => data.runs, { refetchMs: pollEveryMs, until: areAllFinished })
+  const columns: Column<Run>[] = [
+    { header: books.runs.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
+    { header: books.runs.span, cell: (run) => <RunSpan run={run} /> },
+    { header: books.runs.cause, cell: ({ cause }) => books.runs.causes[cause] },
+    { header: books.runs.state, cell: ({ state }) => <RunState state={state} /> },
+    { header: books.runs.movements, align: 'right', cell: ({ result }) => result?.movements ?? '–' },
+    { header: books.runs.reviewed, align: 'right', cell: ({ result }) => reviewedOf(result) ?? '–' },
+    {
+      header: books.runs.difference,
+      align: 'right',
+      cell: ({ result }) => (result ? <Won value={differenceOf(result)} /> : '–'),
+    },
+  ]
+  return (
+    <Stack gap="md">
+      <Text c="dimmed">{books.runs.intro}</Text>
+      <DataTable
+        caption={books.runs.caption}
+        columns={columns}
+        rows={pages.rows}
+        pages={pages}
+        keyOf={(run) => run.reconciliationId}
+        linkOf={(run) => `/books/runs/${run.reconciliationId}`}
+        empty={books.runs.empty}
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,119 @@
+// The statements of the lists and the page of discrepancies. The page is read in one statement: the discrepancy, its order, the
+// actions of operators, and other discrepancies of the same order.
+import { type Database, statement } from '../../db/database.ts'
+import { iso } from '../../db/iso.ts'
+import type { StoryAction } from '../../payments/books/order-story.sql.ts'
+import type { OrderStatus } from '../../payments/kinds.ts'
+
+export type DiscrepancyRow = {
+  discrepancyId: string
+  kind: string
+  subject: string
+  customerId: string | null
+  orderId: string | null
+  detail: Record<string, unknown>
+  foundAt: Date
+  lastSeenAt: Date
+  resolvedAt: Date | null
+  resolution: string | null
+}
+
+export const discrepancyColumns = `d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
+    d.order_id as "orderId", d.detail, d.found_at as "foundAt", d.last_seen_at as "lastSeenAt",
+    d.resolved_at as "resolvedAt", d.resolution`
+
+export type DiscrepancyState = 'open' | 'resolved'
+
+/** Found until one time and last seen since another. */
+export type SeenPeriod = { seenSince: Date | '-infinity'; foundUntil: Date | 'infinity' }
+const always: SeenPeriod = { seenSince: '-infinity', foundUntil: 'infinity' }
+const inSight = `d.last_seen_at >= $2::timestamptz and d.found_at <= $3::timestamptz`
+
+const listDiscrepanciesStatements = {
+  open: {
+    first: statement(
+      'console.listOpenDiscrepancies',
+      `select ${discrepancyColumns}
+      from discrepancies d
+      where d.resolved_at is null and ${inSight} order by d.found_at, d.discrepancy_id limit $1`,
+    ),
+    behind: statement(
+      'console.listOpenDiscrepanciesBehind',
+      `select ${discrepancyColumns}
+      from discrepancies d
+      where d.resolved_at is null and ${inSight} and (d.found_at, d.discrepancy_id) > (
+        select c.found_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
+      order by d.found_at, d.discrepancy_id
+      limit $1`,
+    ),
+  },
+  resolved: {
+    first: statement(
+      'console.listResolvedDiscrepancies',
+      `select ${discrepancyColumns}
+      from discrepancies d
+      where d.resolved_at is not null and ${inSight} order by d.resolved_at desc, d.discrepancy_id desc limit $1`,
+    ),
+    behind: statement(
+      'console.listResolvedDiscrepanciesBehind',
+      `select ${discrepancyColumns}
+      from discrepancies d
+      where d.resolved_at is not null and ${inSight} and (d.resolved_at, d.discrepancy_id) < (
+        select c.resolved_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
+      order by d.resolved_at desc, d.discrepancy_id desc
+      limit $1`,
+    ),
+  },
+}
+
+/** Open ones oldest first, resolved ones newest first. */
+export function listDiscrepancies(
+  database: Database,
+  state: DiscrepancyState,
+  after: string | null,
+  limit: number,
+  { seenSince, foundUntil } = always,
+): Promise<DiscrepancyRow[]> {
+  const { first, behind: next } = listDiscrepanciesStatements[state]
+  return after === null
+    ? database.run<DiscrepancyRow>(first, [limit, seenSince, foundUntil])
+    : database.run<DiscrepancyRow>(next, [limit, seenSince, foundUntil, after])
+}
+
+export type DiscrepancyPage = DiscrepancyRow & {
+  customerName: string | null
+  order: { orderId: string; status: OrderStatus; amount: number; credits: number } | null
+  /** About the discrepancy, and about its order while it was open. */
+  acts: StoryAction[]
+  others: { discrepancyId: string; kind: string; foundAt: string; resolvedAt: string | null }[]
+}
+
+const findDiscrepancyStatement = statement(
+  'console.findDiscrepancy',
+  `select ${discrepancyColumns}, c.name as "customerName",
+    (select json_build_object('orderId', o.order_id, 'status', o.status, 'amount', o.amount, 'credits', o.credits)
+     from orders o where o.customer_id = d.customer_id and o.order_id = d.order_id) as "order",
+    (select coalesce(json_agg(json_build_object(
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
+       'outcome', e.outcome, 'endedAt', ${iso('e.happened_at')}) order by b.happened_at), '[]')
+     from (select * from operator_actions a
+           where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
+             and (a.subject = d.discrepancy_id::text
+                  or a.happened_at between d.found_at and coalesce(d.resolved_at, 'infinity'))
+           order by a.happened_at limit 1000) b
+     left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED') as "acts",
+    (select coalesce(json_agg(json_build_object(
+       'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', ${iso('s.found_at')},
+       'resolvedAt', ${iso('s.resolved_at')}) order by s.found_at desc), '[]')
+     from (select * from discrepancies a
+           where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
+           order by a.found_at desc limit 20) s) as "others"
+  from discrepancies d
+  left join customers c on c.customer_id = d.customer_id
+  where d.discrepancy_id = $1`,
+)
+
+export async function findDiscrepancy(database: Database, discrepancyId: string): Promise<DiscrepancyPage | undefined> {
+  const [found] = await database.run<DiscrepancyPage>(findDiscrepancyStatement, [discrepancyId])
+  return found
+}

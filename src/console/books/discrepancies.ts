@@ -1,0 +1,79 @@
+// The discrepancies: the lists, resolving one, and the page of one with both sides, its timeline and the actions that are
+// possible now.
+import { refuse } from '../../core/errors.ts'
+import { uuidPattern } from '../../core/ids.ts'
+import { may, type Role } from '../../operators/permissions.ts'
+import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import type { ConsoleContext } from '../context.ts'
+import type { Data } from '../contract.ts'
+import { discrepancyTimeline } from '../orders/timeline.ts'
+import { cursorOf, limitOf, pageOf } from '../paging.ts'
+import { refuseBecause } from '../refusals.ts'
+import type { Handlers } from '../routes.ts'
+import { existingRun } from './books.ts'
+import { type DiscrepancyPage, findDiscrepancy, listDiscrepancies, type SeenPeriod } from './discrepancies.sql.ts'
+
+type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy'
+type PossibleAction = Data<'discrepancy'>['actions'][number]
+
+const permissionOf = { settle: 'settle', resolve: 'resolve discrepancies' } as const
+
+export function discrepancyHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<Names> {
+  async function seenPeriodOf(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
+    if (!reconciliationId) return undefined
+    const { startedAt, finishedAt } = await existingRun(database, reconciliationId)
+    // A Date has no microseconds: the next millisecond includes all of them.
+    return { seenSince: startedAt, foundUntil: finishedAt ? new Date(finishedAt.getTime() + 1) : 'infinity' }
+  }
+
+  return {
+    async discrepancies({ query }) {
+      const limit = limitOf(query)
+      const { state = 'open' } = query
+      const period = await seenPeriodOf(query.reconciliationId)
+      const rows = await listDiscrepancies(database, state, cursorOf(query, uuidPattern), limit + 1, period)
+      const { page, nextCursor } = pageOf(rows, limit, (row) => row.discrepancyId)
+      return { discrepancies: page, nextCursor }
+    },
+
+    async resolveDiscrepancy({ params: { discrepancyId }, body }) {
+      const resolution = body.reason.trim()
+      const kind = await resolveDiscrepancy(database, discrepancyId, resolution)
+      if (kind) return { discrepancyId, kind, resolution }
+      if (!(await findDiscrepancy(database, discrepancyId))) throw noSuchDiscrepancy()
+      throw refuseBecause('NOT000', 'resolved', 'The discrepancy is already resolved.')
+    },
+
+    async discrepancy({ operator, params }) {
+      const found = await findDiscrepancy(database, params.discrepancyId)
+      if (!found) throw noSuchDiscrepancy()
+      const { order, acts, others, ...discrepancy } = found
+      const { foundAt, lastSeenAt, resolvedAt, ...rest } = discrepancy
+      const times = {
+        foundAt: foundAt.toISOString(),
+        lastSeenAt: lastSeenAt.toISOString(),
+        resolvedAt: resolvedAt?.toISOString() ?? null,
+      }
+      return {
+        discrepancy,
+        order,
+        others,
+        history: discrepancyTimeline({ ...rest, ...times }, acts),
+        actions: actionsOf(operator.role, found),
+      }
+    },
+  }
+}
+
+function noSuchDiscrepancy() {
+  return refuse('NOT000', { message: 'There is no such discrepancy.' })
+}
+
+function actionsOf(role: Role, { resolvedAt, order }: DiscrepancyPage): PossibleAction[] {
+  const ended = resolvedAt ? 'resolved' : null
+  const refusals = { settle: ended ?? (order ? null : 'no order'), resolve: ended } as const
+  return (Object.keys(refusals) as PossibleAction['action'][]).map((action) => {
+    const code = may(role, permissionOf[action]) ? refusals[action] : 'role'
+    return { action, allowed: code === null, code }
+  })
+}

@@ -1,0 +1,23 @@
+// What the handlers of the console depend on.
+import type { Peppers } from '../customers/api-keys.ts'
+import type { Database, Log } from '../db/database.ts'
+import type { DeliveryContext } from '../events/deliver.ts'
+import type { PaymentContext } from '../payments/context.ts'
+
+export type ConsoleContext = {
+  database: Database
+  payments: PaymentContext
+  /** For work that reads many rows, on connections that no request waits for. */
+  background: PaymentContext
+  deliveries: DeliveryContext
+  peppers: Peppers
+  /** Zero: no limit. */
+  limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
+  /** Whether the circuit breaker holds calls to the gateway back. */
+  isHeldBack(): boolean
+  /** How long a first password can be used to sign in. */
+  firstPasswordHours: number
+  /** Cookies are sent over encrypted connections only. */
+  secureCookies: boolean
+  log: Log
+}

@@ -1,0 +1,104 @@
+// The timelines of an order and of a discrepancy, built from their rows. The page translates the field names in `detail`.
+import type { StoredEvent } from '../../events/events.sql.ts'
+import type { Delivery, EndOfOrder } from '../../events/order-events.sql.ts'
+import type {
+  OrderStory,
+  StoryAction,
+  StoryDiscrepancy,
+  StoryEntry,
+  StoryOperation,
+} from '../../payments/books/order-story.sql.ts'
+import { outcomeOf } from '../../payments/kinds.ts'
+import type { momentKinds } from './contract.ts'
+
+type MomentKind = (typeof momentKinds)[number]
+export type TimelineMoment = { at: string; kind: MomentKind; detail: Record<string, unknown> }
+
+/** An event with its deliveries. */
+export type EventWithDeliveries = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
+
+export function endsOf({ operations }: OrderStory): EndOfOrder[] {
+  return operations.flatMap(({ kind, state, closedAt }) => {
+    const type = outcomeOf(kind, state)?.event
+    return type && closedAt ? [{ type, at: closedAt }] : []
+  })
+}
+
+/** The order of moments with the same time: causes first. */
+const rankOf: Record<MomentKind, number> = {
+  PURCHASE: 0,
+  WEBHOOK: 1,
+  OPERATOR: 2,
+  OPERATION_BEGUN: 3,
+  ATTEMPT: 4,
+  OPERATION_ENDED: 5,
+  LEDGER: 6,
+  EVENT: 7,
+  DISCREPANCY_FOUND: 8,
+  DISCREPANCY_RESOLVED: 9,
+}
+
+export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]): TimelineMoment[] {
+  const { operations, attempts, entries, discrepancies, notifications, actions } = story
+  const moments = [
+    purchaseOf(story),
+    ...operations.flatMap(momentsOfOperation),
+    ...attempts.map(({ happenedAt: at, ...detail }) => moment(at, 'ATTEMPT', detail)),
+    ...entries.map(momentOfEntry),
+    ...events.map(momentOfEvent),
+    ...notifications.map((each) => moment(each.receivedAt, 'WEBHOOK', each)),
+    ...discrepancies.flatMap(momentsOfDiscrepancy),
+    ...actions.map(momentOfAction),
+  ]
+  return sortByTime(moments)
+}
+
+export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
+  return sortByTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
+}
+
+function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {
+  return moments.sort((one, other) => compare(one.at, other.at) || rankOf[one.kind] - rankOf[other.kind])
+}
+
+function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): TimelineMoment[] {
+  const { foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt } = discrepancy
+  return [
+    moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
+    ...(resolvedAt ? [moment(resolvedAt, 'DISCREPANCY_RESOLVED', { discrepancyId, kind, resolution })] : []),
+  ]
+}
+
+function momentOfAction({ at, ...detail }: StoryAction): TimelineMoment {
+  return moment(at, 'OPERATOR', detail)
+}
+
+/** ISO times of one format sort as text. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+function moment(at: string, kind: MomentKind, detail: object): TimelineMoment {
+  return { at, kind, detail: { ...detail } }
+}
+
+function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): TimelineMoment {
+  return moment(createdAt.toISOString(), 'PURCHASE', { packageType, amount, credits })
+}
+
+/** An expiry makes no gateway call: it begins and ends in one statement. */
+function momentsOfOperation(operation: StoryOperation): TimelineMoment[] {
+  const { operationId, kind, state, paymentKey, reason, openedAt, closedAt } = operation
+  const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
+  const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, reason, creditsHeld })
+  const ended = { operationId, kind, state, gatewayCode, transactionKey, attempts }
+  return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', ended)] : [])]
+}
+
+function momentOfEntry({ createdAt, ...detail }: StoryEntry): TimelineMoment {
+  return moment(createdAt, 'LEDGER', detail)
+}
+
+function momentOfEvent({ createdAt, eventNumber, eventId, type, deliveries }: EventWithDeliveries): TimelineMoment {
+  return moment(createdAt.toISOString(), 'EVENT', { type, eventNumber, eventId, deliveries })
+}

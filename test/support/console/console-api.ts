@@ -1,0 +1,146 @@
+// The console's API beside a test service, over real HTTP, without signing in and without the pages: an operator of any role calls
+// it as the page does. Events are delivered when a test calls `deliver`.
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { auditHandlers } from '../../../src/console/books/audits.ts'
+import { bookHandlers } from '../../../src/console/books/books.ts'
+import { discrepancyHandlers } from '../../../src/console/books/discrepancies.ts'
+import { newKeyCancelHandlers } from '../../../src/console/books/new-key-cancels.ts'
+import type { ConsoleContext } from '../../../src/console/context.ts'
+import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
+import { customerHandlers } from '../../../src/console/customers/customers.ts'
+import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
+import { exportRoutes } from '../../../src/console/exports.ts'
+import { createGuard } from '../../../src/console/guard.ts'
+import { homeHandlers } from '../../../src/console/home/home.ts'
+import { orderHandlers } from '../../../src/console/orders/orders.ts'
+import { apiRoutes, type Handlers } from '../../../src/console/routes.ts'
+import { searchHandlers } from '../../../src/console/search/search.ts'
+import { startSession } from '../../../src/console/session/session.sql.ts'
+import { addEndpoint } from '../../../src/events/endpoints.ts'
+import { createOutbound } from '../../../src/events/outbound.ts'
+import { buildApiListener } from '../../../src/http/api-listener.ts'
+import { insertOperator } from '../../../src/operators/operators.sql.ts'
+import type { Role } from '../../../src/operators/permissions.ts'
+import { closeNow } from '../closing.ts'
+import type { Consumer } from '../events/consumer.ts'
+import { deliver, slowSettings } from '../events/world.ts'
+import { createWatchedLog } from '../leaks.ts'
+import {
+  type Answer,
+  assertEnvelope,
+  assertSuccess,
+  type TestService,
+  testPeppers,
+  testSecrets,
+} from '../service/service.ts'
+import { assertListedFields } from './fields.ts'
+
+type Input<Name extends EndpointName> = { params?: Params<Name>; query?: Query<Name>; body?: Body<Name> }
+export type Operator = {
+  name: string
+  /** Whatever the answer is. */
+  ask<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Answer<Data<Name>>>
+  /** What a success gives. */
+  get<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Data<Name>>
+  /** A file. */
+  save(path: string): Promise<Response>
+}
+export type ConsoleApi = Awaited<ReturnType<typeof openConsoleApi>>
+
+export async function openConsoleApi(service: TestService) {
+  const { database, payments } = service
+  const lines: string[] = []
+  const { log, assertNoSecret } = createWatchedLog(testSecrets(database), (line) => lines.push(line))
+  await using opening = new AsyncDisposableStack()
+  opening.defer(assertNoSecret)
+  const outbound = createOutbound({ allowPrivate: true, timeoutMs: slowSettings.timeoutMs })
+  opening.defer(() => outbound.close())
+  const { database: books, tallies } = payments
+  const deliveries = { database: books, outbound, sealing: testPeppers, settings: slowSettings, log, tallies }
+  const context: ConsoleContext = {
+    database: books,
+    payments,
+    background: payments,
+    deliveries,
+    peppers: testPeppers,
+    log,
+    secureCookies: false,
+    firstPasswordHours: 72,
+    limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
+    isHeldBack: () => false,
+  }
+  const app = buildApiListener({
+    authenticate: () => assert.fail('every route of the console has its own guard'),
+    log,
+    bodyLimitBytes: 16_384,
+  })
+  const actionLog = { database: books, onUnwritten: (text: string) => assert.fail(text) }
+  const guard = createGuard(app, context)
+  const handlers = {
+    ...orderHandlers(context),
+    ...customerHandlers(context),
+    ...searchHandlers(context),
+    ...homeHandlers(context),
+    ...bookHandlers(context, actionLog, app),
+    ...auditHandlers(context),
+    ...discrepancyHandlers(context),
+    ...newKeyCancelHandlers(context),
+  }
+  apiRoutes(app, { guard, actionLog, handlers: handlers as Handlers })
+  exportRoutes(app, { ...context, guard, actionLog })
+  opening.defer(() => closeNow(app))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${apiPath}`
+
+  async function newOperator(role: Role): Promise<Operator> {
+    const [name, passwordHash] = [`${role}-${crypto.randomUUID().slice(0, 8)}`, '$scrypt$nobody knows it']
+    const operatorId = `opr_${name}`
+    await insertOperator(books, { operatorId, name, role, passwordHash })
+    await database.query('update operators set must_change_password = false where operator_id = $1', [operatorId])
+    const { token, sessionHash } = guard.newToken()
+    await startSession(books, { sessionHash, operatorId, passwordHash })
+    const headers = { cookie: `credits_console=${token}`, 'sec-fetch-site': 'same-origin' }
+
+    async function ask<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}) {
+      const [method = '', path = ''] = endpoints[endpoint].split(' ')
+      const params = (input.params ?? {}) as Record<string, string>
+      const url = new URL(base + path.replace(/:(\w+)/g, (_, each) => encodeURIComponent(params[each] ?? '')))
+      for (const [key, value] of Object.entries(input.query ?? {})) url.searchParams.set(key, `${value}`)
+      const json = method === 'POST' ? { 'content-type': 'application/json' } : {}
+      const body = method === 'POST' ? { body: JSON.stringify(input.body ?? {}) } : {}
+      const response = await fetch(url, { method, headers: { ...headers, ...json }, ...body })
+      const text = await response.text()
+      const answer = { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+      assertEnvelope(answer)
+      assertListedFields(endpoint, answer.body.data)
+      return answer as Answer<Data<Name>>
+    }
+    return {
+      name,
+      ask,
+      save: (path) => fetch(`${base}${path}`, { headers }),
+      async get(endpoint, input) {
+        const answer = await ask(endpoint, input)
+        assertSuccess(answer, 200)
+        return answer.body.data
+      },
+    }
+  }
+
+  const opened = opening.move()
+  return {
+    base,
+    newOperator,
+    /** What was logged so far, line by line. */
+    lines,
+    async register(consumer: Consumer): Promise<string> {
+      const { endpointId, secret } = await addEndpoint(books, testPeppers[0], { url: consumer.url, types: [] })
+      consumer.secrets.push(secret)
+      return endpointId
+    },
+    /** Everything that is due now. */
+    deliver: () => deliver(deliveries),
+    close: () => opened.disposeAsync(),
+  }
+}

@@ -1,0 +1,158 @@
+// The API of the console for signing in, any number of listeners on one database as separate
+// processes would be, and requests as browsers make them, from any address of this machine.
+import assert from 'node:assert/strict'
+import { scryptSync } from 'node:crypto'
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { actionLogHandlers } from '../../../src/console/action-log/action-log.ts'
+import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
+import { createGuard } from '../../../src/console/guard.ts'
+import { apiRoutes, type Handlers } from '../../../src/console/routes.ts'
+import { sessionHandlers } from '../../../src/console/session/session.ts'
+import { createTokens } from '../../../src/console/session/tokens.ts'
+import type { Peppers } from '../../../src/customers/api-keys.ts'
+import { type Connections, createDatabase } from '../../../src/db/database.ts'
+import { buildApiListener } from '../../../src/http/api-listener.ts'
+import { insertOperator } from '../../../src/operators/operators.sql.ts'
+import type { Role } from '../../../src/operators/permissions.ts'
+import { closeNow } from '../closing.ts'
+import { type OwnTestDatabase, silentLog } from '../database/database.ts'
+import { createWatchedLog } from '../leaks.ts'
+import { type Answer, assertEnvelope, testPeppers } from '../service/service.ts'
+
+export type Ask = {
+  body?: object
+  cookie?: string
+  headers?: Record<string, string>
+  /** The address of this machine that it comes from. */
+  from?: string
+}
+export type SignInApi = Awaited<ReturnType<typeof openSignInApi>>
+
+export const password = 'correct horse battery'
+export const nextPassword = 'staple of another kind'
+
+/** At costs of long ago: to try a wrong password on it takes no time. */
+export function cheapHash(text: string): string {
+  const salt = Buffer.alloc(16, 7)
+  const key = scryptSync(text, salt, 32, { N: 1_024, r: 8, p: 1 })
+  return `$scrypt$n=1024,r=8,p=1$${salt.toString('base64url')}$${key.toString('base64url')}`
+}
+
+let operators = 0
+
+/** Past the first password, unless it is to be changed. */
+export async function newOperator(
+  database: OwnTestDatabase,
+  {
+    role = 'viewer',
+    mustChange = false,
+    hash = cheapHash(password),
+  }: { role?: Role; mustChange?: boolean; hash?: string },
+): Promise<string> {
+  operators += 1
+  const name = `operator-${operators}`
+  const operator = { operatorId: `opr_${operators}`, name, role, passwordHash: hash }
+  await insertOperator(createDatabase(database.pool, silentLog), operator)
+  await database.query('update operators set must_change_password = $2 where name = $1', [name, mustChange])
+  return name
+}
+
+/** The cookie of a session that nobody has signed in for: to hash a password takes its time. */
+export async function newSession(
+  { query }: OwnTestDatabase,
+  name: string,
+  peppers: Peppers = testPeppers,
+): Promise<string> {
+  const { token, sessionHash } = createTokens(peppers).newToken()
+  const rows = await query(
+    `insert into operator_sessions (session_hash, operator_id, access_version)
+     select $1, operator_id, access_version from operators where name = $2
+     returning operator_id`,
+    [sessionHash, name],
+  )
+  assert.equal(rows.length, 1)
+  return `credits_console=${token}`
+}
+
+export async function openSignInApi(
+  { pool }: { pool: Connections },
+  { secureCookies = false, peppers = testPeppers as Peppers } = {},
+) {
+  const lines: string[] = []
+  const { log, assertNoSecret } = createWatchedLog({ PASSWORD: password, NEXT_PASSWORD: nextPassword }, (line) =>
+    lines.push(line),
+  )
+  const database = createDatabase(pool, log)
+  const app = buildApiListener({
+    authenticate: () => assert.fail('the routes of the console have a guard of their own'),
+    log,
+    bodyLimitBytes: 16_384,
+  })
+  const guard = createGuard(app, { database, peppers, secureCookies })
+  const actionLog = { database, onUnwritten: (text: string) => assert.fail(text) }
+  apiRoutes(app, {
+    guard,
+    actionLog,
+    handlers: {
+      ...sessionHandlers({ database, firstPasswordHours: 72 }, guard, actionLog),
+      ...actionLogHandlers({ database }),
+    } as Handlers,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+
+  async function ask(name: EndpointName, { body, cookie, headers, from = '127.0.0.1' }: Ask = {}): Promise<Answer> {
+    const [method = '', path = ''] = endpoints[name].split(' ')
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      localAddress: from,
+      method,
+      path: `${apiPath}${path}`,
+      agent: false,
+      headers: {
+        ...(headers ?? { 'sec-fetch-site': 'same-origin' }),
+        ...(body && { 'content-type': 'application/json' }),
+        ...(cookie && { cookie }),
+      },
+    })
+    sent.end(body && JSON.stringify(body))
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once('response', resolve)
+      sent.once('error', reject)
+    })
+    const text = `${await buffer(response)}`
+    const answered = new Headers(
+      Object.entries(response.headersDistinct).flatMap(([each, values = []]) =>
+        values.map((value): [string, string] => [each, value]),
+      ),
+    )
+    const answer = { status: response.statusCode ?? 0, headers: answered, text, body: JSON.parse(text) }
+    assertEnvelope(answer)
+    return answer
+  }
+
+  return {
+    ask,
+    lines,
+    url: `http://127.0.0.1:${port}`,
+    signIn: (name: string, typed = password, from?: string) =>
+      ask('signIn', { body: { name, password: typed }, ...(from && { from }) }),
+    /** The cookie of somebody who has signed in. */
+    async enter(name: string, typed = password): Promise<string> {
+      const answer = await ask('signIn', { body: { name, password: typed } })
+      assert.equal(answer.status, 200, answer.text)
+      return cookieOf(answer)
+    },
+    async close(): Promise<void> {
+      await closeNow(app)
+      assertNoSecret()
+    },
+  }
+}
+
+export function cookieOf({ headers }: Pick<Answer, 'headers'>): string {
+  return (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
