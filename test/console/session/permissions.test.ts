@@ -3,7 +3,7 @@
 // happens; whoever may is on the trail with who, what and why.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { contract, type ConsoleEndpoint } from '../../../src/console/contract.ts'
+import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/csv.ts'
 import { createDatabase } from '../../../src/db/database.ts'

@@ -12,7 +12,7 @@ import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gatewa
 import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
 import { problems as problemsInKorean } from '../../../console/src/words/ko/problems.ts'
 import { timeline as timelineInKorean } from '../../../console/src/words/ko/timeline.ts'
-import { contract, type ConsoleEndpoint } from '../../../src/console/contract.ts'
+import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
 import { momentKinds } from '../../../src/console/orders/contract.ts'
 import { orderTimeline } from '../../../src/console/orders/timeline.ts'
 import { catalogue } from '../../../src/core/errors.ts'
