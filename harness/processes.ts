@@ -23,8 +23,8 @@ export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
-const startLimitMs = 30_000
-const runLimitMs = 30_000
+const startLimitMs = 60_000
+const runLimitMs = 60_000
 
 /** As a shell has them: nothing of the settings of whoever runs the tests, nothing of an npm around us. */
 export function bareEnvironment(settings: Environment = {}): NodeJS.ProcessEnv {
@@ -57,9 +57,14 @@ export function defer(t: Cleaner, cleanUp: () => unknown): void {
   })
 }
 
+/** Where a run of the tests would write if it did not write to memory. */
+export const diskVariable = 'TEST_DISK_DIRECTORY'
+/** For what is too large for memory, or a hard link to something on the disk. */
+export const diskDirectory = () => process.env[diskVariable] ?? tmpdir()
+
 /** Mode 755 lets the server's user in, as an ordinary directory does; 700 is what mktemp -d makes. */
-export function newDirectory(t: Cleaner, mode = 0o755): string {
-  const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'prepaid-credits-process-'))
+export function newDirectory(t: Cleaner, mode = 0o755, place = tmpdir()): string {
+  const directory = fs.mkdtempSync(join(fs.realpathSync(place), 'prepaid-credits-process-'))
   fs.chmodSync(directory, mode)
   defer(t, () => fs.rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
   return directory
@@ -75,6 +80,27 @@ export function copyDataDir(t: Cleaner, stopped: string): string {
   const dataDir = newDataDir(t)
   assert.equal(spawnSync('cp', ['-a', stopped, dataDir]).status, 0)
   return dataDir
+}
+
+/**
+ * A DATA_DIR that was used before, for tests that are not about a first start: its cluster has the migrations and the
+ * role. The first to ask in a run makes it, everybody gets a copy; without a run there is nobody to share it with.
+ */
+export async function usedDataDir(t: Cleaner): Promise<string> {
+  if (!process.env[diskVariable]) return newDataDir(t)
+  const shared = join(fs.realpathSync(tmpdir()), 'used')
+  if (!fs.existsSync(shared)) {
+    const first = newDataDir(t)
+    const { code, stderr } = await runCommand(t, first, ['keys', 'list'])
+    assert.equal(code, 0, stderr)
+    const copy = copyDataDir(t, first)
+    try {
+      fs.renameSync(copy, shared)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+  }
+  return copyDataDir(t, shared)
 }
 
 export function cleanedUp(t: Cleaner, dataDir: string): string {

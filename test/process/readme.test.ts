@@ -10,6 +10,7 @@ import {
   cleanedUp,
   defer,
   demoKeyIn,
+  diskDirectory,
   launch,
   newDirectory,
   processIdFile,
@@ -75,7 +76,7 @@ function provideCurl(directory: string): string {
 }
 
 test('from a clone to confirmed payments, through the client and with curl, and what an operator does', async (t) => {
-  const directory = newDirectory(t)
+  const directory = newDirectory(t, 0o755, diskDirectory())
   const clone = cloneInto(directory)
   const dataDir = cleanedUp(t, join(clone, 'data'))
   // Nothing that npm has to say about itself.

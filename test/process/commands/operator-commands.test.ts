@@ -10,15 +10,15 @@ import {
   type Cleaner,
   callerOf,
   copyDataDir,
-  newDataDir,
   type RunningService,
   runCommand,
   startService,
+  usedDataDir,
 } from '../../../harness/processes.ts'
 import { sandboxControl, secretKey } from '../../support/service/service.ts'
 
 const wholeFile = { after }
-const dataDir = newDataDir(wholeFile)
+const dataDir = await usedDataDir(wholeFile)
 /** The worker is off: what happens here is what the commands do. */
 const settings = { TOSS_SECRET_KEY: secretKey, WORKER: 'off' }
 let service: RunningService
