@@ -19,7 +19,43 @@ const together: Record<string, readonly string[]> = {
 }
 
 /** Seconds on the clock that the files of a folder may take together, on two cores with nothing else to do. */
-export const budgets: Record<string, number> = {}
+export const budgets: Record<string, number> = {
+  test: 20,
+  'test/api': 40,
+  'test/api/concurrency': 45,
+  'test/api/faults': 35,
+  'test/audit': 45,
+  'test/bench': 5,
+  'test/browser': 60,
+  'test/client': 30,
+  'test/commands': 10,
+  'test/config': 5,
+  'test/console': 60,
+  'test/console/browser': 90,
+  'test/console/session': 50,
+  'test/console/words': 5,
+  'test/database': 30,
+  'test/events': 60,
+  'test/faults': 180,
+  'test/gateway': 30,
+  'test/hostile': 45,
+  'test/http': 25,
+  'test/metrics': 15,
+  'test/openapi': 30,
+  'test/operations': 90,
+  'test/process': 150,
+  'test/process/commands': 90,
+  'test/reconcile': 30,
+  'test/recovery': 40,
+  'test/refund': 15,
+  'test/sandbox': 40,
+  'test/security': 60,
+  'test/spending': 60,
+  'test/storefront': 20,
+  'test/tracing': 20,
+  'test/unit': 10,
+  'test/webhooks': 20,
+}
 
 /** They start first. */
 const longest = [
