@@ -37,7 +37,7 @@ const anyPorts = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_POR
 /** Takes a third off the half hundred starts of the process tests; undefined where the start itself is measured. */
 const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile') }
 
-function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
+export function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
   return bareEnvironment({ ...anyPorts, ...compileCache, DATA_DIR: dataDir, ...settings })
 }
 
@@ -62,9 +62,12 @@ export const diskVariable = 'TEST_DISK_DIRECTORY'
 /** For what is too large for memory, or a hard link to something on the disk. */
 export const diskDirectory = () => process.env[diskVariable] ?? tmpdir()
 
-/** Mode 755 lets the server's user in, as an ordinary directory does; 700 is what mktemp -d makes. */
+/**
+ * Mode 755 lets the server's user in, as an ordinary directory does; 700 is what mktemp -d makes. A short name, since the
+ * path of a socket is limited and one of these may lie in another.
+ */
 export function newDirectory(t: Cleaner, mode = 0o755, place = tmpdir()): string {
-  const directory = fs.mkdtempSync(join(fs.realpathSync(place), 'prepaid-credits-process-'))
+  const directory = fs.mkdtempSync(join(fs.realpathSync(place), 'credits-'))
   fs.chmodSync(directory, mode)
   defer(t, () => fs.rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
   return directory
