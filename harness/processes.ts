@@ -25,8 +25,8 @@ export type Ended = ProcessEnd
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
-const startLimitMs = 30_000
-const runLimitMs = 30_000
+const startLimitMs = 60_000
+const runLimitMs = 60_000
 const outputGraceMs = 100
 
 /** As in a fresh shell: without the settings of the developer or of npm. */
@@ -40,7 +40,7 @@ const anyPorts = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_POR
 /** Saves a third of the fifty starts of the process tests; undefined where the start itself is measured. */
 const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile') }
 
-function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
+export function settingsFor(dataDir: string, settings: Environment): NodeJS.ProcessEnv {
   return bareEnvironment({ ...anyPorts, ...compileCache, DATA_DIR: dataDir, ...settings })
 }
 
@@ -60,9 +60,17 @@ export function defer(t: Cleaner, cleanUp: () => unknown): void {
   })
 }
 
-/** Mode 755 gives the database server's user access, as an ordinary directory does; mktemp -d makes 700. */
-export function newDirectory(t: Cleaner, mode = 0o755): string {
-  const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'prepaid-credits-process-'))
+/** Where a run of the tests would write if it did not write to memory. */
+export const diskVariable = 'TEST_DISK_DIRECTORY'
+/** For files that are too large for memory, or hard links to files on the disk. */
+export const diskDirectory = () => process.env[diskVariable] ?? tmpdir()
+
+/**
+ * Mode 755 gives the database server's user access, as an ordinary directory does; mktemp -d makes 700. The name is short,
+ * because the path of a socket is limited and one of these may contain another.
+ */
+export function newDirectory(t: Cleaner, mode = 0o755, place = tmpdir()): string {
+  const directory = fs.mkdtempSync(join(fs.realpathSync(place), 'credits-'))
   fs.chmodSync(directory, mode)
   defer(t, () => fs.rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
   return directory
@@ -78,6 +86,27 @@ export function copyDataDir(t: Cleaner, stopped: string): string {
   const dataDir = newDataDir(t)
   assert.equal(spawnSync('cp', ['-a', stopped, dataDir]).status, 0)
   return dataDir
+}
+
+/**
+ * A DATA_DIR that was used before, for tests that are not about a first start: its cluster has the migrations and the
+ * role. The first to ask in a run makes it, everybody gets a copy; without a run there is nobody to share it with.
+ */
+export async function usedDataDir(t: Cleaner): Promise<string> {
+  if (!process.env[diskVariable]) return newDataDir(t)
+  const shared = join(fs.realpathSync(tmpdir()), 'used')
+  if (!fs.existsSync(shared)) {
+    const first = newDataDir(t)
+    const { code, stderr } = await runCommand(t, first, ['keys', 'list'])
+    assert.equal(code, 0, stderr)
+    const copy = copyDataDir(t, first)
+    try {
+      fs.renameSync(copy, shared)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+  }
+  return copyDataDir(t, shared)
 }
 
 export function cleanedUp(t: Cleaner, dataDir: string): string {

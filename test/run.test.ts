@@ -1,29 +1,42 @@
 // A run of the tests that fails ends by itself, red, and reports what was left open: as `npm test` runs a file, on the
 // PostgreSQL of this run.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { bareEnvironment, type Cleaner, type Ended, launch, repository } from '../harness/processes.ts'
+import { runOptions, writeEntry } from './run.ts'
 import { serverVariable } from './support/database/database.ts'
+import { alone, planOf } from './support/plan.ts'
 import { idleLimitVariable } from './support/watchdog.ts'
 
-/** Of `npm test`: the options that decide how a file ends. */
-const flags = ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=240000']
+/** As `npm test` starts a file. */
+const flags = [...runOptions.execArgv, '--test', `--test-timeout=${runOptions.timeout}`]
 
 function run(t: Cleaner, name: string, idleLimitMs?: number): Promise<Ended> {
   const env = bareEnvironment({
     [serverVariable]: process.env[serverVariable],
     ...(idleLimitMs && { [idleLimitVariable]: `${idleLimitMs}` }),
   })
-  return launch(t, process.execPath, [...flags, `test/support/runs/${name}.ts`], { cwd: repository, env }).ended
+  const entry = writeEntry({ name: `run-${name}`, files: [`test/support/runs/${name}.ts`] })
+  return launch(t, process.execPath, [...flags, entry], { cwd: repository, env }).ended
 }
 
 const stays = /No test has begun or ended for \d+ ms, and the process stays\. It is kept by: (.*)/
 
 test('npm test has these options', () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
-  for (const flag of flags) assert.ok(scripts.test.split(' ').includes(flag), flag)
+  assert.match(scripts.test, / exec node test\/run\.ts$/)
+  assert.deepEqual(flags, ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=240000'])
+})
+
+test('every test file runs, once, and what runs alone is there', () => {
+  const planned = planOf().flatMap(({ files }) => files)
+  assert.deepEqual(planned.toSorted(), globSync('test/**/*.test.ts', { cwd: repository }).sort())
+  assert.deepEqual(
+    Object.keys(alone).filter((path) => !existsSync(join(repository, path))),
+    [],
+  )
 })
 
 test('a file whose books are wrong closes its servers and pools all the same, and ends red', {

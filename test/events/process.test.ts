@@ -1,13 +1,13 @@
 // Events as an operator sets them up and a consumer meets them: the service and the command line as processes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Cleaner, newDataDir, type RunningService, runCommand, startService } from '../../harness/processes.ts'
+import { type Cleaner, type RunningService, runCommand, startService, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { type Client, clientOf } from '../support/service/clients.ts'
 
 const wholeFile = { after }
-const dataDir = newDataDir(wholeFile)
+const dataDir = await usedDataDir(wholeFile)
 const settings = { EVENT_FIRST_PAUSE_MS: '20', EVENT_RETRY_MAX_MS: '40' }
 let consumer: Consumer
 let service: RunningService

@@ -2,7 +2,7 @@
 // watches it starts it again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertNothingRuns, launchService, newDataDir, waitUntilReady } from '../../harness/processes.ts'
+import { assertNothingRuns, launchService, usedDataDir, waitUntilReady } from '../../harness/processes.ts'
 
 const bugs = {
   'an exception that nobody caught': 'throw new Error("a bug")',
@@ -11,7 +11,7 @@ const bugs = {
 
 for (const [name, bug] of Object.entries(bugs)) {
   test(`${name} is logged and ends the process with 1, and nothing of it is left`, async (t) => {
-    const dataDir = newDataDir(t)
+    const dataDir = await usedDataDir(t)
     const script = `process.on('SIGUSR2', () => { ${bug} })`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(script)}`
     const { child, ended } = await waitUntilReady(() => launchService(t, dataDir, { NODE_OPTIONS }))

@@ -12,6 +12,7 @@ import {
   clusterOf,
   defer,
   demoKeyIn,
+  diskDirectory,
   type Ended,
   type Environment,
   isRoot,
@@ -32,7 +33,7 @@ const needsRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
 test('npm start in a clone that only root may enter: the server gets a place its user can go to', {
   skip: needsRoot,
 }, async (t) => {
-  const directory = newDirectory(t, 0o700)
+  const directory = newDirectory(t, 0o700, diskDirectory())
   const clone = cloneInto(directory)
   renameServer(clone, version)
   const dataDir = cleanedUp(t, join(clone, 'data'))

@@ -8,10 +8,10 @@ import {
   assertNothingRuns,
   clusterOf,
   demoKeyIn,
-  newDataDir,
   openBooks,
   type RunningService,
   startService,
+  usedDataDir,
 } from '../../harness/processes.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { assertGatewayAgrees, assertInvariants } from '../support/audit/invariants.ts'
@@ -19,7 +19,7 @@ import { type Client, clientOf } from '../support/service/clients.ts'
 import { sandboxControl } from '../support/service/service.ts'
 
 const wholeFile = { after }
-const dataDir = newDataDir(wholeFile)
+const dataDir = await usedDataDir(wholeFile)
 const writers = 6
 const settleLimitMs = 20_000
 /** A confirm that was killed can be settled by its caller once its lease is over: soon. */

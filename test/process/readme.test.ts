@@ -11,6 +11,7 @@ import {
   cleanedUp,
   defer,
   demoKeyIn,
+  diskDirectory,
   launch,
   newDirectory,
   processIdFile,
@@ -81,9 +82,12 @@ function provideCurl(directory: string): string {
 }
 
 test('from a clone to confirmed payments, through the client and with curl, and what an operator does', async (t) => {
-  const directory = newDirectory(t)
+  const directory = newDirectory(t, 0o755, diskDirectory())
   const clone = cloneInto(directory)
   const dataDir = cleanedUp(t, join(clone, 'data'))
+  // The page of the console, if it is there and still right: that a clone builds it is shown in clone.test.ts.
+  const page = join(repository, 'console/dist')
+  if (fs.existsSync(page)) fs.cpSync(page, join(clone, 'console/dist'), { recursive: true })
   // Nothing that npm has to say about itself.
   const quiet = { npm_config_update_notifier: 'false', npm_config_audit: 'false' }
   const bare = shellIn(directory)

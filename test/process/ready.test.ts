@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { takeFreePorts } from '../../chaos/world/ports.ts'
-import { defer, newDataDir, newDirectory, openBooks, startService } from '../../harness/processes.ts'
+import { defer, newDirectory, openBooks, startService, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
@@ -37,7 +37,7 @@ test('a service listens on its internal port when nothing of its start is left t
 })
 
 test('a service whose database has become read-only is not ready, and ready again when it takes writes', async (t) => {
-  const dataDir = newDataDir(t)
+  const dataDir = await usedDataDir(t)
   const service = await startService(t, dataDir)
   const books = await openBooks(t, dataDir)
   const readiness = async () => {

@@ -3,20 +3,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { assertNothingRuns, defer, newDataDir, runService } from '../../harness/processes.ts'
+import { assertNothingRuns, defer, runService, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { locate, openSocketDirectory, provideBinaries } from '../../src/db/embedded/location.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
-import { startEmbedded } from '../../src/db/embedded/server.ts'
 
 const wholeFile = { after }
-const dataDir = newDataDir(wholeFile)
-before(async () => {
-  const server = await startEmbedded({ dataDir })
-  await server.stop()
-})
+const dataDir = await usedDataDir(wholeFile)
 
 /** As somebody else would have started it. */
 async function startTampered(t: Parameters<typeof defer>[0], setting: string): Promise<void> {

@@ -5,10 +5,10 @@ import { after, test } from 'node:test'
 import {
   copyDataDir,
   demoKeyIn,
-  newDataDir,
   openBooks,
   type RunningService,
   startService,
+  usedDataDir,
 } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { clientOf, codeOf } from '../support/service/clients.ts'
@@ -23,7 +23,7 @@ const settings = {
 const limitMs = leaseMs + 5_000
 
 const wholeFile = { after }
-const stopped = newDataDir(wholeFile)
+const stopped = await usedDataDir(wholeFile)
 const first = await startService(wholeFile, stopped, settings)
 const key = demoKeyIn(first.output.stdout) ?? assert.fail('no key was printed')
 await first.stop()

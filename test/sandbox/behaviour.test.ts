@@ -2,7 +2,9 @@
 // about webhooks are tested with the webhooks.
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
-import { assertRefused, call, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 const defaults = {
   amountMismatch: 'INVALID_REQUEST',

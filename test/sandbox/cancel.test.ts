@@ -2,7 +2,9 @@
 // parts stays PARTIAL_CANCELED, and there are two codes for "nothing is left".
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { assertRefused, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 let toss = shop('')
 before(async () => {

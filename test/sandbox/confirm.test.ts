@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
-import { assertRefused, directory, type Json, newOrderId, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, type Json, newOrderId, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { directory, start } = openSandboxes()
 
 const paymentMembers =
   'version paymentKey type orderId orderName mId currency method totalAmount balanceAmount status requestedAt ' +

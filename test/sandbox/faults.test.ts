@@ -1,7 +1,17 @@
 // Faults of the sandbox on requests: each kind before and after the money moved, and what the next request finds.
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
-import { assertRefused, basic, call, type Json, secretKey, shop, start } from '../support/gateway/sandbox-shop.ts'
+import {
+  assertRefused,
+  basic,
+  call,
+  type Json,
+  openSandboxes,
+  secretKey,
+  shop,
+} from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 let url = ''
 let toss = shop('')

@@ -1,7 +1,9 @@
 // Idempotency-Key at the sandbox: what is replayed, for how long, and what a replay looks like.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { assertRefused, call, type Reply, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, openSandboxes, type Reply, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 let url = ''
 let toss = shop('')

@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readMovements } from '../../sandbox/journal.ts'
 import { startSandbox } from '../../sandbox/server.ts'
-import { directory, secretKey, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { openSandboxes, secretKey, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { directory, start } = openSandboxes()
 
 test('payments, cancels and idempotency records survive a restart', async () => {
   const first = await start({ name: 'restart' })

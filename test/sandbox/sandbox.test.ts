@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { errorCodes } from '../../sandbox/protocol/errors.ts'
-import { assertRefused, basic, call, type Json, secretKey, shop, start } from '../support/gateway/sandbox-shop.ts'
+import {
+  assertRefused,
+  basic,
+  call,
+  type Json,
+  openSandboxes,
+  secretKey,
+  shop,
+} from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 const documentedCodes = {
   400: `

@@ -7,7 +7,9 @@ import { until } from '../../harness/until.ts'
 import { paymentObject } from '../../sandbox/payments/payment-object.ts'
 import { authenticateCheckout, openCheckout } from '../../sandbox/payments/payments.ts'
 import { openState, type Sandbox } from '../../sandbox/state.ts'
-import { assertRefused, call, directory, newOrderId, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, newOrderId, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { directory, start } = openSandboxes()
 
 const minute = 60_000
 let url = ''

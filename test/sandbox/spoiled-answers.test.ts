@@ -9,12 +9,13 @@ import {
   assertRefused,
   basic,
   call,
-  directory,
   type Json,
+  openSandboxes,
   secretKey,
   shop,
-  start,
 } from '../support/gateway/sandbox-shop.ts'
+
+const { directory, start } = openSandboxes()
 
 let url = ''
 let toss = shop('')

@@ -6,7 +6,9 @@ import { createBehaviour } from '../../sandbox/faults/behaviour.ts'
 import { createMovements } from '../../sandbox/payments/movements.ts'
 import { finishCheckout, koreanTime, type Payment } from '../../sandbox/payments/payments.ts'
 import { listTransactions } from '../../sandbox/payments/transactions.ts'
-import { assertRefused, call, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { start } = openSandboxes()
 
 const day = 24 * 3600_000
 let url = ''

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, before, test } from 'node:test'
 import { readMovements } from '../../sandbox/journal.ts'
-import { assertRefused, call, directory, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+
+const { directory, start } = openSandboxes()
 
 let url = ''
 let toss = shop('')

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
-import { assertRefused, call, type Json, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
 import { startReceiver } from '../support/gateway/webhook-receiver.ts'
+
+const { start } = openSandboxes()
 
 const receiver = await startReceiver()
 const { url } = await start({ webhookUrl: receiver.url })

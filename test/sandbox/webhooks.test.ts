@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
-import { assertRefused, call, type Json, type Shop, shop, start } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, type Shop, shop } from '../support/gateway/sandbox-shop.ts'
 import { startReceiver } from '../support/gateway/webhook-receiver.ts'
+
+const { start } = openSandboxes()
 
 const minute = 60_000
 const receiver = await startReceiver()

@@ -7,6 +7,7 @@ import { type Cleaner, databaseUrl, newDataDir, runCommand } from '../../../harn
 import { createDatabase } from '../../../src/db/database.ts'
 import { beginAction, listActions } from '../../../src/operators/action-log.sql.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { callCli } from '../../support/service/cli-call.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)
@@ -19,7 +20,7 @@ after(() => database.drop())
 const settings = () => ({ DATABASE_URL: databaseUrl(database.connection), EVENT_PRIVATE_ADDRESSES: 'allow' })
 
 function run(t: Cleaner, ...args: string[]) {
-  return runCommand(t, dataDir, args, settings())
+  return callCli(t, dataDir, args, settings())
 }
 
 async function list(t: Cleaner, ...args: string[]): Promise<{ at: string }[]> {

@@ -19,6 +19,7 @@ import {
   newDirectory,
   repository,
   runCommand,
+  usedDataDir,
 } from '../../../harness/processes.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 
@@ -116,7 +117,7 @@ async function newestAction(t: Cleaner, directory: string, settings: Environment
 }
 
 test('Ctrl-C in the middle: exit code 130, it is in the trail, and nothing is left running', async (t) => {
-  const directory = newDataDir(t)
+  const directory = await usedDataDir(t)
   assert.equal(await interrupted(t, 'SIGINT', { DATA_DIR: directory }), 130)
   assertNothingRuns(directory)
   assert.deepEqual(await newestAction(t, directory), ['reconcile', 'interrupted'])

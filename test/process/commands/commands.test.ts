@@ -14,6 +14,7 @@ import {
   type RunningService,
   runCommand,
   startService,
+  usedDataDir,
 } from '../../../harness/processes.ts'
 
 type Issued = { keyId: string; customerId: string; apiKey: string }
@@ -21,7 +22,7 @@ type Issued = { keyId: string; customerId: string; apiKey: string }
 const wholeFile = { after }
 /** Used by commands alone, never by a service. */
 const stopped = newDataDir(wholeFile)
-const dataDir = newDataDir(wholeFile)
+const dataDir = await usedDataDir(wholeFile)
 let service: RunningService
 before(async () => {
   service = await startService(wholeFile, dataDir)

@@ -10,15 +10,16 @@ import {
   type Cleaner,
   callerOf,
   copyDataDir,
-  newDataDir,
   type RunningService,
   runCommand,
   startService,
+  usedDataDir,
 } from '../../../harness/processes.ts'
+import { callCli } from '../../support/service/cli-call.ts'
 import { sandboxControl, secretKey } from '../../support/service/service.ts'
 
 const wholeFile = { after }
-const dataDir = newDataDir(wholeFile)
+const dataDir = await usedDataDir(wholeFile)
 /** The worker is off: what happens here is what the commands do. */
 const settings = { TOSS_SECRET_KEY: secretKey, WORKER: 'off' }
 let service: RunningService
@@ -31,8 +32,11 @@ before(async () => {
 
 type Result = Record<string, unknown>
 
+/** Beside the service the words count, and how they are answered: in this process. Without one, as processes. */
+const commandLine = () => (service.isGone() ? runCommand : callCli)
+
 async function run<Data = Result>(t: Cleaner, args: string[], expectedCode = 0, directory = dataDir): Promise<Data> {
-  const { code, stdout, stderr } = await runCommand(t, directory, [...args, '--json'], settings)
+  const { code, stdout, stderr } = await commandLine()(t, directory, [...args, '--json'], settings)
   assert.equal(code, expectedCode, `${args.join(' ')}: ${stdout}${stderr}`)
   assert.notEqual(stdout, '', stderr)
   return JSON.parse(stdout)
@@ -40,7 +44,7 @@ async function run<Data = Result>(t: Cleaner, args: string[], expectedCode = 0, 
 
 /** It fails with this one line. */
 async function fail(t: Cleaner, args: string[], line: string | RegExp): Promise<void> {
-  const { code, stdout, stderr } = await runCommand(t, dataDir, args, settings)
+  const { code, stdout, stderr } = await commandLine()(t, dataDir, args, settings)
   assert.deepEqual([code, stdout], [1, ''], stderr)
   assert.match(stderr, /^[^\n]+\n$/)
   if (typeof line === 'string') assert.equal(stderr, `${line}\n`)
@@ -226,7 +230,7 @@ const notCommands: { args: string[]; says: RegExp }[] = [
 ]
 for (const { args, says } of notCommands) {
   test(`"${args.join(' ').slice(0, 60)}" is not a command: exit code 2, and what is wrong`, async (t) => {
-    const { code, stdout, stderr } = await runCommand(t, dataDir, args, { PORT: 'not even read' })
+    const { code, stdout, stderr } = await callCli(t, dataDir, args, { PORT: 'not even read' })
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, says)
     const command = args[0] === 'reconcile' ? 'reconcile' : args.slice(0, 2).join(' ')

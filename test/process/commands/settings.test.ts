@@ -21,6 +21,7 @@ import {
   runService,
   startService,
   takePort,
+  usedDataDir,
 } from '../../../harness/processes.ts'
 import { createTestDatabase, type TestDatabase, testServer } from '../../support/database/database.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
@@ -105,7 +106,7 @@ for (const { name, settings, lines } of badSettings) {
 }
 
 test('a taken port is told with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
-  const dataDir = newDataDir(t)
+  const dataDir = await usedDataDir(t)
   const taken = await takePort(t)
   for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
     const ended = await runService(t, dataDir, { [setting]: taken })

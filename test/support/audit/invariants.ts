@@ -12,6 +12,11 @@ const wrongSums = `
   group by a.customer_id
   having a.balance <> coalesce(sum(e.delta), 0) or a.held <> coalesce(sum(e.held_delta), 0)`
 
+/** The long way alone: for a moment between two steps of a test whose books are audited at its end. */
+export async function assertSums(database: TestDatabase): Promise<void> {
+  assert.deepEqual(await database.query(wrongSums), [])
+}
+
 export async function assertInvariants(database: TestDatabase): Promise<void> {
   const { violations } = await audit(createDatabase(database.pool, silentLog))
   assert.deepEqual({ violations, sums: await database.query(wrongSums) }, { violations: [], sums: [] })

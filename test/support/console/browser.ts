@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core'
+import { diskDirectory } from '../../../harness/processes.ts'
 
 /** Debian's, by what is to be had first. */
 const packages = ['chromium-headless-shell', 'chromium']
@@ -35,7 +36,7 @@ const candidates: Candidate[] = [
     if (process.arch !== 'x64' || process.platform !== 'linux') return undefined
     const { default: packaged } = await import('@sparticuz/chromium')
     // Its own arguments are for functions of a cloud: with all of the browser in one process a page that crashes ends it.
-    return { executablePath: await packaged.executablePath(), args: quietArguments }
+    return { executablePath: await unpackedOnDisk(() => packaged.executablePath()), args: quietArguments }
   },
   ...installed.map(
     (path): Candidate =>
@@ -54,6 +55,18 @@ const candidates: Candidate[] = [
     return installed.map(at).find((found) => found !== undefined)
   },
 ]
+
+/** It unpacks itself into the temporary directory unless it is there already, which takes seconds: so not into a run's own. */
+async function unpackedOnDisk(unpack: () => Promise<string>): Promise<string> {
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = diskDirectory()
+  try {
+    return await unpack()
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+}
 
 function at(executablePath: string) {
   return existsSync(executablePath) ? { executablePath, args: quietArguments } : undefined

@@ -76,7 +76,8 @@ export async function createTestDatabase({
   const database = `test_${randomBytes(8).toString('hex')}`
   // What everybody may do in a database is not cloned with it.
   await onServer(
-    `create database ${database} template ${template}`,
+    // As files: the WAL of a whole template is more work than its copy.
+    `create database ${database} template ${template} strategy file_copy`,
     `revoke temporary on database ${database} from public`,
   )
   const ownerConnection = { ...owner, database }

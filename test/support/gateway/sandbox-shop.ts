@@ -13,26 +13,30 @@ export type Reply = { status: number; text: string; body: Json; headers: Headers
 
 export const secretKey = 'test_sk_sandboxtests'
 export const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`
-export const directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
-
-/** What is still running goes before its directory does. */
-const running = new Set<RunningSandbox>()
-after(() => closeAll(...running, { close: () => rmSync(directory, { recursive: true, force: true }) }))
 
 export type Start = Partial<SandboxOptions> & { name?: string }
 
-export async function start({ name = 'shared', ...options }: Start = {}): Promise<RunningSandbox> {
-  const dataDir = join(directory, name)
-  const keys = { clientKey: 'test_ck_sandboxtests', secretKey }
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true, ...options })
-  running.add(sandbox)
-  return {
-    ...sandbox,
-    close() {
-      running.delete(sandbox)
-      return sandbox.close()
-    },
+/** Of a test file: called at its top, so that what it has started is gone after its last test. */
+export function openSandboxes() {
+  const directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
+  /** What is still running goes before its directory does. */
+  const running = new Set<RunningSandbox>()
+  after(() => closeAll(...running, { close: () => rmSync(directory, { recursive: true, force: true }) }))
+
+  async function start({ name = 'shared', ...options }: Start = {}): Promise<RunningSandbox> {
+    const dataDir = join(directory, name)
+    const keys = { clientKey: 'test_ck_sandboxtests', secretKey }
+    const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, ...keys, dataDir, strict: true, ...options })
+    running.add(sandbox)
+    return {
+      ...sandbox,
+      close() {
+        running.delete(sandbox)
+        return sandbox.close()
+      },
+    }
   }
+  return { directory, start }
 }
 
 export async function call(

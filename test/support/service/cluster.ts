@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { until } from '../../../harness/until.ts'
 import { createPool } from '../../../src/db/database.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
-import { assertGatewayAgrees, assertInvariants } from '../audit/invariants.ts'
+import { assertGatewayAgrees, assertInvariants, assertSums } from '../audit/invariants.ts'
 import { createTestDatabase, silentLog } from '../database/database.ts'
 import { type Answer, sandboxControl, startTestSandbox, startTestService, type TestServiceOptions } from './service.ts'
 
@@ -18,6 +18,8 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   await using opening = new AsyncDisposableStack()
   const database = await createTestDatabase()
   opening.defer(() => database.drop())
+  // Once, over all that the tests have left: nothing in the books is ever changed back.
+  opening.defer(() => assertInvariants(database))
   const sandbox = await startTestSandbox()
   opening.defer(() => sandbox.close())
   // Behind the pools of the services: what a backend has counted it reports at the latest when it ends.
@@ -97,9 +99,9 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
     contexts: services.map((service) => service.payments),
     /** How often a verb of the gateway was called, by all services together. */
     calls: (verb: 'confirm' | 'cancel') => services.reduce((sum, { calls }) => sum + calls[verb], 0),
-    /** Books and gateway agree, nothing is left open, and no two statements have waited for each other. */
+    /** Balances, orders and gateway agree, nothing is left open, and no two statements have waited for each other. */
     async check() {
-      await assertInvariants(database)
+      await assertSums(database)
       await assertGatewayAgrees(database, await sandboxControl(sandbox.url).payments())
       const open = await database.query(`select order_id, kind from payment_operations where state = 'OPEN'`)
       const found = { open, deadlocks }
