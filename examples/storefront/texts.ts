@@ -83,7 +83,7 @@ const en = {
   cancelButton: 'Cancel the order',
   cancelReasonProblem: 'Give a reason of 1 to 200 characters.',
   cancelUnknown:
-    'We do not know yet whether the order was cancelled. If the cancellation has begun, its credits are on hold until we do.',
+    'We do not know yet whether the cancellation went through. If it has begun, its credits are on hold until we do.',
   cancelAgain: 'Try again',
   cancelRefused: 'The order could not be cancelled.',
   statuses: {
@@ -112,7 +112,7 @@ const en = {
     AUTH001: 'The payment service does not recognise this shop. Please contact the shop.',
     AUTH003: "The shop's access to the payment service is suspended. Please contact the shop.",
     VAL001: 'The payment service could not read the request of the shop. Please contact the shop.',
-    VAL002: 'The request of the shop is incomplete. Please contact the shop.',
+    VAL002: 'The request of the shop lacks a value. Please contact the shop.',
     VAL003: 'The payment service did not accept the request.',
     VAL004: 'The request of the shop is too large. Please contact the shop.',
     BUS002: 'There are not enough credits for this.',

@@ -253,7 +253,7 @@ test('a server that cannot start is told with the last lines of its log', async 
   const server = await startEmbedded({ dataDir })
   await server.stop()
   fs.appendFileSync(join(server.dataDirectory, 'postgresql.conf'), 'no_such_setting = 1\n')
-  await assert.rejects(startEmbedded({ dataDir }), /did not start: it ended with code 1, .*no_such_setting/s)
+  await assert.rejects(startEmbedded({ dataDir }), /did not start: it ended with code 1; .*no_such_setting/s)
   fs.rmSync(join(dataDir, 'postgres.password'))
   await assert.rejects(startEmbedded({ dataDir }), /postgres\.password is missing: restore it/)
 })
