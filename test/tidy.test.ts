@@ -251,8 +251,8 @@ test('statements are named after their folder, once', () => {
 })
 
 test('SQL is only in files called *.sql.ts, beside the verb that runs it', () => {
-  // db/ is below the statements; one command reads a database of another version; expire.ts is yet to be split.
-  const exceptions = /^src\/(db\/|payments\/recovery\/expire\.ts|commands\/.*(revived|restored-access)\.ts$)/
+  // db/ is below the statements; one command reads a database of another version.
+  const exceptions = /^src\/(db\/|commands\/.*restored-access\.ts$)/
   const hasSql = (text: string) =>
     /\bstatement\(\s*['`]/.test(text) ||
     [...text.matchAll(/`[^`]*`|'[^'\n]*'/g)].some(([literal]) =>
@@ -333,6 +333,31 @@ function closingBracket(code: string, start: number): number {
 
 test('files open with what they are responsible for', () => {
   breaches(code.filter((file) => !read(file).startsWith('// ')))
+})
+
+/** Migrations are a list by nature. */
+const filesPerFolder = 16
+
+test('no folder has more files than one can look through', () => {
+  const folders = Map.groupBy(code, dirname)
+  breaches(
+    [...folders]
+      .filter(([, members]) => members.length > filesPerFolder)
+      .map(([folder, { length }]) => `${folder} has ${length} files: make a folder of those that belong together`),
+  )
+})
+
+test('an exported name of src means one thing', () => {
+  const names = source
+    .filter((file) => file.startsWith('src/'))
+    .flatMap((file) =>
+      [...read(file).matchAll(/^export (?:async )?(?:function\*?|const|type|class) (\w+)/gm)].map(([, name]) => ({
+        name,
+        file,
+      })),
+    )
+  const twice = [...Map.groupBy(names, ({ name }) => name)].filter(([, places]) => places.length > 1)
+  breaches(twice.map(([name, places]) => `${name} is exported by ${places.map(({ file }) => file).join(' and ')}`))
 })
 
 test('no folder has a name that says nothing', () => {

@@ -1,8 +1,8 @@
 // Commands about a customer's credits: the balance, the statement and the low-credits threshold.
 import { updateLowCredits } from '../credits/accounts.sql.ts'
-import { type EntryKind, entryKinds } from '../credits/statement.sql.ts'
-import { balancesAt } from '../credits/statement.ts'
-import { statementCsv } from '../credits/statement-csv.ts'
+import { type EntryKind, entryKinds } from '../credits/statement/statement.sql.ts'
+import { balancesAt } from '../credits/statement/statement.ts'
+import { statementCsv } from '../credits/statement/statement-csv.ts'
 import type { Command } from './command.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
 import { customerOption, dateOption, timeOption } from './line/options.ts'

@@ -1,5 +1,6 @@
 // Limits how many console requests run at a time: they read from the same connections that payments need. A short queue waits
 // for a free slot; past its end a request is refused with SVC001.
+import { createQueue } from '../core/limit.ts'
 import { refuseBecause } from './refusals.ts'
 
 export type ConcurrencyLimit = {
@@ -10,31 +11,15 @@ export type ConcurrencyLimit = {
 }
 
 export function createConcurrencyLimit(maxConcurrent: number, maxQueued: number): ConcurrencyLimit {
-  let running = 0
-  const queue: (() => void)[] = []
-  /** A freed slot goes to the first in the queue. */
-  function release(): void {
-    const next = queue.shift()
-    if (next) next()
-    else running -= 1
-  }
-  async function runAdmitted<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (running === maxConcurrent) await new Promise<void>((resolve) => queue.push(resolve))
-    else running += 1
-    try {
-      return await work()
-    } finally {
-      release()
-    }
-  }
+  const queue = createQueue(maxConcurrent, maxQueued)
   return {
-    runAdmitted,
+    runAdmitted: queue.run,
     async run(work) {
-      if (running === maxConcurrent && queue.length >= maxQueued) {
+      if (queue.isFull()) {
         const message = 'Too many console requests at once. Try again in a moment.'
         throw refuseBecause('SVC001', 'console busy', message, { metadata: { began: false } })
       }
-      return runAdmitted(work)
+      return queue.run(work)
     },
   }
 }

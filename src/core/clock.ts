@@ -7,17 +7,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal && { signal })
 }
 
-/** As createPacer of limit.ts. */
-export function createPace(perSecond: number): () => Promise<void> {
-  const gapMs = 1_000 / perSecond
-  let nextAt = 0
-  return () => {
-    const now = performance.now()
-    nextAt = Math.max(nextAt + gapMs, now)
-    return sleep(nextAt - now)
-  }
-}
-
 export type Deadline = { remainingMs(): number }
 
 export function deadlineIn(ms: number): Deadline {

@@ -27,7 +27,7 @@ import {
   StatementQuery,
 } from './schemas.ts'
 import { spendCredits } from './spend.ts'
-import { readStatement, type StatementRequest } from './statement.ts'
+import { readStatement, type StatementRequest } from './statement/statement.ts'
 
 const defaultPage = 100
 

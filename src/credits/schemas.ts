@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { NullableText } from '../http/envelope.ts'
 import { longestHoldSeconds } from './credits.ts'
-import { entryKinds } from './statement.sql.ts'
+import { entryKinds } from './statement/statement.sql.ts'
 
 export const CustomerId = Type.String({ pattern: uuidPattern.source, description: 'the UUID of a customer' })
 export const CreditsToMove = Type.Integer({

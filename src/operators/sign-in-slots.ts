@@ -2,23 +2,23 @@
 // hashing one takes 64 MB and more than a third of a second, which payments must not lose.
 import { createQueue, createSemaphore } from '../core/limit.ts'
 
-export type Places = {
+export type SignInSlots = {
   isFull(network: string): boolean
   /** Check `isFull` first, without an await in between. */
-  hold<Value>(network: string, work: () => Promise<Value>): Promise<Value>
+  run<Value>(network: string, work: () => Promise<Value>): Promise<Value>
 }
 
-export function createPlaces(most: number, mostPerNetwork: number): Places {
-  const places = createSemaphore(most, mostPerNetwork)
+export function createSignInSlots(most: number, mostPerNetwork: number): SignInSlots {
+  const slots = createSemaphore(most, mostPerNetwork)
   return {
-    isFull: (network) => places.free(network) === 0,
-    hold: (network, work) => places.run(work, network),
+    isFull: (network) => slots.free(network) === 0,
+    run: (network, work) => slots.run(work, network),
   }
 }
 
 /** The same, and one at a time. */
-export function createTurns(most: number, mostPerNetwork: number): Places {
-  const { isFull, hold } = createPlaces(most, mostPerNetwork)
+export function createSignInLine(most: number, mostPerNetwork: number): SignInSlots {
+  const { isFull, run } = createSignInSlots(most, mostPerNetwork)
   const oneAtATime = createQueue(1)
-  return { isFull, hold: (network, work) => hold(network, () => oneAtATime.run(work)) }
+  return { isFull, run: (network, work) => run(network, () => oneAtATime.run(work)) }
 }

@@ -1,7 +1,7 @@
 // What the use cases of this folder need: the database, the gateway, the limits, and the statements that requests share.
 // Built once for the service, and once for each test; there is no module-level state.
 import type { Batch } from '../core/batch.ts'
-import { createPace } from '../core/clock.ts'
+import { createPacer } from '../core/limit.ts'
 import type { Tallies } from '../core/tallies.ts'
 import { noTracing, type Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
@@ -99,6 +99,6 @@ export function createPaymentContext(
       finishOperation: createFinishOperation(database, tallies, tracing),
     },
     confirming: new Map(),
-    waitForLookupSlot: createPace(lookupsPerSecond),
+    waitForLookupSlot: createPacer(lookupsPerSecond),
   }
 }

@@ -1,8 +1,8 @@
 // A ledger that is longer than what one look goes through: kinds that are rare in it are found all the same, page by page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { entriesScannedAtMost, readStatement } from '../../src/credits/statement.ts'
-import { statementCsv } from '../../src/credits/statement-csv.ts'
+import { entriesScannedAtMost, readStatement } from '../../src/credits/statement/statement.ts'
+import { statementCsv } from '../../src/credits/statement/statement-csv.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 

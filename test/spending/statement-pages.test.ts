@@ -2,7 +2,7 @@
 // narrow it; query values that mean nothing are refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type EntryKind, entryKinds } from '../../src/credits/statement.sql.ts'
+import { type EntryKind, entryKinds } from '../../src/credits/statement/statement.sql.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { liveThroughEverything } from '../support/spending/history.ts'

@@ -2,7 +2,7 @@
 // aside. Anyone can see why a balance is what it is. Pages and filters are in statement-pages.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { balancesAt } from '../../src/credits/statement.ts'
+import { balancesAt } from '../../src/credits/statement/statement.ts'
 import { createOverrides, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { liveThroughEverything } from '../support/spending/history.ts'

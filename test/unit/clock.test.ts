@@ -1,7 +1,8 @@
 // Waiting within the process: a pace that is kept however many come, and pauses that can be cut short.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPace, deadlineIn, sleep, within } from '../../src/core/clock.ts'
+import { deadlineIn, sleep, within } from '../../src/core/clock.ts'
+import { createPacer } from '../../src/core/limit.ts'
 
 /** What a timer may be early. */
 const earlyMs = 2
@@ -13,7 +14,7 @@ async function tookMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 test('a pace gives so many places a second, in the order of asking, and no more after a rest', async () => {
-  const pace = createPace(100)
+  const pace = createPacer(100)
   const order: number[] = []
   const all = (count: number) =>
     Promise.all(Array.from({ length: count }, (_, place) => pace().then(() => order.push(place))))

@@ -4,7 +4,7 @@ import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
-import { readStatement } from '../../credits/statement.ts'
+import { readStatement } from '../../credits/statement/statement.ts'
 import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
 import {
   createCustomer,

@@ -13,7 +13,7 @@ import {
 } from '../../operators/operators.sql.ts'
 import { hashPassword, isOutdated, isPassword } from '../../operators/passwords.ts'
 import { may, type Permission, permissions } from '../../operators/permissions.ts'
-import { createPlaces, createTurns } from '../../operators/sign-in-slots.ts'
+import { createSignInLine, createSignInSlots } from '../../operators/sign-in-slots.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Guard, SignedIn } from '../guard.ts'
 import { refuseBecause } from '../refusals.ts'
@@ -38,8 +38,8 @@ export function sessionHandlers(
   guard: Guard,
   actionLog: ActionLog,
 ): Handlers<Names> {
-  const counting = createPlaces(mostCounted, mostCountedOfNetwork)
-  const line = createTurns(mostInLine, mostInLineOfNetwork)
+  const counting = createSignInSlots(mostCounted, mostCountedOfNetwork)
+  const line = createSignInLine(mostInLine, mostInLineOfNetwork)
 
   /** Runs the work if the password is correct; undefined: it is not. A sign-in that has to pause does not enter the queue. */
   async function withCorrectPassword<Value>(
@@ -53,13 +53,13 @@ export function sessionHandlers(
       { subject: ofNetwork, free: freeOfNetwork },
     ]
     if (counting.isFull(network) || line.isFull(network)) throw tooBusy()
-    const waitSeconds = await counting.hold(network, () => countSignIn(database, counters))
+    const waitSeconds = await counting.run(network, () => countSignIn(database, counters))
     if (waitSeconds > 0) throw tooManyFailures(waitSeconds)
     if (line.isFull(network)) {
       await uncountSignIn(database, [ofName, ofNetwork])
       throw tooBusy()
     }
-    return line.hold(network, async () => {
+    return line.run(network, async () => {
       const operator = await findOperator(database, name, firstPasswordHours)
       const isCorrect = await isPassword(password, operator?.passwordHash)
       if (!operator || !isCorrect || operator.status !== 'ACTIVE') return undefined

@@ -1,16 +1,16 @@
 // How a request waits for an operation whose lease another holder has.
+import { backoffMs } from '../../core/backoff.ts'
 import { type Deadline, sleep } from '../../core/clock.ts'
 
-const firstPauseMs = 20
-const longestPauseMs = 250
+const pauses = { firstMs: 20, longestMs: 250 }
 
 /** Pauses before the next try: longer each time, never past the deadline; false when there is no time left. */
 export function createPauses(deadline: Deadline): () => Promise<boolean> {
-  let pauseMs = firstPauseMs
+  let retry = 0
   return async () => {
     if (deadline.remainingMs() === 0) return false
-    await sleep(Math.min(pauseMs, deadline.remainingMs()))
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    await sleep(Math.min(backoffMs(retry, pauses), deadline.remainingMs()))
+    retry += 1
     return true
   }
 }

@@ -6,7 +6,7 @@ import { until } from '../../../harness/until.ts'
 import { countSignIn } from '../../../src/console/session/session.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { permissions } from '../../../src/operators/permissions.ts'
-import { createTurns } from '../../../src/operators/sign-in-slots.ts'
+import { createSignInLine } from '../../../src/operators/sign-in-slots.ts'
 import {
   cheapHash,
   cookieOf,
@@ -238,11 +238,11 @@ test('a try that waits for another to be counted is held against what that one h
 })
 
 test('a short line waits for its turn, and no one network fills it', async () => {
-  const line = createTurns(3, 2)
+  const line = createSignInLine(3, 2)
   const { promise, resolve } = Promise.withResolvers<void>()
   const order: string[] = []
   const enter = (network: string) =>
-    line.hold(network, async () => {
+    line.run(network, async () => {
       order.push(network)
       await promise
     })
@@ -256,10 +256,10 @@ test('a short line waits for its turn, and no one network fills it', async () =>
   await Promise.all(turns)
   assert.deepEqual([order, line.isFull('a')], [['a', 'a', 'b'], false])
   await assert.rejects(
-    line.hold('a', () => Promise.reject(new Error('of its own'))),
+    line.run('a', () => Promise.reject(new Error('of its own'))),
     /of its own/,
   )
-  assert.equal(await line.hold('a', async () => 5), 5)
+  assert.equal(await line.run('a', async () => 5), 5)
 })
 
 test('a network that has to pause keeps nobody else out, however many of it come at once', async () => {

@@ -1,7 +1,7 @@
 // The statement of a customer: the movements of its credits, newest first and page by page, with the balances before and
 // after the requested time, and the credits that are held now.
-import type { Database } from '../db/database.ts'
-import { customerNotFound } from './refusals.ts'
+import type { Database } from '../../db/database.ts'
+import { customerNotFound } from '../refusals.ts'
 import {
   type Balances,
   type EntryKind,

@@ -1,8 +1,8 @@
 // The statement of a customer: every movement of credits with its cause, read by entry number. A time is found by bisecting
 // the numbers, because entries are in the order of time: this needs no index by time.
-import { assert } from '../core/assert.ts'
-import { type Database, statement } from '../db/database.ts'
-import { iso } from '../db/iso.ts'
+import { assert } from '../../core/assert.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { iso } from '../../db/iso.ts'
 
 export const entryKinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const
 export type EntryKind = (typeof entryKinds)[number]
