@@ -162,7 +162,7 @@ test('the page is dark for whoever prefers that', { skip }, async (t) => {
 
 const wrongPorts: [given: () => Promise<string>, told: RegExp][] = [
   [async () => 'many', /^DOCS_PORT: expected a whole number from 0 to 65535, got "many"\n$/],
-  [() => takePort({ after }), /^Port \d+ on 127\.0\.0\.1 is taken: .* set DOCS_PORT to another\.\n$/],
+  [() => takePort({ after }), /^Port \d+ on 127\.0\.0\.1 is in use: .* set DOCS_PORT to another\.\n$/],
 ]
 for (const [given, told] of wrongPorts) {
   test(`npm run docs listens on DOCS_PORT, or says why not: ${told.source}`, async (t) => {
