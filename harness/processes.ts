@@ -90,7 +90,7 @@ export function copyDataDir(t: Cleaner, stopped: string): string {
 
 /**
  * A DATA_DIR that was used before, for tests that are not about a first start: its cluster has the migrations and the
- * role. The first to ask in a run makes it, everybody gets a copy; without a run there is nobody to share it with.
+ * role. The first caller in a run makes it, and every caller gets a copy; outside of a run it is not shared.
  */
 export async function usedDataDir(t: Cleaner): Promise<string> {
   if (!process.env[diskVariable]) return newDataDir(t)

@@ -336,7 +336,7 @@ export function paymentSettings(config: Config): PaymentSettings {
     pendingOrderLifetimeMs,
     // A request may arrive as late as its time limit, in a session that is about to end.
     paymentSessionMs: gatewaySessionMs + config.gatewayTimeoutMs,
-    settleFirstPauseMs: Math.min(1_000, config.operationRetryMaxMs),
+    settleFirstPauseMs: 1_000,
     settleLongestPauseMs: config.operationRetryMaxMs,
     stuckAfterAttempts: config.operationFlagAttempts,
     clientKey: config.gateway.clientKey,

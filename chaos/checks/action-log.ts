@@ -65,7 +65,7 @@ function endpointOf({ endpoint }: ConsoleCall): ConsoleEndpoint {
 
 export function isPermitted({ endpoint, role, flaw }: ConsoleCall): boolean {
   const { for: access }: ConsoleEndpoint = contract[endpoint]
-  return flaw === null && (access === 'anybody' || access === 'signed in' || may(role, access))
+  return flaw === null && (access === 'public' || access === 'signed in' || may(role, access))
 }
 
 function subjectOf({ shop }: Evidence, call: ConsoleCall): string | null {

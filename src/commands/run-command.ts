@@ -142,11 +142,11 @@ async function runDatabaseCommand(
 async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack): Promise<Omit<Call, 'subject'>> {
   const config = readConfig()
   const peppers = () => config.keyPeppers ?? readOrMakePepper(config.dataDir)
-  // Loaded by who asks: together more than half of all there is to load, and most commands speak to nobody outside.
+  // Loaded on demand: together more than half of all modules, and most commands make no calls to the outside.
   const gatewayModule = () => import('../gateway/toss/open.ts')
   const sandboxModule = () => import('../dev/sandbox.ts')
   const outboundModule = () => import('../events/outbound.ts')
-  // Nobody scrapes a command.
+  // A command has no /metrics.
   const tallies = createTallies()
   async function payments(database: Database) {
     const { openGateway } = await gatewayModule()

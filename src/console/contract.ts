@@ -57,8 +57,8 @@ import { SearchData, SearchQuery } from './search/contract.ts'
 import { NothingData, OperatorsData, PasswordBody, SessionData, SignInBody } from './session/contract.ts'
 
 export type ConsoleEndpoint = {
-  /** `anybody`: without a session. `signed in`: also before a first password was changed. */
-  for: Permission | 'anybody' | 'signed in'
+  /** `public`: without a session. `signed in`: also before a first password was changed. */
+  for: Permission | 'public' | 'signed in'
   /** The command under which the action log has it. An endpoint without one writes no action. */
   action?: string
   /** What the action is about, where that is not the first id of its path. */
@@ -72,7 +72,7 @@ export type ConsoleEndpoint = {
 }
 
 export const contract = {
-  signIn: { for: 'anybody', body: SignInBody, data: SessionData },
+  signIn: { for: 'public', body: SignInBody, data: SessionData },
   session: { for: 'signed in', data: SessionData },
   signOut: { for: 'signed in', data: NothingData },
   changePassword: { for: 'signed in', body: PasswordBody, data: SessionData },

@@ -1,6 +1,6 @@
-// Who is let in, for every route of the console: what changes something has to come from the console's own page, whoever asks
-// has to be signed in, and their role has to allow it. The database is asked each time, so that a suspension, a new role or a
-// sign-out elsewhere holds at once in every process.
+// Access to every route of the console: a request that changes something has to come from the console's own page, its operator
+// has to be signed in, and the role has to allow it. Each request reads the session from the database, so that a suspension,
+// a new role or a sign-out elsewhere takes effect at once in every process.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { type Refusal, refuse } from '../core/errors.ts'
 import type { Peppers } from '../customers/api-keys.ts'
@@ -22,7 +22,7 @@ declare module 'fastify' {
 
 export type SignedIn = SessionRow & { sessionHash: Buffer }
 
-export type Access = Permission | 'anybody' | 'signed in'
+export type Access = Permission | 'public' | 'signed in'
 
 export type Guard = {
   /** Every request that queries the database runs under one of them, from the lookup of its session on. */
@@ -50,7 +50,7 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
     return token === undefined ? undefined : tokens.hashOf(token)
   }
 
-  /** Whoever brings nothing, or something made up, costs no statement, and is answered like whoever brings an ended one. */
+  /** A missing or invented token costs no statement, and gets the same answer as one of an ended session. */
   async function signedIn(request: FastifyRequest, isUse: boolean): Promise<SignedIn> {
     const sessionHash = sessionHashOf(request)
     const find = (hash: Buffer) => limitFor(limits, request.method).run(() => findSession(database, hash, isUse))
@@ -68,8 +68,8 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
     onRequest: (access) =>
       async function guard(request) {
         if (request.method !== 'GET' && !isFromOwnPage(request)) throw notFromOwnPage()
-        if (access === 'anybody') return
-        // A page asks by itself who is signed in: that alone keeps no session alive.
+        if (access === 'public') return
+        // The page polls its session by itself: that alone keeps no session alive.
         request.operator = await signedIn(request, access !== 'signed in')
         if (access !== 'signed in') requirePermission(request.operator, access)
       },
@@ -77,9 +77,9 @@ export function createGuard(app: FastifyInstance, { database, peppers, secureCoo
 }
 
 /**
- * Cookies know no ports: a page at another port of this host can set one of the same name, for a longer path, and browsers
- * send it first. Where there are two, neither is believed, and whoever signs in is rid of the other. Over encrypted connections
- * the name has a prefix by which browsers take no cookie for a longer path.
+ * Cookies ignore ports: a page at another port of this host can set one of the same name, for a longer path, and browsers
+ * send it first. Where there are two, neither is trusted, and signing in deletes the other one. Over TLS the name has the
+ * prefix `__Host-`, with which browsers accept no cookie for a longer path.
  */
 function cookiesOf(isSecure: boolean) {
   const name = isSecure ? `__Host-${cookieName}` : cookieName

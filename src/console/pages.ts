@@ -47,7 +47,7 @@ const route = { config: { open: true, documented: 'no API' } } as const
 export function pageRoutes(app: FastifyInstance, directory: URL = builtPages): void {
   let reading: Promise<Pages | undefined> | undefined
 
-  /** Read when somebody first asks. What is not there may be built a moment later, and is looked for again. */
+  /** Read with the first request. A page that is not built yet is looked for again with the next one. */
   async function builtOnce(): Promise<Pages | undefined> {
     reading ??= readPages(directory)
     try {

@@ -61,7 +61,7 @@ export function apiRoutes(app: FastifyInstance, { guard, actionLog, handlers }: 
     const failed = endpoint.failed as ((answer: object) => boolean) | undefined
     // Signing in has limits of its own (session.ts): operators with a session do not queue behind those without.
     const run: ConcurrencyLimit['run'] =
-      endpoint.for === 'anybody' ? (work) => work() : limitFor(guard.limits, method).run
+      endpoint.for === 'public' ? (work) => work() : limitFor(guard.limits, method).run
     app.route({
       method,
       url: `${apiPath}${path}`,

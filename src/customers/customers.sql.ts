@@ -210,7 +210,7 @@ export async function renewKeyHash(database: Database, keyId: string, hash: KeyH
   await database.run(renewKeyHashStatement, [keyId, hash.pepperVersion, hash.keyHash])
 }
 
-/** The keys with these hashes, one per input, null where nobody has it. */
+/** The keys with these hashes, one per input, null where there is none. */
 export async function findKeys(database: Database, all: KeyHash[]): Promise<(FoundKey | null)[]> {
   return byOrdinal(all, await database.run<FoundKey & { ordinal: number }>(findKeysStatement, hashes.valuesOf(all)))
 }

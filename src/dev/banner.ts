@@ -37,7 +37,7 @@ function keyLines({ demoKey, sandboxUrl }: Service): string[] {
 function signIn({ hasOperators }: Service): string[] {
   if (hasOperators) return []
   return [
-    'Nobody can sign in to the console yet. This shows a first password, once:',
+    'The console has no operator yet. This adds one and prints the first password, once:',
     '',
     '  npm run -s credits -- operators add NAME --role admin',
     '',

@@ -219,5 +219,8 @@ test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included
   }
   const service = await startService(t, dataDir, { ...production, DATABASE_URL: databaseUrl(database.connection) })
   await service.stop()
-  assert.match(service.output.stdout, /"level":40,.*the role of DATABASE_URL owns its tables: set MIGRATION_DATABASE_URL/)
+  assert.match(
+    service.output.stdout,
+    /"level":40,.*the role of DATABASE_URL owns its tables: set MIGRATION_DATABASE_URL/,
+  )
 })

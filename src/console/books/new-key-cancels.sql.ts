@@ -1,4 +1,4 @@
-// Cancels made with an API key younger than a day, newest first. Most cancels use older keys and no index tells them apart, so a
+// Cancels made with an API key younger than a day, newest first. Most cancels use older keys and no index separates them, so a
 // page reads a limited number of cancels and the next page continues after them.
 import { type Database, statement } from '../../db/database.ts'
 

@@ -33,7 +33,7 @@ export type Operation = {
   leased: boolean
   /** The request or worker run that has the lease; the first one has the id of the operation. No relation to credit holds. */
   holderId: string
-  /** How often the worker has claimed it. Requests do not count; payment_attempts has a row for each holder. */
+  /** How often the worker has claimed it. Requests do not count; payment_attempts has a row for each holder that ended without an outcome. */
   attempts: number
   totalCredits: number | null
   /** The trace it began in; null when that was not recorded. A later process continues this trace. */

@@ -1,6 +1,6 @@
 // Finishes operations that were left open because a process died, the gateway did not answer, or a caller gave up. Claims a
 // bounded number of due operations of all processes and resumes each with the function that a request uses. An operation
-// without an outcome waits longer each time and does not delay the others.
+// without an outcome waits longer each time. A run ends with its slowest operation.
 import { newOperationId } from '../../core/ids.ts'
 import type { PaymentContext } from '../context.ts'
 import type { Operation } from '../operations/begin.sql.ts'
