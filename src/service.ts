@@ -49,7 +49,7 @@ export type Surroundings = {
     peppers: Peppers
     webhookUrl: string
     /** Known once the public listener is up. */
-    publicUrl(): string
+    publicUrl(): string | undefined
   }): Promise<{ sandboxUrl: string | undefined; settings: Partial<PaymentSettings>; close(): Promise<void> }>
 }
 
@@ -83,7 +83,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     const webhookBase = await listen(webhooks, 'WEBHOOK_PORT', internalHost, config.webhookPort)
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
-    let publicUrl = ''
+    let publicUrl: string | undefined
     const around = await surroundings?.open({ database, peppers, webhookUrl, publicUrl: () => publicUrl })
     parts.defer(async () => around?.close())
     const sandboxUrl = around?.sandboxUrl

@@ -20,24 +20,31 @@ export type Api = ReturnType<typeof createApi>
 /** The pages check an unknown outcome again by themselves, and show that they do. */
 const once = { maxAttempts: 1 }
 
-export function createApi({ apiUrl, apiKey, timeoutMs }: { apiUrl: () => string; apiKey: string; timeoutMs: number }) {
+type ApiOptions = { apiUrl: () => string | undefined; apiKey: string; timeoutMs: number }
+
+export function createApi({ apiUrl, apiKey, timeoutMs }: ApiOptions) {
   // A visitor waits for the page: one retry at most, and no longer than the limit.
   const limits = { timeoutMs, settleTimeoutMs: timeoutMs, deadlineMs: timeoutMs, maxAttempts: 2 }
   let client: CreditsClient | undefined
-  function credits(): CreditsClient {
-    client ??= createCreditsClient({ baseUrl: apiUrl(), apiKey, ...limits })
-    return client
+
+  async function call<Data>(send: (credits: CreditsClient) => Promise<Data>): Promise<Answer<Data>> {
+    const baseUrl = apiUrl()
+    if (baseUrl === undefined) return { ok: false, code: 'UNREACHABLE', message: null }
+    client ??= createCreditsClient({ baseUrl, apiKey, ...limits })
+    return answerOf(send(client))
   }
+
   return {
-    packages: () => answerOf(credits().listCreditPackages()),
-    balance: () => answerOf(credits().getCreditBalance()),
-    status: (orderId: string) => answerOf(credits().getPaymentStatus({ orderId })),
+    packages: () => call((credits) => credits.listCreditPackages()),
+    balance: () => call((credits) => credits.getCreditBalance()),
+    status: (orderId: string) => call((credits) => credits.getPaymentStatus({ orderId })),
     /** One key per click: a repeated request finds the order of the first. `packageType` may be any text: it is a form field. */
     purchase: (packageType: string, idempotencyKey: string) =>
-      answerOf(credits().purchaseCredits({ packageType: packageType as PackageType }, { idempotencyKey })),
+      call((credits) => credits.purchaseCredits({ packageType: packageType as PackageType }, { idempotencyKey })),
     confirm: (payment: { orderId: string; paymentKey: string; amount: number }) =>
-      answerOf(credits().confirmPayment(payment, once)),
-    cancel: (paymentKey: string, reason: string) => answerOf(credits().cancelPayment({ paymentKey, reason }, once)),
+      call((credits) => credits.confirmPayment(payment, once)),
+    cancel: (paymentKey: string, reason: string) =>
+      call((credits) => credits.cancelPayment({ paymentKey, reason }, once)),
   }
 }
 

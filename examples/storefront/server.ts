@@ -18,8 +18,8 @@ export type StorefrontOptions = {
   port: number
   /** Names it answers to, besides addresses and localhost; lower case. */
   hostnames?: readonly string[]
-  /** The public listener of the payment service. Called with the first request: the shop may start before the service. */
-  apiUrl: () => string
+  /** The public listener of the payment service. Undefined until it is known: the shop may start before the service. */
+  apiUrl: () => string | undefined
   apiKey: string
   /** The script that opens the payment window, as the official loader wants it. */
   gatewayScriptUrl: string

@@ -4,7 +4,7 @@
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
 import { type Distribution, observe } from './tallies.ts'
-import { failureOf, startSharedSpan, type Tracing } from './tracing.ts'
+import { failureOf, startSharedSpan, type TraceSpan, type Tracing } from './tracing.ts'
 import { createLine, createLineByKey, type WaitingLine } from './waiting-line.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
@@ -52,8 +52,9 @@ export function createBatch<Input, Output>(options: BatchOptions<Input, Output>)
   let late = 0
 
   async function runBatch(batch: Waiting<Input, Output>[]): Promise<void> {
-    const span = traced && startSharedSpan(traced.tracing, traced.name, batch)
+    let span: TraceSpan | undefined
     try {
+      span = traced && startSharedSpan(traced.tracing, traced.name, batch)
       const outputs = await run(batch.map((waiting) => waiting.input))
       assert(outputs.length === batch.length, `a batch of ${batch.length} returned ${outputs.length} outputs`)
       span?.end()

@@ -65,7 +65,7 @@ async function record<Value>(
 }
 
 export function failureOf(error: unknown): Attributes {
-  return error instanceof Refusal ? { code: error.code } : { error: (error as Error).name }
+  return error instanceof Refusal ? { code: error.code } : { error: (error as Error | null)?.name ?? 'Error' }
 }
 
 /** A statement that several requests share: a span of the first recorded one, with links to the others. */

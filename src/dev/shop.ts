@@ -17,7 +17,7 @@ export type ShopParts = {
   database: Database
   peppers: Peppers
   /** The public listener, which starts after the shop: orders carry the address of the shop. */
-  publicUrl: () => string
+  publicUrl: () => string | undefined
   sandboxUrl: string | undefined
 }
 

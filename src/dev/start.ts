@@ -1,5 +1,5 @@
 // Starts the service with what development needs around it: the sandbox as the gateway, the example shop, generated secrets
-// and a demo key. Production with the real gateway loads nothing of this folder.
+// and a demo key. A service in production with the real gateway does not load this file.
 import type { Logger } from 'pino'
 import type { RunningStorefront } from '../../examples/storefront/server.ts'
 import type { Config } from '../config.ts'
@@ -59,8 +59,11 @@ export async function startDevelopment(config: Config, log: Logger): Promise<Dev
     storefrontUrl: shop?.url,
     demoKey,
     async close() {
-      await shop?.close()
-      await service.close()
+      try {
+        await shop?.close()
+      } finally {
+        await service.close()
+      }
     },
   }
 }
