@@ -240,7 +240,7 @@ test('what the image holds starts as another user, serves, is healthy, and stops
     SANDBOX_PORT: '0',
   }
   const [command = ''] = blockOf(compose, 'services', 'migrate').filter((line) => line.startsWith('command:'))
-  const migration = spawnSync(process.execPath, commandOf(command).slice(1), {
+  const migration = spawnSync(node, commandOf(command).slice(1), {
     cwd: app,
     // As the image has it, and what the compose file adds.
     env: {
