@@ -271,3 +271,23 @@ test('a shared run is a span of the first request that is traced, with links to 
   await Promise.all(outputs)
   assert.deepEqual(started, [{ parent: 'one', links: ['two'] }])
 })
+
+test('a span that cannot be started fails the inputs of its run, and the next run goes on', async () => {
+  let isBroken = true
+  const tracing: Tracing = {
+    current: () => 'a request',
+    start() {
+      if (isBroken) throw new Error('no span')
+      return undefined
+    },
+    close: async () => undefined,
+  }
+  const batch = createBatch<string, string>({
+    run: async (inputs) => inputs,
+    retryScopeOf: () => undefined,
+    traced: { tracing, name: 'a statement' },
+  })
+  await assert.rejects(batch('first'), /no span/)
+  isBroken = false
+  assert.equal(await batch('second'), 'second')
+})

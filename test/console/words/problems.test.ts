@@ -66,9 +66,9 @@ test('a refusal that comes before anything is begun is told as such, and one of 
   )
   const resolved = refusal(404, { reason: 'resolved' })
   const doubtful = [refusal(503), refusal(503, { reason: 'open' }), refusal(503, { began: true }), refusal(0)]
-  const told = (errors: (Error | undefined)[], judge: (error: Error) => boolean) =>
-    errors.map((error) => judge(error ?? assert.fail()))
-  assert.deepEqual(told([busy, others, open, resolved], mayHaveHappened), [false, false, false, false])
-  assert.deepEqual(told(doubtful, mayHaveHappened), [true, true, true, true])
-  assert.deepEqual(told([busy, others, open, resolved], isStateOutdated), [false, false, true, true])
+  const resultsOf = (errors: (Error | undefined)[], check: (error: Error) => boolean) =>
+    errors.map((error) => check(error ?? assert.fail()))
+  assert.deepEqual(resultsOf([busy, others, open, resolved], mayHaveHappened), [false, false, false, false])
+  assert.deepEqual(resultsOf(doubtful, mayHaveHappened), [true, true, true, true])
+  assert.deepEqual(resultsOf([busy, others, open, resolved], isStateOutdated), [false, false, true, true])
 })
