@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiPath } from '../../src/console/endpoints.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { insertOperator } from '../../src/operators/operators.sql.ts'
-import { hashPassword } from '../../src/operators/passwords.ts'
+import { createPasswords } from '../../src/operators/passwords.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { type BigBooks, openFull } from '../growth/books.ts'
 import type { Options } from '../options.ts'
@@ -106,7 +106,7 @@ async function signIn(base: string, { client }: BigBooks): Promise<ReadPage> {
     operatorId: `opr_${name}`,
     name,
     role: 'admin' as const,
-    passwordHash: await hashPassword(password),
+    passwordHash: await createPasswords().hash(password),
   }
   await insertOperator(createDatabase(client, silent), operator)
   await client.query('update operators set must_change_password = false where name = $1', [name])

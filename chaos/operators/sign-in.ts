@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { sessionMaxMs } from '../../src/console/session/times.ts'
 import { insertOperator } from '../../src/operators/operators.sql.ts'
-import { hashPassword } from '../../src/operators/passwords.ts'
+import { createPasswords } from '../../src/operators/passwords.ts'
 import { roles } from '../../src/operators/permissions.ts'
 import type { Service } from '../world/service.ts'
 import type { Shop } from '../world/shop.ts'
@@ -16,7 +16,7 @@ import type { ConsoleClient, Operator, Session } from './console-client.ts'
 export async function createOperators({ books, secrets }: World, { database }: Shop): Promise<Operator[]> {
   const password = randomBytes(18).toString('hex')
   secrets['the password of the operators'] = password
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await createPasswords().hash(password)
   for (const role of roles)
     await insertOperator(database, { operatorId: `opr_${role}`, name: role, role, passwordHash })
   await books.query('update operators set must_change_password = false')

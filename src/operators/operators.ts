@@ -3,7 +3,7 @@
 import { randomLettersAndDigits } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { insertOperator, resetPassword } from './operators.sql.ts'
-import { hashPassword, newFirstPassword } from './passwords.ts'
+import { createPasswords, newFirstPassword } from './passwords.ts'
 import type { Role } from './permissions.ts'
 
 /** The schema has the same rule as a constraint. */
@@ -15,7 +15,7 @@ export type AddedOperator = { operatorId: string; name: string; role: Role; firs
 export async function addOperator(database: Database, name: string, role: Role): Promise<AddedOperator | undefined> {
   const firstPassword = newFirstPassword()
   const operatorId = `opr_${randomLettersAndDigits(20)}`
-  const passwordHash = await hashPassword(firstPassword)
+  const passwordHash = await createPasswords().hash(firstPassword)
   const isAdded = await insertOperator(database, { operatorId, name, role, passwordHash })
   return isAdded ? { operatorId, name, role, firstPassword } : undefined
 }
@@ -23,6 +23,6 @@ export async function addOperator(database: Database, name: string, role: Role):
 /** Undefined: there is no operator of that name. */
 export async function resetOperator(database: Database, name: string) {
   const firstPassword = newFirstPassword()
-  const known = await resetPassword(database, name, await hashPassword(firstPassword))
+  const known = await resetPassword(database, name, await createPasswords().hash(firstPassword))
   return known && { operatorId: known.operatorId, name, firstPassword }
 }

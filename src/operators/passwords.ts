@@ -7,7 +7,7 @@ import { randomLettersAndDigits } from '../core/ids.ts'
 
 type Costs = { N: number; r: number; p: number }
 
-const costs: Costs = { N: 2 ** 16, r: 8, p: 2 }
+const currentCosts: Costs = { N: 2 ** 16, r: 8, p: 2 }
 const saltBytes = 16
 const hashBytes = 32
 
@@ -34,23 +34,30 @@ function decode(encoded: string): { costs: Costs; salt: Buffer; key: Buffer } {
   }
 }
 
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(saltBytes)
-  return encode(costs, salt, await keyOf(password, salt, costs))
-}
+export type Passwords = ReturnType<typeof createPasswords>
 
-/** Matches no password: an unknown operator name costs the same work as a known one. */
-const unmatchedHash = encode(costs, randomBytes(saltBytes), randomBytes(hashBytes))
+/** Hashes at the given costs; checks hashes of any costs. */
+export function createPasswords(costs = currentCosts) {
+  /** Matches no password: an unknown operator name costs the same work as a known one. */
+  const unmatchedHash = encode(costs, randomBytes(saltBytes), randomBytes(hashBytes))
 
-export async function isPassword(password: string, encoded = unmatchedHash): Promise<boolean> {
-  const made = decode(encoded)
-  return timingSafeEqual(await keyOf(password, made.salt, made.costs), made.key)
-}
+  return {
+    async hash(password: string): Promise<string> {
+      const salt = randomBytes(saltBytes)
+      return encode(costs, salt, await keyOf(password, salt, costs))
+    },
 
-/** Whether it was hashed at other costs than the current ones. */
-export function isOutdated(encoded: string): boolean {
-  const { N, r, p } = decode(encoded).costs
-  return N !== costs.N || r !== costs.r || p !== costs.p
+    async matches(password: string, encoded = unmatchedHash): Promise<boolean> {
+      const { salt, key, costs: hashedAt } = decode(encoded)
+      return timingSafeEqual(await keyOf(password, salt, hashedAt), key)
+    },
+
+    /** Whether it was hashed at other costs. */
+    isOutdated(encoded: string): boolean {
+      const { N, r, p } = decode(encoded).costs
+      return N !== costs.N || r !== costs.r || p !== costs.p
+    },
+  }
 }
 
 /** For the first sign-in: 20 letters and digits, to be typed once. */

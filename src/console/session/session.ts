@@ -11,7 +11,7 @@ import {
   listOperators,
   renewPasswordHash,
 } from '../../operators/operators.sql.ts'
-import { hashPassword, isOutdated, isPassword } from '../../operators/passwords.ts'
+import { createPasswords } from '../../operators/passwords.ts'
 import { may, type Permission, permissions } from '../../operators/permissions.ts'
 import { createSignInLine, createSignInSlots } from '../../operators/sign-in-slots.ts'
 import type { ConsoleContext } from '../context.ts'
@@ -37,6 +37,7 @@ export function sessionHandlers(
   { database, firstPasswordHours }: Pick<ConsoleContext, 'database' | 'firstPasswordHours'>,
   guard: Guard,
   actionLog: ActionLog,
+  passwords = createPasswords(),
 ): Handlers<Names> {
   const counting = createSignInSlots(mostCounted, mostCountedOfNetwork)
   const line = createSignInLine(mostInLine, mostInLineOfNetwork)
@@ -61,7 +62,7 @@ export function sessionHandlers(
     }
     return line.run(network, async () => {
       const operator = await findOperator(database, name, firstPasswordHours)
-      const isCorrect = await isPassword(password, operator?.passwordHash)
+      const isCorrect = await passwords.matches(password, operator?.passwordHash)
       if (!operator || !isCorrect || operator.status !== 'ACTIVE') return undefined
       await forgiveSignIns(database, ofName, ofNetwork)
       return work(operator)
@@ -111,7 +112,7 @@ export function sessionHandlers(
         const attempt = { name, password: current, ip: request.ip }
         const isChanged = await withCorrectPassword(attempt, async ({ passwordHash: from, isLapsed }) => {
           if (isLapsed) throw lapsedPassword()
-          return changePassword(database, { operatorId, from, to: await hashPassword(next), keptSessionHash })
+          return changePassword(database, { operatorId, from, to: await passwords.hash(next), keptSessionHash })
         })
         if (!isChanged) throw wrongPassword()
         return sessionData({ ...operator, mustChangePassword: false })
@@ -123,12 +124,12 @@ export function sessionHandlers(
   /** The operator with the password hashed at the current costs; undefined: the password has changed meanwhile. */
   async function rehash(operator: FoundOperator, password: string): Promise<FoundOperator | undefined> {
     const { operatorId, name, passwordHash: from } = operator
-    if (!isOutdated(from)) return operator
-    const to = await hashPassword(password)
+    if (!passwords.isOutdated(from)) return operator
+    const to = await passwords.hash(password)
     await renewPasswordHash(database, operatorId, from, to)
     // Another process may have rehashed it a moment before.
     const stored = await findOperator(database, name, firstPasswordHours)
-    const isSame = stored?.passwordHash === to || (await isPassword(password, stored?.passwordHash))
+    const isSame = stored?.passwordHash === to || (await passwords.matches(password, stored?.passwordHash))
     return isSame ? stored : undefined
   }
 }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'
 import { countSignIn } from '../../../src/console/session/session.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { createPasswords } from '../../../src/operators/passwords.ts'
 import { permissions } from '../../../src/operators/permissions.ts'
 import { createSignInLine } from '../../../src/operators/sign-in-slots.ts'
 import {
@@ -22,14 +23,18 @@ let database: OwnTestDatabase
 let api: SignInApi
 /** As another process of the same service. */
 let other: SignInApi
+/** With the costs of production. */
+let slow: SignInApi
 before(async () => {
   database = await createTestDatabase()
   api = await openSignInApi(database)
   other = await openSignInApi(database, { secureCookies: true })
+  slow = await openSignInApi(database, { passwords: createPasswords() })
 })
 after(async () => {
   await api.close()
   await other.close()
+  await slow.close()
   await database.drop()
 })
 
@@ -113,10 +118,10 @@ test('a password that was hashed at lower costs is hashed anew, and is the same 
   const name = await newOperator(database, {})
   const kept = () =>
     database.query<{ hash: string }>('select password_hash as hash from operators where name = $1', [name])
-  await api.enter(name)
+  await slow.enter(name)
   const [anew] = await kept()
   assert.match(anew?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)
-  await api.enter(name)
+  await slow.enter(name)
   assert.deepEqual(await kept(), [anew])
 })
 
@@ -274,8 +279,8 @@ test('a network that has to pause keeps nobody else out, however many of it come
 })
 
 test('whoever finds no place in the line is told to come again, and their try does not count', async () => {
-  // Of whom nobody knows a password is hashed at the costs of now: the line does not move on meanwhile.
-  const tries = Array.from({ length: 8 }, (_, turn) => api.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
+  // A wrong password of an unknown name is hashed at the costs of production, so the line does not move on meanwhile.
+  const tries = Array.from({ length: 8 }, (_, turn) => slow.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
   const answers = await Promise.all(tries)
   const refused = answers.filter(({ body }) => body.code === 'SVC001')
   const reasons = new Set(refused.map(({ body }) => body.metadata?.reason))

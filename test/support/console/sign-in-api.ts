@@ -15,6 +15,7 @@ import type { Peppers } from '../../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import { buildApiListener } from '../../../src/http/api-listener.ts'
 import { insertOperator } from '../../../src/operators/operators.sql.ts'
+import { createPasswords, type Passwords } from '../../../src/operators/passwords.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
 import { closeNow } from '../closing.ts'
 import { type OwnTestDatabase, silentLog } from '../database/database.ts'
@@ -33,11 +34,15 @@ export type SignInApi = Awaited<ReturnType<typeof openSignInApi>>
 export const password = 'correct horse battery'
 export const nextPassword = 'staple of another kind'
 
-/** At costs of long ago: to try a wrong password on it takes no time. */
+/** A thousandth of the real costs. */
+const cheapCosts = { N: 64, r: 8, p: 1 }
+const cheapPasswords = createPasswords(cheapCosts)
+
+/** The same hash each time. */
 export function cheapHash(text: string): string {
   const salt = Buffer.alloc(16, 7)
-  const key = scryptSync(text, salt, 32, { N: 1_024, r: 8, p: 1 })
-  return `$scrypt$n=1024,r=8,p=1$${salt.toString('base64url')}$${key.toString('base64url')}`
+  const key = scryptSync(text, salt, 32, cheapCosts)
+  return `$scrypt$n=64,r=8,p=1$${salt.toString('base64url')}$${key.toString('base64url')}`
 }
 
 let operators = 0
@@ -78,7 +83,11 @@ export async function newSession(
 
 export async function openSignInApi(
   { pool }: { pool: Connections },
-  { secureCookies = false, peppers = testPeppers as Peppers } = {},
+  {
+    secureCookies = false,
+    peppers = testPeppers as Peppers,
+    passwords = cheapPasswords,
+  }: { secureCookies?: boolean; peppers?: Peppers; passwords?: Passwords } = {},
 ) {
   const lines: string[] = []
   const { log, assertNoSecret } = createWatchedLog({ PASSWORD: password, NEXT_PASSWORD: nextPassword }, (line) =>
@@ -96,7 +105,7 @@ export async function openSignInApi(
     guard,
     actionLog,
     handlers: {
-      ...sessionHandlers({ database, firstPasswordHours: 72 }, guard, actionLog),
+      ...sessionHandlers({ database, firstPasswordHours: 72 }, guard, actionLog, passwords),
       ...actionLogHandlers({ database }),
     } as Handlers,
   })
