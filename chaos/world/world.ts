@@ -5,7 +5,6 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killAll } from '../../harness/launch.ts'
-import { repository } from '../../harness/processes.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
@@ -165,6 +164,5 @@ function serviceEnvironment(
     EVENT_TIMEOUT_MS: `${limits.eventTimeoutMs}`,
     EVENT_FIRST_PAUSE_MS: `${limits.eventFirstPauseMs}`,
     EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
-    NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile'),
   }
 }

@@ -1,29 +1,31 @@
-// Events as an operator sets them up and a consumer meets them: the service and the command line as processes.
+// Events as an operator sets them up and a consumer meets them: the whole service and the command line.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Cleaner, type RunningService, runCommand, startService, usedDataDir } from '../../harness/processes.ts'
+import { type Cleaner, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { callCli } from '../support/service/cli-call.ts'
 import { type Client, clientOf } from '../support/service/clients.ts'
+import { type ServiceInProcess, startInProcess } from '../support/service/in-process.ts'
 
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
 const settings = { EVENT_FIRST_PAUSE_MS: '20', EVENT_RETRY_MAX_MS: '40' }
 let consumer: Consumer
-let service: RunningService
+let service: ServiceInProcess
 let client: Client
 let apiKey = ''
 let endpointId = ''
 
 async function run(t: Cleaner, args: string[], environment: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await runCommand(t, dataDir, [...args, '--json'], { ...settings, ...environment })
+  const { code, stdout, stderr } = await callCli(t, dataDir, [...args, '--json'], { ...settings, ...environment })
   assert.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
 
 before(async () => {
   consumer = await startConsumer()
-  service = await startService(wholeFile, dataDir, settings)
+  service = await startInProcess(wholeFile, dataDir, settings)
   apiKey = (await run(wholeFile, ['keys', 'issue', '--customer', 'events'])).apiKey
   client = clientOf(service.publicUrl, apiKey)
 })
@@ -49,27 +51,21 @@ test('a service that is stopped while a consumer fails goes on after its next st
   await confirmOrder()
   await confirmOrder()
   await until('it is tried', () => consumer.received.length >= 2)
-  const before = service.output
-  await service.stop()
+  const before = service.lines
+  await service.close()
   consumer.react = () => 200
-  service = await startService(wholeFile, dataDir, settings)
+  service = await startInProcess(wholeFile, dataDir, settings)
   client = clientOf(service.publicUrl, apiKey)
   await until('all is told', () => consumer.taken().length >= 3)
   assert.deepEqual([...new Set(consumer.taken())], [2, 3, 4])
-  for (const said of [before, service.output]) {
-    for (const secret of consumer.secrets) assert.ok(!`${said.stdout}${said.stderr}`.includes(secret.slice(6)))
-    assert.ok(!said.stdout.includes('/events"'))
-  }
+  const logged = JSON.stringify([before, service.lines])
+  for (const secret of consumer.secrets) assert.ok(!logged.includes(secret.slice(6)))
+  assert.ok(!logged.includes('/events"'))
 })
 
 test('endpoints add of a private address in production mode is one line and exit code 1', async (t) => {
   const environment = { EVENT_PRIVATE_ADDRESSES: 'refuse' }
-  const { code, stdout, stderr } = await runCommand(
-    t,
-    dataDir,
-    ['endpoints', 'add', '--url', consumer.url],
-    environment,
-  )
+  const { code, stdout, stderr } = await callCli(t, dataDir, ['endpoints', 'add', '--url', consumer.url], environment)
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^Events cannot be sent there: the URL does not begin with https:\/\/\. .*\n$/)
 })
@@ -77,7 +73,7 @@ test('endpoints add of a private address in production mode is one line and exit
 test('endpoints remove, and nothing is told any more; a verb that does not exist is exit code 2', async (t) => {
   assert.deepEqual(await run(t, ['endpoints', 'remove', endpointId]), { endpointId, status: 'REMOVED' })
   assert.deepEqual(await run(t, ['endpoints', 'list']), [])
-  const { code, stderr } = await runCommand(t, dataDir, ['endpoints', 'burn'])
+  const { code, stderr } = await callCli(t, dataDir, ['endpoints', 'burn'])
   assert.equal(code, 2)
   assert.match(stderr, /^There is no command "endpoints burn"\. Commands of endpoints: add, .*remove/)
 })

@@ -9,17 +9,15 @@ import {
   assertNothingRuns,
   callerOf,
   databaseUrl,
-  demoKeyIn,
   newDataDir,
   newDirectory,
   openBooks,
-  type RunningService,
-  runCommand,
-  runService,
   startService,
 } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { emptyDatabase, pastItsTime } from '../support/database/copying.ts'
+import { callCli } from '../support/service/cli-call.ts'
+import { type ServiceInProcess, startInProcess } from '../support/service/in-process.ts'
 import { sandboxControl } from '../support/service/service.ts'
 import { spendingCalls } from '../support/spending/spending.ts'
 
@@ -30,7 +28,7 @@ const settings = { GATEWAY_TIMEOUT_MS: '3000', GATEWAY_LOOKUP_TIMEOUT_MS: '1000'
 const cancellation = (orderId: string) => ({ paymentKey: `pay_${orderId}`, reason: 'changed my mind' })
 
 async function credits(from: string, args: string[], environment = {}) {
-  const { code, stdout, stderr } = await runCommand(wholeFile, from, [...args, '--json'], {
+  const { code, stdout, stderr } = await callCli(wholeFile, from, [...args, '--json'], {
     ...settings,
     ...environment,
   })
@@ -45,7 +43,7 @@ async function bought(caller: ReturnType<typeof callerOf>, packageType = 'STANDA
 }
 
 /** Confirmed, cancelled, spent, held, under way, and told to an endpoint that is away. */
-async function paymentsOfEveryKind(service: RunningService, key: string) {
+async function paymentsOfEveryKind(service: ServiceInProcess) {
   await credits(dataDir, ['endpoints', 'add', '--url', 'http://127.0.0.1:9/events'])
   const { token } = await credits(dataDir, ['services', 'issue', '--name', 'analyses'])
   const { customerId, apiKey, keyId } = await credits(dataDir, ['keys', 'issue', '--customer', 'quiet'])
@@ -65,12 +63,12 @@ async function paymentsOfEveryKind(service: RunningService, key: string) {
   const open = caller.confirm(orderId, amount).catch(() => undefined)
   await until('the money has moved', async () => (await control.paymentsOf(orderId))[0]?.status === 'DONE')
   await open
-  return { apiKey, keyId, token, customerId, openOrder: orderId, demo: callerOf(service.publicUrl, key) }
+  return { apiKey, keyId, token, customerId, openOrder: orderId, demo: callerOf(service.publicUrl, service.demoKey) }
 }
 
 test('a backup beside payments is restored elsewhere a week later: the books are right, old keys are served, what was open is settled', async (t) => {
-  const service = await startService(t, dataDir, { ...settings, WORKER: 'off' })
-  const given = await paymentsOfEveryKind(service, demoKeyIn(service.output.stdout) ?? '')
+  const service = await startInProcess(t, dataDir, { ...settings, WORKER: 'off' })
+  const given = await paymentsOfEveryKind(service)
   const books = await openBooks(t, dataDir)
   await books.query(pastItsTime('7 days'))
   await books.drop()
@@ -89,7 +87,7 @@ test('a backup beside payments is restored elsewhere a week later: the books are
     'payments went on beside the backup',
   )
   assert.ok(made.tables.every(({ rows }: { rows: number }) => Number.isInteger(rows)))
-  await service.stop()
+  await service.close()
   await credits(dataDir, ['keys', 'suspend', given.keyId])
 
   const restored = newDataDir(t)
@@ -103,21 +101,21 @@ test('a backup beside payments is restored elsewhere a week later: the books are
   const { ok, stranded } = await credits(restored, ['audit'])
   assert.deepEqual([ok, stranded], [true, 2], 'the hold and the confirm')
 
-  const next = await startService(t, restored, settings)
+  const next = await startInProcess(t, restored, settings)
   const caller = callerOf(next.publicUrl, given.apiKey)
   await until('what was under way is settled', async () => (await caller.status(given.openOrder)) === 'CONFIRMED')
   await until('the hold has expired', async () => (await caller.credits()) === 104)
   assert.equal((await credits(restored, ['audit'])).stranded, 0)
   assert.equal((await spendingCalls(next.internalUrl, given.token).spend(given.customerId, 1)).status, 200)
   await bought(caller)
-  await next.stop()
+  await next.close()
 })
 
 test('the embedded database moves to a server with one command; the original is not served again by mistake', async (t) => {
   const target = await emptyDatabase(t)
   const to = databaseUrl(target.connection)
   const running = await startService(t, dataDir, { ...settings, WORKER: 'off' })
-  const refused = await runCommand(t, dataDir, ['move', '--to', to], settings)
+  const refused = await callCli(t, dataDir, ['move', '--to', to], settings)
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /is in use by process \d+: stop it first/)
   const apiKey = (await credits(dataDir, ['keys', 'issue', '--customer', 'mover'])).apiKey
@@ -130,12 +128,12 @@ test('the embedded database moves to a server with one command; the original is 
   assert.match(moved.start, /^DATABASE_URL='postgres:.*' DATA_DIR='.*' npm start$/)
   assertNothingRuns(dataDir)
 
-  for (const tried of [runService(t, dataDir, settings), runCommand(t, dataDir, ['keys', 'list'], settings)]) {
-    const { code, stderr } = await tried
-    assert.equal(code, 1)
-    assert.match(stderr, /^The database of this directory has moved to .*\. Set DATABASE_URL to it\. To go back/)
-  }
-  const service = await startService(t, dataDir, { ...settings, DATABASE_URL: to })
+  const message = /^The database of this directory has moved to .*\. Set DATABASE_URL to it\. To go back/
+  await assert.rejects(startInProcess(t, dataDir, settings), { message })
+  const listed = await callCli(t, dataDir, ['keys', 'list'], settings)
+  assert.equal(listed.code, 1)
+  assert.match(listed.stderr, message)
+  const service = await startInProcess(t, dataDir, { ...settings, DATABASE_URL: to })
   const caller = callerOf(service.publicUrl, apiKey)
   assert.equal(await caller.credits(), 21)
   await bought(caller)
@@ -144,7 +142,7 @@ test('the embedded database moves to a server with one command; the original is 
   assert.equal((await credits(dataDir, ['audit'], { DATABASE_URL: to })).ok, true)
   // One of the move, one of the command.
   assert.equal((await target.query(`select from audits where cause = 'COMMAND' and violation_count = 0`)).length, 2)
-  await service.stop()
+  await service.close()
   const trail = await target.query<{ arguments: string[] }>(
     `select arguments from operator_actions where command = 'move'`,
   )

@@ -11,11 +11,7 @@ import { bareEnvironment, launch, newDirectory, repository } from '../../harness
 import { longOnly } from '../support/long.ts'
 
 function launchBench(t: TestContext, temporary: string, args: string[]) {
-  // A third off the start of the dozen processes of a run.
-  const env = bareEnvironment({
-    TMPDIR: temporary,
-    NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/compile'),
-  })
+  const env = bareEnvironment({ TMPDIR: temporary })
   return launch(t, process.execPath, ['bench/main.ts', ...args], { cwd: repository, env })
 }
 

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { takeFreePorts } from '../../chaos/world/ports.ts'
-import { defer, newDirectory, openBooks, startService, usedDataDir } from '../../harness/processes.ts'
+import { defer, newDirectory, openBooks, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { createTestDatabase } from '../support/database/database.ts'
+import { startInProcess } from '../support/service/in-process.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
 test('a service listens on its internal port when nothing of its start is left to be asked', async (t) => {
@@ -38,7 +39,7 @@ test('a service listens on its internal port when nothing of its start is left t
 
 test('a service whose database has become read-only is not ready, and ready again when it takes writes', async (t) => {
   const dataDir = await usedDataDir(t)
-  const service = await startService(t, dataDir)
+  const service = await startInProcess(t, dataDir)
   const books = await openBooks(t, dataDir)
   const readiness = async () => {
     const answer = await fetch(`${service.internalUrl}/readyz`)
@@ -56,5 +57,5 @@ test('a service whose database has become read-only is not ready, and ready agai
   await books.query('alter system reset default_transaction_read_only')
   await books.query('select pg_reload_conf()')
   await until('the service is ready', async () => (await readiness()) === '200 ready: accepted')
-  await service.stop()
+  await service.close()
 })

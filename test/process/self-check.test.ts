@@ -5,10 +5,11 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { assertNothingRuns, defer, runService, usedDataDir } from '../../harness/processes.ts'
+import { assertNothingRuns, defer, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { locate, openSocketDirectory, provideBinaries } from '../../src/db/embedded/location.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { startInProcess } from '../support/service/in-process.ts'
 
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
@@ -36,16 +37,13 @@ async function startTampered(t: Parameters<typeof defer>[0], setting: string): P
 }
 
 for (const [setting, line] of [
-  ['fsync=off', /^fsync is off, a power cut would lose payments: set fsync = on in postgresql\.conf/],
-  ['full_page_writes=off', /^full_page_writes is off, a power cut would tear pages: set full_page_writes = on/],
-  ['synchronous_commit=off', /^synchronous_commit is off, a crash would lose payments that were answered/],
+  ['fsync=off', /^fsync is off, a power cut would lose payments: set fsync = on in postgresql\.conf.*$/],
+  ['full_page_writes=off', /^full_page_writes is off, a power cut would tear pages: set full_page_writes = on.*$/],
+  ['synchronous_commit=off', /^synchronous_commit is off, a crash would lose payments that were answered.*$/],
 ] as const) {
   test(`${setting}: a service refuses to start with one line, and leaves nothing running`, async (t) => {
     await startTampered(t, setting)
-    const { code, stdout, stderr } = await runService(t, dataDir)
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, line)
-    assert.equal(stderr.trimEnd().split('\n').length, 1)
+    await assert.rejects(startInProcess(t, dataDir), { message: line })
     assertNothingRuns(dataDir)
   })
 }

@@ -10,19 +10,18 @@ import {
   copyDataDir,
   databaseUrl,
   defer,
-  demoKeyIn,
   newDataDir,
   openBooks,
   runCommand,
-  runService,
-  startService,
 } from '../../harness/processes.ts'
 import { statement } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { callCli } from '../support/service/cli-call.ts'
 import { clientOf } from '../support/service/clients.ts'
+import { startInProcess } from '../support/service/in-process.ts'
 
 const wholeFile = { after }
 /** As version 0.4.0 has left it: no role, no rights, five migrations. */
@@ -63,8 +62,8 @@ const isTheServiceRole = { role: 'credits_service', session: 'credits_service' }
 test('a service on a cluster of an earlier version makes the role, serves as it, and leaves the owner to the locks', async (t) => {
   const dataDir = copyDataDir(t, old)
   assert.equal(fs.existsSync(passwordOf(dataDir)), false)
-  const service = await startService(t, dataDir)
-  const client = clientOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '')
+  const service = await startInProcess(t, dataDir)
+  const client = clientOf(service.publicUrl, service.demoKey)
   await client.cancel(await client.buy('STANDARD'))
   assert.equal((fs.statSync(passwordOf(dataDir)).mode & 0o777).toString(8), '600')
 
@@ -85,7 +84,7 @@ test('a service on a cluster of an earlier version makes the role, serves as it,
   assert.notEqual(serving, password)
   await refusesDamage({ ...books.connection, user: 'credits_service', password: serving })
   await books.drop()
-  await service.stop()
+  await service.close()
   assertNothingRuns(dataDir)
 })
 
@@ -150,11 +149,11 @@ test('a lost password file, a password changed by hand and a role made mighty ar
 
 test('a password file that is lost beside a running service, and made anew by a command, is read for new connections', async (t) => {
   const dataDir = copyDataDir(t, old)
-  const service = await startService(t, dataDir)
-  const client = clientOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '')
+  const service = await startInProcess(t, dataDir)
+  const client = clientOf(service.publicUrl, service.demoKey)
   const first = fs.readFileSync(passwordOf(dataDir), 'utf8')
   fs.rmSync(passwordOf(dataDir))
-  assert.equal((await runCommand(t, dataDir, ['keys', 'list'])).code, 0)
+  assert.equal((await callCli(t, dataDir, ['keys', 'list'])).code, 0)
   assert.notEqual(fs.readFileSync(passwordOf(dataDir), 'utf8'), first)
   const books = await openBooks(t, dataDir)
   const ended = await books.query(
@@ -163,7 +162,7 @@ test('a password file that is lost beside a running service, and made anew by a 
   assert.ok(ended.length > 0)
   await client.purchaseCredits({ packageType: 'STANDARD' })
   await books.drop()
-  await service.stop()
+  await service.close()
 })
 
 async function emptyDatabase(t: TestContext) {
@@ -180,9 +179,9 @@ async function emptyDatabase(t: TestContext) {
 test('the command migrate applies the migrations as the owner; without it a service says what to run, with it it serves alone', async (t) => {
   const { database, serving } = await emptyDatabase(t)
   const dataDir = newDataDir(t)
-  const refused = await runService(t, dataDir, { DATABASE_URL: serving })
-  assert.deepEqual([refused.code, refused.stdout], [1, ''])
-  assert.match(refused.stderr, /^[^\n]*run "npm run -s credits -- migrate" with MIGRATION_DATABASE_URL[^\n]*\n$/)
+  await assert.rejects(startInProcess(t, dataDir, { DATABASE_URL: serving }), {
+    message: /^[^\n]*run "npm run -s credits -- migrate" with MIGRATION_DATABASE_URL[^\n]*$/,
+  })
   // No other setting is asked for, in production neither.
   const owner = {
     NODE_ENV: 'production',
@@ -196,12 +195,12 @@ test('the command migrate applies the migrations as the owner; without it a serv
     applied.sort(),
     listMigrations().map(({ name }) => name),
   )
-  const again = await runCommand(t, dataDir, ['migrate', '--json'], owner)
+  const again = await callCli(t, dataDir, ['migrate', '--json'], owner)
   assert.deepEqual(JSON.parse(again.stdout).applied, [])
   const trail = await database.query(`select count(*) > 0 as "noted" from operator_actions where command = 'migrate'`)
   assert.deepEqual(trail, [{ noted: true }])
-  const service = await startService(t, dataDir, { DATABASE_URL: serving })
-  await service.stop()
+  const service = await startInProcess(t, dataDir, { DATABASE_URL: serving })
+  await service.close()
 })
 
 test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included; afterwards it serves alone', async (t) => {
@@ -210,17 +209,17 @@ test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included
   const both = { DATABASE_URL: serving, MIGRATION_DATABASE_URL: databaseUrl(database.connection) }
   const production = { NODE_ENV: 'production', GATEWAY: 'sandbox', SANDBOX_STRICT: '0' }
   for (const settings of [both, { DATABASE_URL: serving }]) {
-    const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
+    const issued = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
     assert.deepEqual([issued.code, issued.stderr], [0, ''])
-    const service = await startService(t, dataDir, { ...production, ...settings })
+    const service = await startInProcess(t, dataDir, { ...production, ...settings })
     await clientOf(service.publicUrl, JSON.parse(issued.stdout).apiKey).buy('BASIC')
-    await service.stop()
-    assert.doesNotMatch(service.output.stdout, /owns its tables/)
+    await service.close()
+    assert.doesNotMatch(service.lines.map(({ msg }) => msg).join(), /owns its tables/)
   }
-  const service = await startService(t, dataDir, { ...production, DATABASE_URL: databaseUrl(database.connection) })
-  await service.stop()
+  const service = await startInProcess(t, dataDir, { ...production, DATABASE_URL: databaseUrl(database.connection) })
+  await service.close()
   assert.match(
-    service.output.stdout,
-    /"level":40,.*the role of DATABASE_URL owns its tables: set MIGRATION_DATABASE_URL/,
+    service.lines.map(({ msg }) => msg).join(),
+    /the role of DATABASE_URL owns its tables: set MIGRATION_DATABASE_URL/,
   )
 })

@@ -98,3 +98,9 @@ export function pathOf(response: Response): string {
   const { pathname, search } = new URL(response.headers.get('location') ?? '', 'http://shop.invalid')
   return pathname + search
 }
+
+/** Where a page whose outcome is unknown asks again; undefined: it does not. */
+export function retryAddressOf({ html }: Page): string | undefined {
+  const [, address] = /id="retry" data-address="([^"]+)" data-after-ms="\d+"/.exec(html) ?? []
+  return address && unescaped(address)
+}

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, test } from 'node:test'
-import { type Cleaner, databaseUrl, newDataDir, runCommand } from '../../../harness/processes.ts'
+import { type Cleaner, databaseUrl, newDataDir } from '../../../harness/processes.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { beginAction, listActions } from '../../../src/operators/action-log.sql.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
@@ -159,7 +159,7 @@ const looks = [
 test('commands that only look work where nothing can be written, and are not in the trail', async (t) => {
   const before = await database.query('select from operator_actions')
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
-  const ends = await Promise.all(looks.map((args) => runCommand(t, dataDir, args, { DATABASE_URL: readOnly })))
+  const ends = await Promise.all(looks.map((args) => callCli(t, dataDir, args, { DATABASE_URL: readOnly })))
   assert.deepEqual(
     ends.map(({ code, stderr }) => [code, stderr]),
     looks.map(() => [0, '']),
@@ -170,7 +170,7 @@ test('commands that only look work where nothing can be written, and are not in 
 
 test('a command that cannot be written down does nothing', async (t) => {
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
-  const { code, stdout } = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
+  const { code, stdout } = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
     DATABASE_URL: readOnly,
   })
   assert.deepEqual([code, stdout], [1, ''])

@@ -22,6 +22,7 @@ import {
   usedDataDir,
 } from '../../../harness/processes.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
+import { callCli } from '../../support/service/cli-call.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)
@@ -36,7 +37,7 @@ const run = (t: Cleaner, ...args: string[]) =>
 test('help is on stdout with exit code 0, and asks for nothing', async (t) => {
   const ends = await Promise.all(
     [['--help'], ['help', 'keys', 'issue'], ['keys', 'issue', '--help']].map((args) =>
-      runCommand(t, newDataDir(t), args, { PORT: 'not even read' }),
+      callCli(t, newDataDir(t), args, { PORT: 'not even read' }),
     ),
   )
   for (const { code, stderr } of ends) assert.deepEqual([code, stderr], [0, ''])
@@ -56,7 +57,7 @@ test('with --json an error is one JSON document on stderr, with the exit code, a
   await Promise.all(
     faults.map(async ([args, settings, expected]) => {
       const DATABASE_URL = databaseUrl(database.connection)
-      const { code, stdout, stderr } = await runCommand(t, dataDir, [...args, '--json'], { DATABASE_URL, ...settings })
+      const { code, stdout, stderr } = await callCli(t, dataDir, [...args, '--json'], { DATABASE_URL, ...settings })
       assert.deepEqual([stdout, JSON.parse(stderr)], ['', expected])
       assert.equal(code, 'exitCode' in expected && expected.exitCode)
     }),

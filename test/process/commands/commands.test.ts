@@ -1,4 +1,4 @@
-// The operator's commands as processes, beside a running service and without one.
+// The operator's commands beside a running service and without one; as processes where several run at once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,10 @@ import {
   startService,
   usedDataDir,
 } from '../../../harness/processes.ts'
+import { callCli } from '../../support/service/cli-call.ts'
 
+/** In this process, or as one. */
+type Run = typeof runCommand
 type Issued = { keyId: string; customerId: string; apiKey: string }
 
 const wholeFile = { after }
@@ -28,18 +31,27 @@ before(async () => {
   service = await startService(wholeFile, dataDir)
 })
 
-async function succeed(t: Cleaner, args: string[], directory = dataDir, settings: Environment = {}): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(t, directory, args, settings)
+async function succeed(
+  t: Cleaner,
+  args: string[],
+  { directory = dataDir, settings = {}, run = callCli }: { directory?: string; settings?: Environment; run?: Run } = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(t, directory, args, settings)
   assert.deepEqual([code, stderr], [0, ''], args.join(' '))
   return stdout
 }
 
-async function issue(t: Cleaner, customer: string, directory = dataDir): Promise<Issued> {
-  return JSON.parse(await succeed(t, ['keys', 'issue', '--customer', customer, '--json'], directory))
+async function issue(t: Cleaner, customer: string, directory = dataDir, run: Run = callCli): Promise<Issued> {
+  return JSON.parse(await succeed(t, ['keys', 'issue', '--customer', customer, '--json'], { directory, run }))
+}
+
+/** As processes. */
+function issueAtOnce(t: Cleaner, customers: string[], directory = dataDir): Promise<Issued[]> {
+  return Promise.all(customers.map((customer) => issue(t, customer, directory, runCommand)))
 }
 
 async function list(t: Cleaner, directory = dataDir): Promise<Record<string, string>[]> {
-  return JSON.parse(await succeed(t, ['keys', 'list', '--json'], directory))
+  return JSON.parse(await succeed(t, ['keys', 'list', '--json'], { directory }))
 }
 
 function codeOf({ apiKey }: Issued): Promise<string> {
@@ -97,7 +109,7 @@ test('keys list shows every key with its last four characters, newest first, and
     secretVersion: 1,
   })
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  const table = await succeed(t, ['keys', 'list'], dataDir, { TZ: 'UTC' })
+  const table = await succeed(t, ['keys', 'list'], { settings: { TZ: 'UTC' } })
   const [head = '', first = ''] = table.split('\n')
   assert.deepEqual(head.split(/ {2,}/), [
     'keyId',
@@ -133,7 +145,7 @@ test('5.4: keys suspend gives AUTH003 in the running service within a second, ke
 
 test('an unknown key id is refused with one line and exit code 1', async (t) => {
   for (const verb of ['suspend', 'activate']) {
-    const { code, stdout, stderr } = await runCommand(t, dataDir, ['keys', verb, 'key_unknown'])
+    const { code, stdout, stderr } = await callCli(t, dataDir, ['keys', verb, 'key_unknown'])
     assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: 'There is no key key_unknown.\n' })
   }
 })
@@ -154,7 +166,7 @@ const notCommands: { args: string[]; says: RegExp }[] = [
 ]
 for (const { args, says } of notCommands) {
   test(`"${args.join(' ')}" is not a command: exit code 2, how to call it, and nothing happens`, async (t) => {
-    const { code, stdout, stderr } = await runCommand(t, newDataDir(t), args, { PORT: 'not even read' })
+    const { code, stdout, stderr } = await callCli(t, newDataDir(t), args, { PORT: 'not even read' })
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, says)
     assert.doesNotMatch(stderr, /^\s+at /m)
@@ -168,7 +180,7 @@ test('a fault in the settings is one line and exit code 1', async (t) => {
 })
 
 test('five commands at once beside a running service all do their work, and leave it running', async (t) => {
-  const issued = await Promise.all(Array.from({ length: 5 }, () => issue(t, 'at once')))
+  const issued = await issueAtOnce(t, Array(5).fill('at once'))
   assert.equal(new Set(issued.map(({ customerId }) => customerId)).size, 1)
   assert.equal(new Set(issued.map(({ apiKey }) => apiKey)).size, 5)
   for (const each of issued) assert.equal(await codeOf(each), 'SUCCESS')
@@ -187,7 +199,8 @@ test('five commands at once without a service all do their work, and nothing is 
   await issue(t, 'first', stopped)
   const directory = copyDataDir(t, stopped)
   const before = await list(t, directory)
-  const issued = await Promise.all(Array.from({ length: 5 }, (_, index) => issue(t, `at once ${index}`, directory)))
+  const customers = Array.from({ length: 5 }, (_, index) => `at once ${index}`)
+  const issued = await issueAtOnce(t, customers, directory)
   assert.deepEqual(postgresProcesses(directory), [])
   const ids = (await list(t, directory)).map(({ keyId }) => keyId)
   assert.equal(ids.length, before.length + 5)
@@ -197,7 +210,7 @@ test('five commands at once without a service all do their work, and nothing is 
 test('a command and a service that start at once both do their work', async (t) => {
   await issue(t, 'first', stopped)
   const directory = copyDataDir(t, stopped)
-  const [issued, running] = await Promise.all([issue(t, 'beside', directory), startService(t, directory)])
+  const [issued, running] = await Promise.all([issue(t, 'beside', directory, runCommand), startService(t, directory)])
   assert.equal(await callerOf(running.publicUrl, issued.apiKey).code(), 'SUCCESS')
   await running.stop()
   assertNothingRuns(directory)

@@ -1,5 +1,5 @@
-// The operator's commands about orders and books, as processes: beside a running service, whose sandbox is at a port of
-// its own choice, and without one.
+// The operator's commands about orders and books: beside a running service, whose sandbox is at a port of its own choice,
+// and without one; as processes where several run at once.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,33 +10,35 @@ import {
   type Cleaner,
   callerOf,
   copyDataDir,
-  type RunningService,
   runCommand,
-  startService,
   usedDataDir,
 } from '../../../harness/processes.ts'
 import { callCli } from '../../support/service/cli-call.ts'
+import { type ServiceInProcess, startInProcess } from '../../support/service/in-process.ts'
 import { sandboxControl, secretKey } from '../../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
 /** The worker is off: what happens here is what the commands do. */
 const settings = { TOSS_SECRET_KEY: secretKey, WORKER: 'off' }
-let service: RunningService
+let service: ServiceInProcess
 let caller: Caller
 before(async () => {
-  service = await startService(wholeFile, dataDir, settings)
-  const { stdout } = await runCommand(wholeFile, dataDir, ['keys', 'issue', '--customer', 'operator', '--json'])
+  service = await startInProcess(wholeFile, dataDir, settings)
+  const { stdout } = await callCli(wholeFile, dataDir, ['keys', 'issue', '--customer', 'operator', '--json'])
   caller = callerOf(service.publicUrl, JSON.parse(stdout).apiKey)
 })
 
 type Result = Record<string, unknown>
 
-/** Beside the service the words count, and how they are answered: in this process. Without one, as processes. */
-const commandLine = () => (service.isGone() ? runCommand : callCli)
-
-async function run<Data = Result>(t: Cleaner, args: string[], expectedCode = 0, directory = dataDir): Promise<Data> {
-  const { code, stdout, stderr } = await commandLine()(t, directory, [...args, '--json'], settings)
+async function run<Data = Result>(
+  t: Cleaner,
+  args: string[],
+  expectedCode = 0,
+  directory = dataDir,
+  how = callCli,
+): Promise<Data> {
+  const { code, stdout, stderr } = await how(t, directory, [...args, '--json'], settings)
   assert.equal(code, expectedCode, `${args.join(' ')}: ${stdout}${stderr}`)
   assert.notEqual(stdout, '', stderr)
   return JSON.parse(stdout)
@@ -44,7 +46,7 @@ async function run<Data = Result>(t: Cleaner, args: string[], expectedCode = 0, 
 
 /** It fails with this one line. */
 async function fail(t: Cleaner, args: string[], line: string | RegExp): Promise<void> {
-  const { code, stdout, stderr } = await commandLine()(t, dataDir, args, settings)
+  const { code, stdout, stderr } = await callCli(t, dataDir, args, settings)
   assert.deepEqual([code, stdout], [1, ''], stderr)
   assert.match(stderr, /^[^\n]+\n$/)
   if (typeof line === 'string') assert.equal(stderr, `${line}\n`)
@@ -78,7 +80,7 @@ test('orders show tells everything about an order, in JSON and to people', async
     [['GRANT', 21]],
   )
   assert.deepEqual(story.discrepancies, [])
-  const { code, stdout } = await runCommand(t, dataDir, ['orders', 'show', orderId], settings)
+  const { code, stdout } = await callCli(t, dataDir, ['orders', 'show', orderId], settings)
   assert.equal(code, 0)
   assert.match(stdout, /^status: +CONFIRMED$/m)
   assert.match(stdout, /\noperations\noperationId .*\n.* CONFIRM .* APPROVED /)
@@ -159,7 +161,7 @@ test('discrepancies list shows what is open, oldest first; discrepancies resolve
     mine.map(({ orderId, kind }) => [orderId, kind]),
     orderIds.map((id) => [id, 'PARTLY_CANCELLED_AT_GATEWAY']),
   )
-  const { stdout } = await runCommand(t, dataDir, ['discrepancies', 'list'], settings)
+  const { stdout } = await callCli(t, dataDir, ['discrepancies', 'list'], settings)
   assert.match(stdout.split('\n')[0] ?? '', /^discrepancyId +kind +subject +customerId +orderId /)
   const id = String(mine[0]?.discrepancyId)
   const resolved = await run(t, ['discrepancies', 'resolve', id, '--reason', ' agreed with the buyer '])
@@ -195,7 +197,7 @@ test('reconcile tells the totals, repairs, and fails when something is open; dis
   assert.ok(Date.parse(String(first.to)) <= Date.now())
   const second = await confirmedOrder()
   await sandbox().cancel(second.paymentKey, 700)
-  const { code, stdout, stderr } = await runCommand(t, dataDir, span, settings)
+  const { code, stdout, stderr } = await callCli(t, dataDir, span, settings)
   assert.equal(code, 1, stderr)
   assert.match(stdout, /^reviewed: .*disagrees [1-9]/m)
   const open = await run<Result[]>(t, ['discrepancies', 'list'])
@@ -243,7 +245,7 @@ test('without a service the commands work on what it left behind, the gateway in
   const { orderId } = await confirmedOrder()
   const partly = await confirmedOrder()
   await sandbox().cancel(partly.paymentKey, 900)
-  await service.stop()
+  await service.close()
   assert.equal((await run(t, ['orders', 'show', orderId])).status, 'CONFIRMED')
   assertNothingRuns(dataDir)
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'agrees')
@@ -260,7 +262,7 @@ test('without a service the commands work on what it left behind, the gateway in
 test('three commands at once without a service all ask the gateway and get their answer', async (t) => {
   const directory = copyDataDir(t, dataDir)
   const [open] = await run<Result[]>(t, ['discrepancies', 'list'], 0, directory)
-  const settling = () => run(t, ['orders', 'settle', String(open?.orderId)], 1, directory)
+  const settling = () => run(t, ['orders', 'settle', String(open?.orderId)], 1, directory, runCommand)
   const results = await Promise.all([settling(), settling(), settling()])
   assert.deepEqual(
     results.map(({ result }) => result),

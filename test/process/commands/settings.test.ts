@@ -17,14 +17,15 @@ import {
   newDirectory,
   processIdFile,
   type RunningService,
-  runCommand,
   runService,
   startService,
   takePort,
   usedDataDir,
 } from '../../../harness/processes.ts'
 import { createTestDatabase, type TestDatabase, testServer } from '../../support/database/database.ts'
+import { callCli } from '../../support/service/cli-call.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
+import { startInProcess } from '../../support/service/in-process.ts'
 
 const wholeFile = { after }
 
@@ -46,73 +47,55 @@ async function newDatabase(t: Cleaner): Promise<TestDatabase> {
   return database
 }
 
-const badSettings: { name: string; settings: Environment; lines: string[] }[] = [
-  {
-    name: 'faults of every kind are told all at once',
-    settings: {
-      PORT: 'http',
-      INTERNAL_PORT: '65536',
-      SANDBOX_PORT: '-1',
-      DATABASE_URL: 'mysql://user:hunter2hunter2@localhost/credits',
-      KEY_PEPPER: 'too short',
-      GATEWAY: 'stripe',
-      SANDBOX_STRICT: 'yes',
-      SUCCESS_URL: '/success',
-      FAIL_URL: 'ftp://shop.example/fail',
-      LOG_LEVEL: 'loud',
-      BODY_LIMIT_BYTES: '0',
-      OPERATION_LEASE_MS: '1000',
-    },
-    lines: [
-      'PORT: expected a whole number from 0 to 65535, got "http"',
-      'INTERNAL_PORT: expected a whole number from 0 to 65535, got "65536"',
-      'SANDBOX_PORT: expected a whole number from 0 to 65535, got "-1"',
-      'DATABASE_URL: expected postgres://user:password@host:port/database',
-      'KEY_PEPPER: expected a secret of at least 16 characters',
-      'GATEWAY: expected one of sandbox, toss, got "stripe"',
-      'SANDBOX_STRICT: expected one of 0, 1, got "yes"',
-      'SUCCESS_URL: expected an absolute URL',
-      'FAIL_URL: expected an absolute URL',
-      'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
-      'BODY_LIMIT_BYTES: expected a whole number from 256',
-      'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is 35000',
-    ],
-  },
-  {
-    name: 'NODE_ENV=production does not guess the gateway',
-    settings: { NODE_ENV: 'production' },
-    lines: ['GATEWAY is not set: toss (or sandbox'],
-  },
-  {
-    name: 'GATEWAY=toss names everything it needs',
-    settings: { GATEWAY: 'toss' },
-    lines: [
-      'TOSS_CLIENT_KEY is not set',
-      'TOSS_SECRET_KEY is not set',
-      'KEY_PEPPER is not set',
-      'SUCCESS_URL is not set',
-      'FAIL_URL is not set',
-    ],
-  },
-]
-for (const { name, settings, lines } of badSettings) {
-  test(`${name}: one line each, exit code 1, no DATA_DIR`, async (t) => {
-    const dataDir = newDataDir(t)
-    const ended = await runService(t, dataDir, settings)
-    assertRefusedWith(ended, lines)
-    assert.doesNotMatch(ended.stderr, /hunter2|too short/)
-    assert.equal(fs.existsSync(dataDir), false)
+test('faults of every kind are told all at once: one line each, exit code 1, no DATA_DIR', async (t) => {
+  const dataDir = newDataDir(t)
+  const ended = await runService(t, dataDir, {
+    PORT: 'http',
+    INTERNAL_PORT: '65536',
+    SANDBOX_PORT: '-1',
+    DATABASE_URL: 'mysql://user:hunter2hunter2@localhost/credits',
+    KEY_PEPPER: 'too short',
+    GATEWAY: 'stripe',
+    SANDBOX_STRICT: 'yes',
+    SUCCESS_URL: '/success',
+    FAIL_URL: 'ftp://shop.example/fail',
+    LOG_LEVEL: 'loud',
+    BODY_LIMIT_BYTES: '0',
+    OPERATION_LEASE_MS: '1000',
   })
+  assertRefusedWith(ended, [
+    'PORT: expected a whole number from 0 to 65535, got "http"',
+    'INTERNAL_PORT: expected a whole number from 0 to 65535, got "65536"',
+    'SANDBOX_PORT: expected a whole number from 0 to 65535, got "-1"',
+    'DATABASE_URL: expected postgres://user:password@host:port/database',
+    'KEY_PEPPER: expected a secret of at least 16 characters',
+    'GATEWAY: expected one of sandbox, toss, got "stripe"',
+    'SANDBOX_STRICT: expected one of 0, 1, got "yes"',
+    'SUCCESS_URL: expected an absolute URL',
+    'FAIL_URL: expected an absolute URL',
+    'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"',
+    'BODY_LIMIT_BYTES: expected a whole number from 256',
+    'OPERATION_LEASE_MS: expected at least GATEWAY_TIMEOUT_MS + GATEWAY_LOOKUP_TIMEOUT_MS, which is 35000',
+  ])
+  assert.doesNotMatch(ended.stderr, /hunter2|too short/)
+  assert.equal(fs.existsSync(dataDir), false)
+})
+
+/** What `runService` would end with, from a start in this process. */
+async function refusedStart(t: Cleaner, dataDir: string, settings: Environment): Promise<Ended> {
+  const error = await startInProcess(t, dataDir, settings).catch((each: Error) => each)
+  assert.ok(error instanceof Error, 'the service has started')
+  return { code: 1, signal: null, stdout: '', stderr: error.message }
 }
 
 test('a taken port is told with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
   const dataDir = await usedDataDir(t)
   const taken = await takePort(t)
-  for (const setting of ['PORT', 'INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
-    const ended = await runService(t, dataDir, { [setting]: taken })
-    assertRefusedWith(ended, [
-      `Port ${taken} on 127.0.0.1 is in use: stop the program that uses it, or set ${setting} to another.`,
-    ])
+  const lineFor = (setting: string) =>
+    `Port ${taken} on 127.0.0.1 is in use: stop the program that uses it, or set ${setting} to another.`
+  assertRefusedWith(await runService(t, dataDir, { PORT: taken }), [lineFor('PORT')])
+  for (const setting of ['INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
+    assertRefusedWith(await refusedStart(t, dataDir, { [setting]: taken }), [lineFor(setting)])
     assert.ok(fs.existsSync(join(dataDir, 'postgres')))
     assertNothingRuns(dataDir)
   }
@@ -125,7 +108,7 @@ const badHosts = [
 for (const { setting, value } of badHosts) {
   test(`${setting}=${value}: one line with the name of the setting`, async (t) => {
     const { connection } = await newDatabase(t)
-    const ended = await runService(t, newDataDir(t), { [setting]: value, DATABASE_URL: databaseUrl(connection) })
+    const ended = await refusedStart(t, newDataDir(t), { [setting]: value, DATABASE_URL: databaseUrl(connection) })
     assertRefusedWith(ended, [new RegExp(`${value}.*\\b${setting}\\b`)])
   })
 }
@@ -143,7 +126,7 @@ for (const { name, url, line } of unreachable) {
   test(`DATABASE_URL, ${name}: one line without the password, exit code 1, nothing left`, async (t) => {
     const dataDir = newDataDir(t)
     const DATABASE_URL = url || databaseUrl({ ...testServer(), password: 'hunter2' })
-    const ended = await runService(t, dataDir, { DATABASE_URL })
+    const ended = await refusedStart(t, dataDir, { DATABASE_URL })
     assertRefusedWith(ended, [/^The database .* cannot be reached: /])
     assert.match(ended.stderr, line)
     assert.doesNotMatch(ended.stderr, /hunter2/)
@@ -195,7 +178,7 @@ test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes 
     INTERNAL_HOST: '0.0.0.0',
   }
   const dataDir = newDataDir(t)
-  const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
+  const issued = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'acme', '--json'], settings)
   const service = await startService(t, dataDir, settings)
   assert.equal(new URL(service.sandboxUrl).hostname, '127.0.0.1')
   const caller = callerOf(service.publicUrl, JSON.parse(issued.stdout).apiKey)
@@ -221,7 +204,7 @@ test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the 
   const { connection } = await newDatabase(t)
   const DATABASE_URL = databaseUrl(connection)
   const [old, other] = ['the pepper of last year', 'the pepper of this year']
-  const issued = await runCommand(t, dataDir, ['keys', 'issue', '--customer', 'peppered', '--json'], {
+  const issued = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'peppered', '--json'], {
     DATABASE_URL,
     KEY_PEPPER: old,
   })
@@ -230,9 +213,9 @@ test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the 
     [other, 'AUTH001'],
     [`2:${other},1:${old}`, 'SUCCESS'],
   ]) {
-    const service = await startService(t, dataDir, { DATABASE_URL, KEY_PEPPER })
+    const service = await startInProcess(t, dataDir, { DATABASE_URL, KEY_PEPPER })
     assert.equal(await codeOf(clientOf(service.publicUrl, apiKey).getCreditBalance()), code, KEY_PEPPER)
-    await service.stop()
+    await service.close()
   }
   assert.equal(fs.existsSync(join(dataDir, 'key-pepper')), false)
 })
@@ -247,7 +230,7 @@ for (const { name, path, embedded } of noDirectories) {
     const directory = newDirectory(t)
     fs.writeFileSync(join(directory, 'file'), '')
     const settings = embedded ? {} : { DATABASE_URL: databaseUrl((await newDatabase(t)).connection) }
-    const ended = await runService(t, join(directory, path), settings)
+    const ended = await refusedStart(t, join(directory, path), settings)
     assertRefusedWith(ended, [new RegExp(`${join(directory, path)}\\b.*\\bDATA_DIR\\b`)])
   })
 }
