@@ -1,5 +1,5 @@
-// The whole service in this process, as `npm start` puts it together: all listeners on free ports, the sandbox as a
-// gateway, the worker, and a database of its own. For what only the whole shows; its log is kept line by line.
+// The whole service in this process, composed as by `npm start`: all listeners on free ports, the sandbox as the gateway, the
+// worker, and a database of its own. For tests that need all parts; its log is kept line by line.
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
@@ -19,7 +19,7 @@ export type Left = { database: OwnTestDatabase; dataDir: string }
 const pepper = 'a pepper for the tests only'
 const peppers = [{ version: 1, secret: pepper }] as const
 
-/** With `before` it is the next process on what one that was closed has left. */
+/** With `before` it is the next process on the database and files of a closed one. */
 export async function startWholeService(t: Cleaner, settings: Record<string, string> = {}, before?: Left) {
   const database = before?.database ?? (await createTestDatabase())
   const dataDir = before?.dataDir ?? newDirectory(t)
