@@ -17,7 +17,7 @@ type Parsed<Names extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ args: string[]; options: Names; strict: true; allowPositionals: boolean }>
 >
 
-/** `read` makes the options of the values; what it throws is a wrong argument as well. */
+/** `read` builds the options from the values; an error that it throws is a wrong argument as well. */
 export function readArguments<const Names extends ParseArgsOptionsConfig, Options>(
   args: string[],
   { options, usage, allowPositionals = false }: CommandLine<Names>,

@@ -15,7 +15,7 @@ import { createPool } from '../src/db/database.ts'
 import { findPostmaster, stopPostmaster } from '../src/db/embedded/postmaster.ts'
 import { startEmbedded } from '../src/db/embedded/server.ts'
 import { type ServerConnection, silentLog, type TestDatabase, unguardedBy } from '../test/support/database/database.ts'
-import { assertSaidNoSecret } from '../test/support/leaks.ts'
+import { assertNoSecretPrinted } from '../test/support/leaks.ts'
 import { type ProcessEnd, startProcess, stopProcess } from './launch.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -157,7 +157,7 @@ export function launch(t: Cleaner, command: string, args: string[], options: Lau
   const child = launched.child as ChildProcessByStdio<null, Readable, Readable>
   defer(t, async () => {
     await stopProcess(launched, 'SIGKILL')
-    assertSaidNoSecret(output, args, options.env)
+    assertNoSecretPrinted(output, args, options.env)
   })
   // A PostgreSQL that was started by the process may outlive it and hold its output open.
   const afterExit = launched.exited.then(async (exit) => {

@@ -1,5 +1,5 @@
-// The documents against the code: the state diagram and its table, the numbers of the decisions, the statements, constraints
-// and settings that docs/lost-answer.md names, the tree of the source, and links.
+// The documents agree with the code: the state diagram and its table, the numbers of the decisions, the statements,
+// constraints and settings that docs/lost-answer.md names, the tree of the source, and links.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,7 +16,7 @@ function rowsOf(text: string): string[][] {
   return [...text.matchAll(/^\| (.*) \|$/gm)].map(([, cells = '']) => cells.split(' | ').map((cell) => cell.trim()))
 }
 
-/** Section 3 of the specification, and what the decisions add to it: from, kind and outcome of the operation, to. */
+/** Section 3 of the specification and the additions of the decisions: from, kind and outcome of the operation, to. */
 const specified = [
   ['PENDING', 'CONFIRM approved', 'CONFIRMED'],
   ['PENDING', 'CONFIRM rejected', 'FAILED'],
@@ -89,7 +89,7 @@ test('the tree of the source has every folder of src, and no other', () => {
   assert.deepEqual(listed.sort(), ['src', ...folders].sort())
 })
 
-test('the decisions are numbered, each number once, and every number that a file cites is there', () => {
+test('the decisions are numbered, each number once, and every number that a file cites exists', () => {
   const numbers = rowsOf(read('docs/decisions.md')).flatMap(([first = '']) => /^\d+[a-z]?$/.exec(first)?.[0] ?? [])
   assert.equal(new Set(numbers).size, numbers.length)
   assert.ok(numbers.length > 100)

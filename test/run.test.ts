@@ -1,5 +1,5 @@
-// A run of the tests that fails ends by itself, red, and reports what was left open: as `npm test` runs a file, on the
-// PostgreSQL of this run.
+// A failing test run ends by itself with exit code 1 and reports the handles that were left open. Files are started as
+// `npm test` starts them, on the PostgreSQL of this run.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ test('npm test has these options', () => {
   assert.deepEqual(flags, ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=240000'])
 })
 
-test('every test file runs, once, and what runs alone is there', () => {
+test('every test file runs once, and every file planned to run alone exists', () => {
   const planned = planOf().flatMap(({ files }) => files)
   assert.deepEqual(planned.toSorted(), globSync('test/**/*.test.ts', { cwd: repository }).sort())
   assert.deepEqual(
@@ -39,16 +39,16 @@ test('every test file runs, once, and what runs alone is there', () => {
   )
 })
 
-test('a file whose books are wrong closes its servers and pools all the same, and ends red', {
+test('a file whose books are wrong still closes its servers and pools, and fails', {
   timeout: 60_000,
 }, async (t) => {
   const { code, stdout, stderr } = await run(t, 'wrong-books')
   assert.equal(code, 1)
-  assert.match(stdout, /I-\d+/, 'what the audit has found')
+  assert.match(stdout, /I-\d+/, 'the findings of the audit')
   assert.doesNotMatch(`${stdout}${stderr}`, stays)
 })
 
-test('a file that leaves a server open ends red, though its tests passed, and names what kept it', {
+test('a file that leaves a server open fails although its tests passed, and names the open handle', {
   timeout: 60_000,
 }, async (t) => {
   const { code, stdout, stderr } = await run(t, 'open-server', 500)
@@ -57,7 +57,7 @@ test('a file that leaves a server open ends red, though its tests passed, and na
   assert.match(stays.exec(`${stdout}${stderr}`)?.[1] ?? '', /1 TCPServerWrap/)
 })
 
-test('a file whose tests never begin ends red', { timeout: 60_000 }, async (t) => {
+test('a file whose tests never begin fails', { timeout: 60_000 }, async (t) => {
   const { code, stdout, stderr } = await run(t, 'endless-start', 500)
   assert.equal(code, 1)
   assert.match(stays.exec(`${stdout}${stderr}`)?.[1] ?? '', /1 Timeout/)

@@ -1,4 +1,4 @@
-// schema.sql and src/db/guards.json are what the migrations come to.
+// schema.sql and src/db/guards.json equal the result of all migrations.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -39,7 +39,7 @@ test('the definitions are the same in a schema of another name', async () => {
   await elsewhere.drop()
 })
 
-test('schema.sql is whole: an empty database that it is run on has the same schema', async () => {
+test('schema.sql is complete: an empty database has the same schema after it is run', async () => {
   const empty = await createTestDatabase({ template: 'template0' })
   await empty.query(schema)
   const actual = await dumpSchema(empty.pool)
@@ -47,11 +47,11 @@ test('schema.sql is whole: an empty database that it is run on has the same sche
   assert.equal(actual, schema)
 })
 
-test('schema.sql leaves out the journal of the migrations', () => {
+test('schema.sql omits the journal of the migrations', () => {
   assert.doesNotMatch(schema, /schema_migrations/)
 })
 
-test('a schema that cannot be written down whole is refused, not written down in part', async () => {
+test('a schema that cannot be dumped completely is refused, not dumped in part', async () => {
   const database = await createTestDatabase()
   for (const [statement, what] of [
     ['create view a_view as select 1 as one', 'relation a_view'],

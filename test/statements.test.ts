@@ -1,4 +1,4 @@
-// statements.sql has every statement as it is sent.
+// statements.sql has every statement as it is sent to PostgreSQL.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ test('statements.sql has the final text of every statement', async () => {
   assert.equal(file, await dumpStatements(), 'statements.sql is behind src/: run `npm run statements` and commit it')
 })
 
-test('PostgreSQL accepts every statement on the schema as it is, as the role that serves', async () => {
+test('PostgreSQL accepts every statement on the current schema, as the service role', async () => {
   const database = await createTestDatabase()
   try {
     for (const [name, text] of await allStatements()) {
@@ -22,7 +22,7 @@ test('PostgreSQL accepts every statement on the schema as it is, as the role tha
   }
 })
 
-test('a second text under the name of a statement is refused', () => {
+test('a second text with the name of an existing statement is refused', () => {
   statement('tests.onlyOnce', 'select 1')
   assert.throws(() => statement('tests.onlyOnce', 'select 2'), /two statements are named tests\.onlyOnce/)
 })

@@ -1,4 +1,4 @@
-// What the project is made of, and what must not be in it: dependencies, their bill of materials, secrets.
+// The supply chain: dependencies, their bill of materials, and no secrets in the repository.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -52,19 +52,19 @@ test('the lockfiles name no host, and every package in them has its hash', () =>
   }
 })
 
-test('install scripts run only for the packages that are named', () => {
+test('install scripts run only for the packages in allowScripts', () => {
   const withScripts = installed.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
   assert.deepEqual(withScripts.toSorted(), Object.keys(allowScripts).toSorted())
 })
 
-/** Platforms without theirs counted too. Whoever passes it says in docs/decisions.md why it was worth it. */
+/** Counts the packages of all platforms. A change that raises it gives its reason in docs/decisions.md. */
 const mostPackages = 115
 
 test(`no more than ${mostPackages} packages run, and every direct one has its reason in docs/architecture.md`, () => {
   assert.ok(runtime.length <= mostPackages, `${runtime.length}`)
   const [, table = ''] = read('docs/architecture.md').split('\n## Dependencies\n')
   const rows = table.split('\n').filter((line) => line.startsWith('| '))
-  const told = rows.flatMap(
+  const listed = rows.flatMap(
     (line) =>
       line
         .split('|')[1]
@@ -72,7 +72,7 @@ test(`no more than ${mostPackages} packages run, and every direct one has its re
         .map((name) => name.trim()) ?? [],
   )
   const isTold = (name: string) =>
-    told.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name))
+    listed.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name))
   const direct = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
   assert.deepEqual(
     direct.filter((name) => !isTold(name)),
@@ -80,7 +80,7 @@ test(`no more than ${mostPackages} packages run, and every direct one has its re
   )
 })
 
-test('npm is told to run no install script that is not named, to keep exact versions and no addresses', () => {
+test('npm is configured to run only named install scripts, and to save exact versions and no addresses', () => {
   const settings = read('.npmrc').trimEnd().split('\n')
   for (const line of ['strict-allow-scripts=true', 'save-exact=true', 'omit-lockfile-registry-resolved=true']) {
     assert.ok(settings.includes(line), line)
@@ -111,11 +111,11 @@ test('an installation stops before it begins when a package that is not named ha
   const install = (allowScripts: Record<string, boolean>) =>
     spawnSync('npm', ['ci', '--offline'], { cwd: newProject(t, allowScripts), encoding: 'utf8' }).stderr
   assert.match(install({}), /ESTRICTALLOWSCRIPTS.*has-script@1\.0\.0/s)
-  // Named, it is looked for, and is not there.
+  // A named package passes the check, and then is not in the cache.
   assert.match(install({ 'has-script': true }), /ENOTCACHED/)
 })
 
-test('whoever starts the service or a command takes __proto__ from the language', () => {
+test('the service and every command are started without __proto__', () => {
   const starts = {
     'npm start': scripts.start,
     'npm run credits': scripts.credits,
@@ -131,7 +131,7 @@ test('whoever starts the service or a command takes __proto__ from the language'
   }
 })
 
-test('the licences of what runs allow its use', () => {
+test('the licences of all runtime packages allow their use', () => {
   const allowed = [
     'MIT',
     'ISC',
@@ -143,7 +143,7 @@ test('the licences of what runs allow its use', () => {
     '0BSD',
     'Unlicense',
   ]
-  // Of several the user may choose.
+  // The user may choose one of several licences.
   const choices = (license = '') => license.replaceAll(/[()]/g, '').split(' OR ')
   const others = runtime.filter(({ license }) => !choices(license).some((choice) => allowed.includes(choice)))
   assert.deepEqual(
@@ -152,7 +152,7 @@ test('the licences of what runs allow its use', () => {
   )
 })
 
-test('the bill of materials names every package that runs, with its version', () => {
+test('the bill of materials names every runtime package with its version', () => {
   const bill = JSON.parse(
     execFileSync('npm', ['run', '-s', 'sbom', '--ignore-scripts'], {
       cwd: root,
@@ -161,27 +161,27 @@ test('the bill of materials names every package that runs, with its version', ()
     }),
   ) as { bomFormat: string; components: { name: string; group?: string; version: string }[] }
   assert.equal(bill.bomFormat, 'CycloneDX')
-  const told = new Set(
+  const listed = new Set(
     bill.components.map(({ group, name, version }) => `${group ? `${group}/` : ''}${name}@${version}`),
   )
   const there = runtime.filter(({ name }) => existsSync(join(root, 'node_modules', name)))
-  const missing = there.map(({ name, version }) => `${name}@${version}`).filter((each) => !told.has(each))
+  const missing = there.map(({ name, version }) => `${name}@${version}`).filter((each) => !listed.has(each))
   assert.deepEqual(missing, [])
 })
 
-/** What a secret of somebody looks like; those that tests make up say of themselves what they are. */
+/** Patterns of real secrets. Secrets made up by tests are written so that they do not match. */
 const secrets: [name: string, pattern: RegExp][] = [
-  ['a key of the gateway', /\b(?:live|test)_g?[sc]k_[A-Za-z0-9]{20,}\b/],
+  ['a gateway key', /\b(?:live|test)_g?[sc]k_[A-Za-z0-9]{20,}\b/],
   ['an API key', /\bcpk_[0-9A-Za-z]{43}\b/],
-  ['a token of a service', /\bcst_[0-9A-Za-z]{43}\b/],
+  ['a service token', /\bcst_[0-9A-Za-z]{43}\b/],
   ['a signing secret', /\bwhsec_[A-Za-z0-9+/]{32,}={0,2}/],
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/],
-  ['a key of a cloud', /\bAKIA[0-9A-Z]{16}\b/],
+  ['a cloud access key', /\bAKIA[0-9A-Z]{16}\b/],
   ['a password in an address', /\b[a-z]+:\/\/[^\s:@/]+:(?!password\b|hunter2)[^\s:@/$<{]{12,}@/],
 ]
 
 for (const [name, pattern] of secrets) {
-  test(`no file holds ${name}`, () => {
+  test(`no file contains ${name}`, () => {
     assert.deepEqual(
       files.filter((file) => pattern.test(read(file))),
       [],

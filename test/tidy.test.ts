@@ -1,5 +1,4 @@
-// The rules of this codebase that a program can check, as tables. A breach is named with the place where the thing
-// belongs.
+// The rules of this codebase that a program can check, as tables. A failure names the place where the code belongs.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -39,18 +38,18 @@ const mayImport: Record<string, string[]> = {
   console: ['core', 'db', 'http', 'customers', 'credits', 'events', 'gateway', 'payments', 'operators'],
 }
 
-/** What puts the parts together and may import all of them. */
+/** The composition roots, which may import every part. */
 const composition = /^src\/([^/]+|(listeners|dev)\/[^/]+|commands\/run-command)\.ts$/
 
-/** Features meet through the files that carry the verbs. Worker and commands stand above them. */
+/** Features import each other only through the files that implement their verbs. Worker and commands may import all. */
 const features = ['customers', 'credits', 'events', 'payments']
-const doors: Record<string, string[]> = {
+const entryFiles: Record<string, string[]> = {
   credits: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts', 'src/credits/credits.ts'],
   events: ['src/events/outbox.sql.ts'],
   gateway: ['src/gateway/gateway.ts'],
 }
 
-/** A table is written in one place. */
+/** The files that may write each table. */
 const writers: Record<string, string[]> = {
   customers: ['src/customers/customers.sql.ts'],
   api_keys: ['src/customers/customers.sql.ts'],
@@ -88,31 +87,31 @@ const writers: Record<string, string[]> = {
   cancel_keys: ['src/payments/operations/begin.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
-  // Triggers write them.
+  // Written by triggers.
   record_journal: [],
   record_journal_head: [],
 }
 
 /**
- * What SQL may be put together from: fragments of ours, and names that were quoted. Values are parameters. The statements of
- * the audit are made from tables that are constants.
+ * What SQL may be composed of: our own fragments and quoted names. Values are parameters. The statements of the audit are
+ * built from constant tables.
  */
 const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
   /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
-  // Of src/db/inputs.ts.
+  // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/
 
-/** Pauses that are not to be equal; nothing that anybody could gain by guessing. */
+/** Jitter for pauses; predicting it gains an attacker nothing. */
 const jittering = ['src/core/backoff.ts', 'client/src/send.ts']
 
-/** What no file of these may contain, and what to do instead. */
+/** Patterns that these files may not contain, and the alternative. */
 const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   {
     files: source.filter((file) => !['src/config.ts', 'sandbox/main.ts', 'console/build.ts'].includes(file)),
@@ -135,7 +134,7 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   {
     files: files.filter((file) => /\.(tsx?|mjs)$|^package\.json$/.test(file)),
     pattern: /insecure-?http-?parser/i,
-    instead: 'requests are read strictly, or two programs see two requests in one text',
+    instead: 'requests are parsed strictly: two parsers must not read one text as two different requests',
   },
   {
     files: source,
@@ -169,7 +168,7 @@ test('folders of src import only what the table allows', () => {
     imports.flatMap(({ from, to }) => {
       const [own, other] = [folderOf(from), folderOf(to)]
       if (!own || own === other || composition.test(from)) return []
-      if (composition.test(to)) return [`${from} imports ${to}, which puts the parts together`]
+      if (composition.test(to)) return [`${from} imports ${to}, a composition root`]
       return mayImport[own]?.includes(other ?? '')
         ? []
         : [`${from} imports ${to}: ${own} may import ${mayImport[own]?.join(', ')}`]
@@ -177,13 +176,13 @@ test('folders of src import only what the table allows', () => {
   )
 })
 
-test('features meet only through the files that carry the verbs', () => {
+test('features import each other only through the files that implement their verbs', () => {
   breaches(
     imports.flatMap(({ from, to }) => {
       const [own, other] = [folderOf(from), folderOf(to)]
-      const door = other && doors[other]
-      if (!own || !features.includes(own) || !door || own === other || door.includes(to)) return []
-      return [`${from} imports ${to}: use ${door.join(', ')}`]
+      const entryFile = other && entryFiles[other]
+      if (!own || !features.includes(own) || !entryFile || own === other || entryFile.includes(to)) return []
+      return [`${from} imports ${to}: use ${entryFile.join(', ')}`]
     }),
   )
 })
@@ -208,7 +207,7 @@ test('sandbox, client and examples stand alone; the examples use the client, and
   )
 })
 
-test('no file imports itself through others', () => {
+test('there are no import cycles', () => {
   const graph = Map.groupBy(imports, (each) => each.from)
   const done = new Set<string>()
   const cycles: string[] = []
@@ -269,7 +268,7 @@ test('SQL is only in files called *.sql.ts, beside the verb that runs it', () =>
   assert.deepEqual(["const text = 'select 1 from orders'", 'pick an item from `list`'].map(hasSql), [true, false])
 })
 
-test('SQL is made of fragments of ours and nothing else: values are parameters', () => {
+test('SQL is composed only of our own fragments: values are parameters', () => {
   breaches(
     source.flatMap((file) => {
       const allowed = file === 'src/payments/audit/audit.sql.ts' ? [...sqlFragments, fragmentsOfTheAudit] : sqlFragments
@@ -282,7 +281,7 @@ test('SQL is made of fragments of ours and nothing else: values are parameters',
   assert.deepEqual(sqlExpressions(spoiled), ['columns', 'input.name', 'iso(column)'])
 })
 
-test('no file has what is banned', () => {
+test('no file matches a banned pattern', () => {
   breaches(
     banned.flatMap(({ files: checked, pattern, instead }) =>
       checked
@@ -292,7 +291,7 @@ test('no file has what is banned', () => {
   )
 })
 
-test('a literal is not spread into a list: its members are members of the list', () => {
+test('a literal is not spread into a list: its members are written in the list', () => {
   breaches(code.filter((file) => file !== 'test/tidy.test.ts').flatMap((file) => spreadLiterals(file, read(file))))
   const packed = ['[...[1, 2]]', '{ ...{ a, b }, c }', 'f(...([a, [b]] as const))', '<P {...{ a: 1 }} />']
   const allowed = [
@@ -331,14 +330,14 @@ function closingBracket(code: string, start: number): number {
   return code.length
 }
 
-test('files open with what they are responsible for', () => {
+test('files open with a comment that states what they are responsible for', () => {
   breaches(code.filter((file) => !read(file).startsWith('// ')))
 })
 
-/** Migrations are a list by nature. */
+/** Migrations are excepted: they are a list. */
 const filesPerFolder = 16
 
-test('no folder has more files than one can look through', () => {
+test('no folder has more files than the limit', () => {
   const folders = Map.groupBy(code, dirname)
   breaches(
     [...folders]
@@ -347,7 +346,7 @@ test('no folder has more files than one can look through', () => {
   )
 })
 
-test('an exported name of src means one thing', () => {
+test('an exported name of src is exported by one file', () => {
   const names = source
     .filter((file) => file.startsWith('src/'))
     .flatMap((file) =>
@@ -360,11 +359,11 @@ test('an exported name of src means one thing', () => {
   breaches(twice.map(([name, places]) => `${name} is exported by ${places.map(({ file }) => file).join(' and ')}`))
 })
 
-test('no folder has a name that says nothing', () => {
+test('no folder has a meaningless name', () => {
   breaches(files.filter((file) => /(^|\/)(utils?|helpers?|common|shared|services|misc|lib)\//.test(file)))
 })
 
-test('test titles are facts: none says "should"', () => {
+test('test titles are facts: none contains "should"', () => {
   const tests = code.filter((file) => file.endsWith('.test.ts') && file !== 'test/tidy.test.ts')
   breaches(tests.filter((file) => /\b(test|it|describe)\(\s*['"`][^'"`]*\bshould\b/.test(read(file))))
 })
@@ -385,7 +384,7 @@ test('documents name only files that exist', () => {
   )
 })
 
-test('texts are whole: no marks of a merge, no trailing blanks, a newline at the end', () => {
+test('text files have no merge markers, no trailing blanks, and a newline at the end', () => {
   breaches(texts.filter((file) => /^(<{7}|>{7}) /m.test(read(file)) || /[ \t]$/m.test(read(file))))
   breaches(texts.filter((file) => !read(file).endsWith('\n')))
 })

@@ -42,7 +42,7 @@ function binariesOfPostgres(): string {
   }
 }
 
-/** An order id has 36 characters behind `ord_`. */
+/** An order id has 36 characters after `ord_`. */
 function writeScript({ directory, customers, customerSeed }: Books): string {
   const file = join(directory, 'plain-insert.sql')
   const halfOfAnId = '999999999999999999'

@@ -1,5 +1,5 @@
 // The naive twin: the same listeners, keys and gateway, and one statement for each request, as a plain service would
-// write it. Where a statement of the service is more complex because it is batched, the twin has a plain one; payments
+// write it. Where a statement of the service is more complex because it is batched, this one is plain; payments
 // use the service's own statements, each for one payment.
 
 import { pino } from 'pino'

@@ -80,7 +80,7 @@ function inTurn(play: (world: World) => Generator<Request, never, string>): (wor
 }
 
 /** Spends, balances and status reads for each purchase, and one cancel in that many. */
-const day = { spends: 6, balances: 4, looks: 2, cancelEvery: 10 }
+const day = { spends: 6, balances: 4, statusReads: 2, cancelEvery: 10 }
 
 /**
  * One customer after the other: the packages, a purchase, its status, the confirm, the balance, then spends with a read
@@ -95,7 +95,7 @@ function* playCustomers(world: World): Generator<Request, never, string> {
     const orderId = orderIdIn(yield purchase(customer, `${world.run}-${index}`))
     yield status(customer, orderId)
     yield confirm(customer, { orderId, amount: packageOf('BASIC').price }, paymentKey)
-    for (let look = 1; look < day.looks; look += 1) yield status(customer, orderId)
+    for (let read = 1; read < day.statusReads; read += 1) yield status(customer, orderId)
     if (round % day.cancelEvery === 0) yield cancel(customer, paymentKey)
     for (let number = 0; number < day.spends; number += 1) {
       if (number < day.balances) yield balance(customer)

@@ -68,8 +68,8 @@ async function take(
   const both = [play, ...(besides ? [besides] : [])].map((each) => measureOne(stage, each, seconds))
   // Both have ended, even if one fails.
   await Promise.allSettled(both)
-  const [measured, aside] = await Promise.all(both)
-  return { measured: measured as Metered, ...(aside && { besides: aside }) }
+  const [measured, second] = await Promise.all(both)
+  return { measured: measured as Metered, ...(second && { besides: second }) }
 }
 
 async function measureOne(stage: Stage, play: Play, seconds: number): Promise<Metered> {

@@ -68,7 +68,7 @@ async function requireDurability(client: pg.Client): Promise<void> {
   for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     const { rows } = await client.query<Record<string, string>>(`show ${name}`)
     if (rows[0]?.[name] !== 'on')
-      throw new Error(`${name} is ${rows[0]?.[name]}: what is measured is a durable service`)
+      throw new Error(`${name} is ${rows[0]?.[name]}: the measurement needs a durable database`)
   }
 }
 

@@ -1,5 +1,5 @@
 // What must be true of every answer, every exchange and every log line, as tables: a name and a function that returns
-// what is wrong. Of the bytes sent they know only what framing.ts is certain of.
+// what is wrong. About the bytes sent they use only what framing.ts is certain of.
 
 import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
@@ -77,7 +77,7 @@ export const answerOracles: Record<string, Oracle<Judged>> = {
         : Object.hasOwn(catalogue, String(code)) && catalogue[code as ErrorCode].status === answer.status
     return isRight ? undefined : `${answer.status} ${code}`
   }),
-  'nothing is a bug of ours': ofBody(({ answer }) =>
+  'no answer is INT001': ofBody(({ answer }) =>
     bodyOf(answer)?.code === 'INT001' ? textOf(answer).slice(0, 200) : undefined,
   ),
   'a refusal has no internal details': ofBody(({ answer }) => {
@@ -112,7 +112,7 @@ export type Exchanged = {
   fits: ((answer: Answer) => boolean)[]
 }
 
-/** After a larger unwanted body the server closes the connection behind its answer. */
+/** After a larger unwanted body the server closes the connection after its answer. */
 const mostDrainedBytes = 1_000_000
 /** A client that sends more at once may get a reset before it has read the answer. */
 const mostBytesBeforeReset = 100_000
@@ -123,14 +123,14 @@ export const exchangeOracles: Record<string, Oracle<Exchanged>> = {
     ended === 'hung' ? 'neither answered nor closed' : undefined,
   'an answer that has begun is finished': ({ reading, ended }) =>
     reading.isCut && ended === 'closed' ? 'closed in the middle of an answer' : undefined,
-  'there is no answer too few': ({ framed, reading, ended, sentBytes }) => {
+  'no answer is missing': ({ framed, reading, ended, sentBytes }) => {
     if (ended === 'hung' || reading.fault || reading.answers.some(closes)) return undefined
     if (ended === 'reset' && sentBytes > mostBytesBeforeReset) return undefined
     const cut = framed.requests.findIndex(({ bodyBytes }) => bodyBytes > mostDrainedBytes)
     const due = cut < 0 ? framed.requests.length : cut + 1
     return reading.answers.length < due ? `${reading.answers.length} answers to ${due} requests` : undefined
   },
-  'there is no answer too many': ({ framed: { requests, rest, headsInRest }, reading: { answers } }) => {
+  'no answer is surplus': ({ framed: { requests, rest, headsInRest }, reading: { answers } }) => {
     const most = requests.length + { none: 0, incomplete: 1, uncertain: headsInRest + 1 }[rest]
     return answers.length > most ? `${answers.length} answers to ${most} requests at most` : undefined
   },
@@ -140,7 +140,7 @@ export const exchangeOracles: Record<string, Oracle<Exchanged>> = {
       ? `${answers.length} answers, and number ${closing + 1} closes`
       : undefined
   },
-  'only what cannot be read closes the connection before the last answer': ({ framed, reading: { answers } }) => {
+  'only an unreadable request closes the connection before the last answer': ({ framed, reading: { answers } }) => {
     const closing = answers.findIndex(closes)
     if (closing < 0 || closing >= framed.requests.length - 1) return undefined
     const { code } = bodyOf(answers[closing] as Answer) ?? {}
@@ -170,7 +170,7 @@ export const logOracles: Record<string, Oracle<Logged>> = {
     return typeof level === 'number' && level >= errorLevel ? line.slice(0, 2_000) : undefined
   },
   'no secret is logged': ({ line, secrets }) => secretIn(line, secrets),
-  'no number of a card is logged': ({ line }) => cardNumbersIn(line)[0],
+  'no card number is logged': ({ line }) => cardNumbersIn(line)[0],
 }
 
 export function judgeLine(logged: Logged): Breach[] {

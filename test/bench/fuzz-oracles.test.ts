@@ -1,5 +1,4 @@
-// That the fuzzer (fuzz/) could find something: every one of its oracles, shown what it is there for, says so. What is as
-// it should be passes them all.
+// The fuzzer (fuzz/) can find something: each of its oracles reports the fault it is for, and correct answers pass them all.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +27,7 @@ const judge = (answer: Answer, listener: ListenerName = 'public') =>
 describe('answers', () => {
   const withoutHeader = answerOf(200, good)
   withoutHeader.headers.delete('cache-control')
-  /** For each oracle, what it has to find. */
+  /** For each oracle, answers that it has to report. */
   const bad: Record<string, Answer[]> = {
     'the content type is application/json; charset=utf-8': [
       answerOf(200, good, { 'content-type': 'application/json' }),
@@ -56,7 +55,7 @@ describe('answers', () => {
       answerOf(404, { ...refused, code: 'constructor' }),
       answerOf(200, { ...good, code: 'VAL001' }),
     ],
-    'nothing is a bug of ours': [answerOf(500, { ...refused, code: 'INT001' })],
+    'no answer is INT001': [answerOf(500, { ...refused, code: 'INT001' })],
     'a refusal has no internal details': [
       'Cannot read properties of undefined',
       'x\n    at handle (/home/me/src/a.ts:1:2)',
@@ -72,22 +71,22 @@ describe('answers', () => {
     'a 503 has Retry-After': [answerOf(503, { ...refused, code: 'SVC001' })],
   }
 
-  test('there is something bad for every oracle', () => {
+  test('every oracle has a bad example', () => {
     assert.deepEqual(Object.keys(bad), Object.keys(oracles.answerOracles))
   })
   for (const [oracle, answers] of Object.entries(bad)) {
-    test(`found: broken: ${oracle}`, () => {
+    test(`a violation is found: ${oracle}`, () => {
       for (const answer of answers) assert.ok(judge(answer).includes(oracle), answer.body?.toString())
     })
   }
 
-  test('nothing is found in what is right', () => {
+  test('nothing is found in correct examples', () => {
     const right = [
       answerOf(201, good),
       answerOf(200, { ...good, data: null }),
       answerOf(404, refused),
       answerOf(503, { ...refused, code: 'SVC001' }, { 'retry-after': '1' }),
-      // A caller's own words come back to it.
+      // The refusal repeats the caller's own text.
       answerOf(400, { ...refused, code: 'PAYMENT_CANCEL_FAILED', metadata: { reason: 'select 1 from x where y' } }),
       { ...answerOf(404, ''), body: null },
     ]
@@ -137,32 +136,34 @@ describe('exchanges', () => {
       exchanged(request, one.slice(0, -1)),
       exchanged(request, one.slice(0, 30)),
     ],
-    'there is no answer too few': [
+    'no answer is missing': [
       exchanged(request, ''),
       exchanged(`${request}${request}`, one),
       exchanged(`${request}${request}rubbish`, one),
       exchanged(request, '', { ended: 'reset' }),
     ],
-    'there is no answer too many': [
+    'no answer is surplus': [
       exchanged(request, `${one}${one}`),
       exchanged('rubbish', `${one}${one}`),
       exchanged(`${request.slice(0, -2)}Content-Length: 5\r\n\r\nabc`, `${one}${one}`),
     ],
     'nothing follows an answer that closes': [exchanged(`${request}${request}`, `${last}${one}`)],
-    'only what cannot be read closes the connection before the last answer': [exchanged(`${request}${request}`, last)],
+    'only an unreadable request closes the connection before the last answer': [
+      exchanged(`${request}${request}`, last),
+    ],
     'answers come in the order of their requests': [exchanged(request, one, { fits: [() => false] })],
   }
 
-  test('there is something bad for every oracle', () => {
+  test('every oracle has a bad example', () => {
     assert.deepEqual(Object.keys(bad), Object.keys(oracles.exchangeOracles))
   })
   for (const [oracle, found] of Object.entries(bad)) {
-    test(`found: broken: ${oracle}`, () => {
+    test(`a violation is found: ${oracle}`, () => {
       for (const [place, each] of found.entries()) assert.ok(each.includes(oracle), `number ${place}: ${each}`)
     })
   }
 
-  test('nothing is found in what is right', () => {
+  test('nothing is found in correct examples', () => {
     assert.deepEqual(exchanged(request, one, { fits: [() => true] }), [])
     assert.deepEqual(exchanged(`${request}${request}`, `${one}${one}`), [])
     assert.deepEqual(exchanged(`${request}rubbish`, `${one}${last}`), [])
@@ -177,7 +178,7 @@ describe('the log, the process and its end', () => {
     'a line of the log is a JSON object': 'Error: something',
     'nothing unexpected is logged': '{"level":50,"msg":"unexpected error"}',
     'no secret is logged': '{"level":40,"msg":"a","key":"salt-and-pepper"}',
-    'no number of a card is logged': '{"level":40,"msg":"a","detail":"4242424242424242"}',
+    'no card number is logged': '{"level":40,"msg":"a","detail":"4242424242424242"}',
   }
   const fine = { megabytesBefore: 100, megabytesAfter: 149, sockets: 3, mostSockets: 3 }
   const nothing = { round: undefined, audit: undefined, stop: undefined }
@@ -189,7 +190,7 @@ describe('the log, the process and its end', () => {
     'the process stops cleanly': { stop: 'code 1' },
   }
 
-  test('every oracle of a line and of the end finds what it is there for, and nothing else', () => {
+  test('every oracle of a log line and of the end finds its violation, and nothing else', () => {
     assert.deepEqual(Object.keys(badLines), Object.keys(oracles.logOracles))
     assert.deepEqual(Object.keys(badEnds), Object.keys(oracles.endOracles))
     for (const [oracle, line] of Object.entries(badLines)) {
@@ -209,7 +210,7 @@ describe('the log, the process and its end', () => {
     assert.deepEqual(oracles.judgeEnd({ ...fine, ...nothing, megabytesBefore: null }), [])
   })
 
-  test('what the process says beside its log is found, and its death', async () => {
+  test('output of the process besides its log is found, and its end', async () => {
     const found: string[] = []
     const service = {
       pid: process.pid,
@@ -229,7 +230,7 @@ describe('the log, the process and its end', () => {
   })
 })
 
-test('what is certain of some bytes is how many requests they are; of the rest, how many at most', () => {
+test('framing counts the requests that are certain, and bounds the number in the uncertain rest', () => {
   const chunked = (body: string) => `POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
   const post = (length: string, body: string) =>
     `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${body}`
@@ -255,7 +256,7 @@ test('what is certain of some bytes is how many requests they are; of the rest, 
   }
 })
 
-test('what was found is made small, and stays what it is when it does not show again', async () => {
+test('a finding is shrunk, and not shrunk when it cannot be repeated', async () => {
   const bytes = Buffer.from(`${'a'.repeat(500)}X${'b'.repeat(300)}Y${'c'.repeat(100)}`)
   const shows = async (candidate: Buffer) => candidate.includes('X') && candidate.includes('Y')
   assert.equal((await shrink(bytes, shows))?.toString(), 'XY')

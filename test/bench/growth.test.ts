@@ -1,4 +1,4 @@
-// What the measurement of growth makes of its figures.
+// The summaries of the growth and pages measurements.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Line } from '../../bench/books/commands.ts'
@@ -12,7 +12,7 @@ function measurement(round: number, side: Side, perSecond: number): Measurement 
   return { round, side, workload: 'balance', perSecond, p50Ms: 1, p99Ms: 2, ...unmeasured }
 }
 
-test('big books are held against new ones within a round, and a round with one side counts for nothing', () => {
+test('big books are compared with new ones within a round, and a round with one side does not count', () => {
   const [first, second] = [
     [measurement(1, 'empty', 1_000), measurement(1, 'full', 900)],
     [measurement(2, 'full', 400), measurement(2, 'empty', 500)],
@@ -23,13 +23,13 @@ test('big books are held against new ones within a round, and a round with one s
   assert.deepEqual(workloadsOf([measurement(1, 'full', 1)]), [])
 })
 
-test('the sides come in turning order', () => {
+test('the order of the sides alternates by round', () => {
   const sidesOf = (round: number) => planOf(2).flatMap((step) => (step.round === round ? [step.side] : []))
   assert.deepEqual(sidesOf(1).slice(0, 2), ['empty', 'full'])
   assert.deepEqual(sidesOf(2).slice(0, 2), ['full', 'empty'])
 })
 
-test('a command is held against the same on smaller books by its time for a row, unless it failed', () => {
+test('a command is compared with the same on smaller books by its time per row, unless it failed', () => {
   const line = (step: string, rows: number, seconds: number, outcome = 'exit 0'): Line => ({
     step,
     rows,
@@ -42,7 +42,7 @@ test('a command is held against the same on smaller books by its time for a row,
   assert.deepEqual(commandsOf(small, large), [{ step: 'audit', smallPerMillion: 5, largePerMillion: 6, growth: 1.2 }])
 })
 
-test('pages of a statement are told for the first tenth and for all, and beside smaller books', () => {
+test('pages of a statement are reported for the first tenth and for all, and compared with smaller books', () => {
   const pagesMs = [...Array<number>(10).fill(10), ...Array<number>(90).fill(20)]
   assert.deepEqual(readingOf(pagesMs), { firstMs: 10, allMs: 19 })
   const full = [{ entries: 100_000, firstMs: 10, allMs: 20 }]
@@ -54,7 +54,7 @@ test('pages of a statement are told for the first tenth and for all, and beside 
   assert.equal(statementsOf({ small: [], full }).length, 1)
 })
 
-test('a page is told by what half and what nearly all of its requests took, and held against the limit alone', () => {
+test('a page is reported with p50, p95 and maximum, and judged only by its requests one after the other', () => {
   const tookMs = Array.from({ length: 100 }, (_, place) => 100 - place)
   assert.deepEqual(spentOf(tookMs), { p50Ms: 50, p95Ms: 95, mostMs: 100 })
   const [alone, crowded] = [spentOf([201]), spentOf([1])]

@@ -1,4 +1,4 @@
-// The figures in docs/performance.md are those of bench/results/summary.json, which the measurements have written.
+// The figures in docs/performance.md are those of bench/results/summary.json, which the measurements write.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { tablesOf as workloadTables } from '../../bench/workloads/tables.ts'
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 const document = readFileSync(pathOf('docs/performance.md'), 'utf8')
 
-const words: Record<string, (results: never) => string> = {
+const reports: Record<string, (results: never) => string> = {
   workloads: workloadTables,
   overload: overloadTables,
   growth: growthTables,
@@ -21,9 +21,9 @@ const words: Record<string, (results: never) => string> = {
   soak: soakTables,
 }
 
-for (const [word, tablesOf] of Object.entries(words)) {
-  test(`the tables of ${word} are those of bench/results/summary.json`, () => {
-    const results = readSummary(pathOf('bench/results'), word)
+for (const [name, tablesOf] of Object.entries(reports)) {
+  test(`the tables of ${name} are those of bench/results/summary.json`, () => {
+    const results = readSummary(pathOf('bench/results'), name)
     assert.ok(document.includes(tablesOf(results as never).trim()))
   })
 }

@@ -1,5 +1,5 @@
-// What the measurements make of their figures: medians, ratios within a round, targets, tables, plots; and what their
-// command line takes.
+// The results of the measurements: medians, ratios within a round, targets, tables, plots; and the options of the command
+// line.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOptions } from '../../bench/options.ts'
@@ -14,9 +14,9 @@ import { tablesOf } from '../../bench/workloads/tables.ts'
 import { judge } from '../../bench/workloads/targets.ts'
 import { WrongArguments } from '../../harness/options.ts'
 
-const words = ['workloads', 'soak']
+const names = ['workloads', 'soak']
 
-test('a spread has the median, the least and the most; of nothing there is none', () => {
+test('a spread has the median, the least and the most; an empty list has none', () => {
   assert.deepEqual(spreadOf([3, 1, 2]), { median: 2, least: 1, most: 3 })
   assert.deepEqual(spreadOf([4, 1, 3, 2]), { median: 2.5, least: 1, most: 4 })
   assert.deepEqual(spreadOf([10, 9]), { median: 9.5, least: 9, most: 10 })
@@ -38,7 +38,7 @@ function measurement(round: number, contender: ContenderName, perSecond: number,
   }
 }
 
-// The second round met a machine half as fast; in the third the naive twin failed.
+// In the second round the machine was half as fast; in the third the naive contender failed.
 const measurements = [
   measurement(1, 'service', 7_000),
   measurement(1, 'bare', 10_000),
@@ -64,7 +64,7 @@ test('ratios are taken within a round, and left out of a round in which one side
   assert.deepEqual(summaries[0]?.contenders.naive.perSecond, { median: 1_500, least: 1_000, most: 2_000 })
 })
 
-test('plain inserts are held against purchases with the connections they were measured beside', () => {
+test('plain inserts are compared with purchases at the number of connections they were measured beside', () => {
   const alone = summarise([measurement(1, 'service', 500, 1)], plainInserts)
   assert.equal(alone[0]?.ratios['plain insert'], null)
 })
@@ -96,7 +96,7 @@ const results: Results = {
   failures: [{ round: 3, connections: 64, workload: 'purchase', contender: 'naive', reason: '503 to POST' }],
 }
 
-test('the tables tell targets, figures and failures, with a dash for what could not be measured', () => {
+test('the tables have targets, figures and failures, with a dash for missing measurements', () => {
   const tables = tablesOf(JSON.parse(JSON.stringify(results))).split('\n')
   assert.match(tables[0] ?? '', /^2026-01-02: 2 cores \(arm64\), Node v24\.0\.0, PostgreSQL 18\.4; 3 rounds of 3 s\. /)
   assert.match(tables[0] ?? '', /by pgbench, in each round: 10000, 5000, 10000\.$/)
@@ -117,7 +117,7 @@ test('the tables tell targets, figures and failures, with a dash for what could 
   ])
 })
 
-test('the contenders come in turning order, the plain insert beside purchases with 64 connections', () => {
+test('the order of the contenders alternates by round, with the plain insert beside purchases with 64 connections', () => {
   const steps = planOf({ rounds: 2, connections: [1, 64], workloads: ['purchase', 'balance'] })
   const names = (round: number, connections: number, workload: string) =>
     steps
@@ -130,7 +130,7 @@ test('the contenders come in turning order, the plain insert beside purchases wi
   assert.equal(steps.length, 2 * (2 * 2 * 3 + 1))
 })
 
-test('progress tells how many are done and how long the rest takes', () => {
+test('progress shows how many steps are done and how long the rest takes', () => {
   let now = 0
   const progress = createProgress(81, () => now)
   now += 60_000
@@ -139,7 +139,7 @@ test('progress tells how many are done and how long the rest takes', () => {
   assert.equal(progress('two'), '2 of 81, about 60 min left: two')
 })
 
-test('a plot has a bar with its figure for each value, a mark where one is wanted, and names that are escaped', () => {
+test('a plot has a bar with its figure for each value, a mark where there is a target, and escaped names', () => {
   const bars = [
     { series: 'a < b', value: 500, least: 400, most: 700, mark: 900 },
     { series: 'c', value: 40, least: 40, most: 40 },
@@ -164,14 +164,14 @@ test('a plot has a bar with its figure for each value, a mark where one is wante
     assert.match(svg, /<title>a &lt; b: 500 \(400 to 700\), wanted 900<\/title><rect class="blue"/)
     assert.match(svg, /<title>c: 40 \(40 to 40\)<\/title><rect class="amber"/)
     assert.doesNotMatch(svg, /NaN|Infinity|undefined/)
-    // All that is drawn is inside.
+    // Everything is drawn inside the picture.
     const xs = [...svg.matchAll(/ x="([\d.-]+)"/g)].map(([, x]) => Number(x))
     assert.ok(Math.min(...xs) >= 0 && Math.max(...xs) <= 900)
   }
 })
 
 test('without arguments everything is measured', () => {
-  const { out, ...options } = readOptions([], words)
+  const { out, ...options } = readOptions([], names)
   assert.match(out, /bench\/results$/)
   assert.equal(options.workloads.length, 9)
   assert.deepEqual(
@@ -180,9 +180,9 @@ test('without arguments everything is measured', () => {
   )
 })
 
-test('words, lists and switches are read', () => {
+test('measurement, lists and switches are parsed', () => {
   const args = ['soak', '--connections', '64, 1,64', '--workloads', 'spend on one customer,balance', '--no-pgbench']
-  const { measurement, connections, workloads, pgbench } = readOptions(args, words)
+  const { measurement, connections, workloads, pgbench } = readOptions(args, names)
   assert.deepEqual({ measurement, connections, pgbench }, { measurement: 'soak', connections: [64, 1], pgbench: false })
   assert.deepEqual(workloads, ['spend on one customer', 'balance'])
 })
@@ -196,9 +196,9 @@ for (const { args, line } of [
   { args: ['--workloads', 'purchase,sale'], line: /^--workloads: expected one of purchase, .*, got "sale"$/ },
   { args: ['--fast'], line: /^Unknown option '--fast'/ },
 ]) {
-  test(`wrong arguments are one line and the usage: ${args.join(' ')}`, () => {
+  test(`wrong arguments are reported in one line and the usage: ${args.join(' ')}`, () => {
     assert.throws(
-      () => readOptions(args, words),
+      () => readOptions(args, names),
       (error) => {
         assert.ok(error instanceof WrongArguments)
         const [first = '', second = '', ...more] = error.message.split('\n')

@@ -1,5 +1,5 @@
-// What the measurements beside the workloads make of what they have taken: overloads, soaks, profiles; and what each of
-// their words takes.
+// The results of the measurements other than the workloads: overloads, soaks, profiles; and the options that each
+// measurement takes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMeter, type Metered } from '../../bench/load/meter.ts'
@@ -14,7 +14,7 @@ import { drawLines } from '../../bench/report/lines.ts'
 import { type Sample, summarise } from '../../bench/soak/summary.ts'
 import { limits } from '../../src/http/limits/admission.ts'
 
-test('a meter counts work, refusals and what settles, and begins anew with each window', () => {
+test('a meter counts work, refusals and settling requests, and starts from zero in each window', () => {
   let now = 0
   const meter = createMeter(() => now)
   for (const latencyMs of [3, 1, 2]) meter.note('done', latencyMs, latencyMs === 3)
@@ -50,14 +50,14 @@ function round(number: number, peak: number, polite: number, rude: number, crowd
   ]
 }
 
-// The second round met a machine half as fast.
+// In the second round the machine was half as fast.
 const taken = [
   ...round(1, 10_000, 9_800, 9_100, 950),
   ...round(2, 5_000, 4_500, 4_000, 900),
   ...round(3, 10_000, 9_500, 8_800, 990),
 ]
 
-test('work is held against the best of its own round, payers against themselves, and one refusal of theirs is too many', () => {
+test('work is compared with the peak of its own round, payers with their own calm phase, and a single refused payer misses the target', () => {
   assert.deepEqual(
     judge(taken).map(({ name, measured, met }) => ({ name, measured, met })),
     [
@@ -69,7 +69,7 @@ test('work is held against the best of its own round, payers against themselves,
   )
 })
 
-test('an overload is told in tables and a plot', () => {
+test('an overload is reported in tables and a plot', () => {
   const results = {
     machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
     options: { seconds: 2, rounds: 3, workloads: ['balance'] },
@@ -86,7 +86,7 @@ test('an overload is told in tables and a plot', () => {
   assert.doesNotMatch(plot, /NaN|Infinity|undefined/)
 })
 
-test('an overload asks for three times the peak’s load, more than is let in, every other round the other way round', () => {
+test('an overload sends three times the load of the peak, more than is admitted, with every other round in reverse order', () => {
   const steps = planOf({ rounds: 2, workloads: [...overloaded] })
   const tooMany = 3 * 256
   assert.ok(tooMany > limits.read.burst && tooMany > limits.write.burst)
@@ -105,7 +105,7 @@ test('an overload asks for three times the peak’s load, more than is let in, e
   )
 })
 
-test('a soak holds its last minute against its second', () => {
+test('a soak compares its last minute with its second', () => {
   const samples = Array.from({ length: 24 }, (_, index): Sample => {
     const minute = (index + 1) / 6
     return { minute, perSecond: 1_000, p99Ms: 9, megabytes: minute <= 1 ? 500 : 100 + 5 * Math.ceil(minute - 2) }
@@ -123,7 +123,7 @@ const frame = (functionName: string, url: string, scriptId: string, lineNumber =
 })
 const ours = frame('confirm', 'file:///app/src/payments/confirm.ts', '7')
 
-/** `confirm` twice below the root: V8 keeps apart what it has compiled anew. */
+/** `confirm` twice below the root: V8 has separate nodes for recompiled code. */
 const profile: CpuProfile = {
   nodes: [
     { id: 1, ...frame('(root)', '', '0', -1), children: [2, 3, 4, 6] },
@@ -133,7 +133,7 @@ const profile: CpuProfile = {
     { id: 5, ...frame('parse', 'file:///app/node_modules/pg-protocol/dist/parser.js', '8') },
     { id: 6, ...frame('(garbage collector)', '', '0', -1) },
   ],
-  // The first sample is of the start, and left out.
+  // The first sample belongs to the start, and is left out.
   samples: [5, 3, 4, 5, 2, 6, 6],
   timeDeltas: [0, 1_000, 100, 200, 300, 5_000, 400, 0],
 }
@@ -156,7 +156,7 @@ test('frames are merged from the root, without idle time and without the start',
   assert.equal(functions[0]?.name, '(garbage collector)')
 })
 
-test('a flame graph has a box for each frame that is wide enough, beside and above each other', () => {
+test('a flame graph has a box for each frame that is wide enough, siblings beside and callees above each other', () => {
   const root = mergeFrames(profile, 1_000)
   assert.deepEqual(
     boxesOf(root).map(({ frame: { name }, depth, from, share }) => [name, depth, from, share]),
@@ -183,20 +183,20 @@ for (const { url, scriptId, owner } of [
   { url: 'node:internal/timers', scriptId: '1', owner: 'Node' },
   { url: '', scriptId: '0', owner: 'native and gc' },
 ]) {
-  test(`code of "${url}", script ${scriptId}, is of: ${owner}`, () => {
+  test(`code of "${url}", script ${scriptId}, belongs to: ${owner}`, () => {
     assert.equal(ownerOf({ url, scriptId }), owner)
   })
 }
 
-test('a word takes its own options and refuses those of others', () => {
-  const words = ['workloads', 'soak', 'overload']
+test('a measurement takes its own options and refuses those of others', () => {
+  const measurements = ['workloads', 'soak', 'overload']
   const takes = {
     soak: { options: ['minutes', 'out'] },
     overload: { options: ['seconds', 'workloads'], can: overloaded },
   } as const
-  assert.equal(readOptions(['soak', '--minutes', '7'], words, takes).minutes, 7)
-  assert.deepEqual(readOptions(['overload'], words, takes).workloads, [...overloaded])
-  const wrong = (args: string[], line: RegExp) => assert.throws(() => readOptions(args, words, takes), line)
+  assert.equal(readOptions(['soak', '--minutes', '7'], measurements, takes).minutes, 7)
+  assert.deepEqual(readOptions(['overload'], measurements, takes).workloads, [...overloaded])
+  const wrong = (args: string[], line: RegExp) => assert.throws(() => readOptions(args, measurements, takes), line)
   wrong(['soak', '--seconds', '2'], /^WrongArguments: --seconds: soak does not take it/)
   wrong(['--minutes', '2'], /^WrongArguments: --minutes: workloads does not take it/)
   wrong(['soak', '--minutes', '0'], /^WrongArguments: --minutes: expected a whole number from 1 to 1440/)

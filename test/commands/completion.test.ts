@@ -54,7 +54,7 @@ const cases: [line: string, expected: (string | undefined)[]][] = [
   ['credits frobnicate ', []],
   ['credits backup --to ', ['completes', 'default', 'names']],
 ]
-test('bash completes nouns, verbs, options that are left, and what they may be', {
+test('bash completes nouns, verbs, remaining options, and values of options', {
   skip: hasShell('bash') ? false : 'there is no bash',
 }, () => {
   const results = completionsOf(cases.map(([line]) => line))
@@ -66,7 +66,7 @@ test('bash completes nouns, verbs, options that are left, and what they may be',
 
 const checks = { bash: ['-n'], zsh: ['-n'], fish: ['--no-execute'] }
 for (const shell of shells) {
-  test(`${shell}: the script is whole, and a script to the shell itself`, {
+  test(`${shell}: the script is complete and valid for the shell`, {
     skip: hasShell(shell) ? false : `there is no ${shell}`,
   }, () => {
     const { stderr, status } = spawnSync(shell, checks[shell], {

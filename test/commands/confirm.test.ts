@@ -1,4 +1,4 @@
-// Commands that cannot be undone ask for confirmation on a terminal; a script is not asked.
+// Commands that cannot be undone ask for confirmation on a terminal; a script is not prompted.
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -40,12 +40,12 @@ test('the end of the input changes nothing, and neither does an interrupt', asyn
   assert.ok(ended.text().endsWith('[y/N] \n'))
   const interrupted = terminal()
   const controller = new AbortController()
-  const asked = askToConfirm(interrupted.terminal, refund, controller.signal)
+  const confirmed = askToConfirm(interrupted.terminal, refund, controller.signal)
   controller.abort()
-  assert.equal(await asked, false)
+  assert.equal(await confirmed, false)
 })
 
-test('nobody is asked without a terminal at both ends, with --yes, or with --json', () => {
+test('there is no prompt without a terminal at both ends, with --yes, or with --json', () => {
   assert.equal(isInteractive(terminal().terminal, {}), true)
   assert.equal(isInteractive(terminal({ input: false }).terminal, {}), false)
   assert.equal(isInteractive(terminal({ output: false }).terminal, {}), false)
@@ -53,7 +53,7 @@ test('nobody is asked without a terminal at both ends, with --yes, or with --jso
   assert.equal(isInteractive(terminal().terminal, { json: true }), false)
 })
 
-test('the commands that cannot be taken back ask', () => {
+test('the commands that cannot be undone ask for confirmation', () => {
   const asking = commands.filter(({ confirm }) => confirm).map(({ name }) => name)
   assert.deepEqual(asking, ['orders refund', 'endpoints remove', 'restore', 'move'])
 })

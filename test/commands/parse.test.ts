@@ -12,7 +12,7 @@ function faultOf(line: string): string {
   return result.kind === 'fault' ? result.text : assert.fail(`${line}: ${result.kind}`)
 }
 
-test('options stand anywhere, with a blank or an equals sign, and the command takes the rest', () => {
+test('options may be anywhere, with a blank or an equals sign, and the remaining words are arguments', () => {
   for (const line of [
     'orders refund ord_1 --reason twice --json',
     '--json orders --reason twice refund ord_1',
@@ -37,7 +37,7 @@ for (const [line, topic] of [
   ['help audit', 'audit'],
   ['orders refund ord_1 --help', 'orders refund'],
 ] as const) {
-  test(`"${line}" asks for help about ${topic ?? 'everything'}`, () => {
+  test(`"${line}" requests help about ${topic ?? 'everything'}`, () => {
     const result = parsed(line)
     assert.ok(result.kind === 'help')
     assert.equal(typeof result.topic === 'object' ? result.topic.name : result.topic, topic)
@@ -73,13 +73,13 @@ for (const [line, expected] of [
   })
 }
 
-test('a value that begins with a dash is tied to its option', () => {
+test('a value that begins with a dash is joined to its option by an equals sign', () => {
   const result = parsed('orders refund ord_1 --reason=-20')
   assert.ok(result.kind === 'call')
   assert.equal(result.input.values.reason, '-20')
 })
 
-test('nothing, and a noun alone, are no errors of spelling: what there is, is shown', () => {
+test('an empty line and a noun alone are not spelling errors: they show the available commands', () => {
   assert.deepEqual(parsed(''), { kind: 'incomplete', noun: undefined })
   assert.deepEqual(parsed('orders'), { kind: 'incomplete', noun: 'orders' })
 })

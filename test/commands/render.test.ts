@@ -12,7 +12,7 @@ const rows = [
   { name: 'b', credits: 21, status: 'ACTIVE' },
 ]
 
-test('a table has its columns aligned, by what a terminal shows, and its numbers to the right with separators', () => {
+test('a table has its columns aligned by displayed width, and its numbers to the right with separators', () => {
   const lines = render(rows).split('\n')
   assert.deepEqual(lines, [
     'name            credits  status',
@@ -23,7 +23,7 @@ test('a table has its columns aligned, by what a terminal shows, and its numbers
   ])
 })
 
-test('a letter of Hangul is two columns wide, composed or not, and a mark none', () => {
+test('a Hangul letter is two columns wide, composed or not, and a combining mark none', () => {
   for (const [text, width] of [
     ['abc', 3],
     ['가나', 4],
@@ -36,7 +36,7 @@ test('a letter of Hangul is two columns wide, composed or not, and a mark none',
   }
 })
 
-test('where a table does not fit the terminal each row is a paragraph; elsewhere a line is as long as it is', () => {
+test('when a table does not fit the terminal each row is a paragraph; without a terminal lines are not limited', () => {
   assert.equal(render(rows.slice(0, 2), { columns: 34 }).split('\n').length, 4)
   const paragraphs = [
     'name:    acme',
@@ -51,7 +51,7 @@ test('where a table does not fit the terminal each row is a paragraph; elsewhere
   assert.deepEqual(render(rows.slice(0, 2), { columns: 33 }).split('\n'), paragraphs)
 })
 
-test('fields come first, lists behind them as tables', () => {
+test('fields come first, then lists as tables', () => {
   const shown = render({
     orderId: 'ord_1',
     amount: 20_000,
@@ -70,7 +70,7 @@ test('with --json the result is one document as it is', () => {
   }
 })
 
-test('colours are laid over the same text, and only when they are wanted', () => {
+test('colours are added to the same text, and only when they are enabled', () => {
   for (const result of [rows, { ok: false, rows }]) {
     const coloured = render(result, { colour: true })
     assert.notEqual(coloured, render(result))
@@ -80,7 +80,7 @@ test('colours are laid over the same text, and only when they are wanted', () =>
   assert.ok(render({ ok: false }, { colour: true }).includes('\x1b[31mfalse\x1b[39m'))
 })
 
-test('a time is shown as on the clock of the machine, with its distance from UTC', () => {
+test('a time is shown in the local time zone, with its offset from UTC', () => {
   const time = new Date('2026-01-31T23:30:15.678Z')
   for (const [minutesAhead, expected] of [
     [540, '2026-02-01T08:30:15+09:00'],
@@ -95,6 +95,6 @@ test('a time is shown as on the clock of the machine, with its distance from UTC
   assert.equal(render({ at: time.toISOString() }), `at:          ${here}\n`)
 })
 
-test('what others wrote cannot steer the terminal', () => {
+test('foreign text cannot send control sequences to the terminal', () => {
   assert.equal(render({ name: 'a\x1b[2Jb\n' }), 'name:        a\\u001b[2Jb\\u000a\n')
 })

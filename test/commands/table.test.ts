@@ -29,7 +29,7 @@ function called(line: string): { command: Command; input: CommandInput } {
 
 for (const command of commands) {
   const { name, summary, arguments: positionals = [], examples, failsWhen } = command
-  test(`${name} explains itself: usage, all it takes, examples, exit codes`, () => {
+  test(`the help of ${name} has usage, all arguments and options, examples and exit codes`, () => {
     assert.match(name, /^[a-z]+( [a-z-]+)?$/)
     assert.match(summary, /^[A-Z].*\.$/)
     const help = commandHelp(command, undefined)
@@ -46,12 +46,12 @@ for (const command of commands) {
     )
   })
 
-  test(`the examples of ${name} are calls of it`, () => {
+  test(`the examples of ${name} parse as calls of it`, () => {
     for (const { line } of examples) assert.equal(called(line).command.name, name)
   })
 }
 
-test('the page with all commands has each on a line, and fits narrow terminals', () => {
+test('the help page of all commands has each on a line, and fits narrow terminals', () => {
   const page = overview({ groups: commandGroups, columns: undefined })
   for (const { name } of commands) assert.match(page, new RegExp(`^ {2}${name} {2,}[A-Z]`, 'm'))
   for (const columns of [60, 80]) {
@@ -63,7 +63,7 @@ test('the page with all commands has each on a line, and fits narrow terminals',
   }
 })
 
-test('the page of a noun has how each of its verbs is called', () => {
+test('the help page of a noun has the synopsis of each of its verbs', () => {
   const page = nounHelp('orders', { groups: commandGroups, columns: undefined })
   const verbs = commands.filter(({ name }) => name.startsWith('orders '))
   assert.equal(verbs.length, 3)
@@ -71,7 +71,7 @@ test('the page of a noun has how each of its verbs is called', () => {
   assert.doesNotMatch(page, /credits keys/)
 })
 
-test('a name is one command, and an option is the same kind of thing in all of them', () => {
+test('a name belongs to one command, and an option has the same kind in all commands', () => {
   assert.equal(new Set(commands.map(({ name }) => name)).size, commands.length)
   const kinds = Map.groupBy(commands.flatMap(optionsOf), ({ name }) => name)
   for (const [name, options] of kinds) {
@@ -141,7 +141,7 @@ function maskedText(text: string): string {
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME')
 }
 
-test('help is as it was recorded', (t) => {
+test('help equals its record', (t) => {
   const pages = [
     overview({ groups: commandGroups, columns: undefined }),
     ...commands.map((command) => commandHelp(command, undefined)),
@@ -151,7 +151,7 @@ test('help is as it was recorded', (t) => {
 
 /** The examples of standalone commands need databases of their own. */
 const runnable = commands.filter(({ runStandalone }) => !runStandalone)
-test('the examples do what they say, in a real database', async (t) => {
+test('the examples work in a real database', async (t) => {
   const outputs: string[] = []
   for (const { name, examples } of runnable) {
     for (const { line } of examples) {

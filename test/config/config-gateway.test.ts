@@ -1,4 +1,4 @@
-// The settings that decide about real payments: the keys of the gateway, the shop, and where the secret key goes.
+// The settings that decide about real payments: the gateway keys, the shop, and where the secret key is sent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
@@ -24,7 +24,7 @@ function faultsOf(environment: Record<string, string>): string[] {
   }
 }
 
-test('the two keys are one pair: of one mode and one family', () => {
+test('the two keys are a pair: same mode and same family', () => {
   const pairs = ['test_ck_1 test_sk_1', 'live_ck_1 live_sk_1', 'test_gck_1 test_gsk_1', 'live_gck_1 live_gsk_1']
   for (const pair of pairs) {
     const [TOSS_CLIENT_KEY = '', TOSS_SECRET_KEY = ''] = pair.split(' ')
@@ -42,7 +42,7 @@ test('the two keys are one pair: of one mode and one family', () => {
   }
 })
 
-test('a key in the place of the other, or none at all, is told apart by its beginning', () => {
+test('swapped keys and texts that are no key are recognised by their prefix', () => {
   const swapped = faultsOf({ ...toss, TOSS_CLIENT_KEY: 'live_sk_1', TOSS_SECRET_KEY: 'live_ck_1' })
   assert.deepEqual(
     swapped.map((fault) => fault.split(':')[0]),
@@ -50,7 +50,7 @@ test('a key in the place of the other, or none at all, is told apart by its begi
   )
 })
 
-test('a live key with the sandbox is refused: whoever sets it means real payments', () => {
+test('a live key with the sandbox is refused: the operator wants real payments', () => {
   const keys = { TOSS_CLIENT_KEY: 'live_ck_1', TOSS_SECRET_KEY: 'live_gsk_1' }
   const faults = ['TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY'].map(
     (name) => `${name}: expected no live key with the sandbox: set GATEWAY=toss`,
@@ -62,7 +62,7 @@ test('a live key with the sandbox is refused: whoever sets it means real payment
   assert.equal(readConfig({ TOSS_SECRET_KEY: 'test_sk_1' }).gateway.secretKey, 'test_sk_1')
 })
 
-test('production in which no money moves is a warning at the start, by the test keys or by the sandbox', () => {
+test('production with test keys or with the sandbox logs a warning at the start: no money moves', () => {
   const testKeys = { TOSS_CLIENT_KEY: 'test_ck_1', TOSS_SECRET_KEY: 'test_sk_1' }
   const production = { NODE_ENV: 'production' }
   const sandbox = { ...production, GATEWAY: 'sandbox', SANDBOX_PORT: '0' }
@@ -74,21 +74,21 @@ test('production in which no money moves is a warning at the start, by the test 
     [{ ...sandbox, NODE_ENV: 'development' }, null],
   ]
   for (const [environment, why] of warnings) {
-    const told: string[] = []
-    const log = { warn: (_: object, message: string) => told.push(message), error: () => undefined }
+    const logged: string[] = []
+    const log = { warn: (_: object, message: string) => logged.push(message), error: () => undefined }
     reportMoney(readConfig({ ...environment }), log)
-    assert.deepEqual(told, why ? [`production with ${why}: no money moves`] : [])
+    assert.deepEqual(logged, why ? [`production with ${why}: no money moves`] : [])
   }
 })
 
-test('in production the sandbox takes only its own payment keys and listens on this machine alone, unless told otherwise', () => {
+test('in production the sandbox accepts only its own payment keys and listens on this machine alone, unless configured otherwise', () => {
   const environment = { INTERNAL_HOST: '0.0.0.0', GATEWAY: 'sandbox' }
   const production = { ...environment, NODE_ENV: 'production' }
-  const told = { SANDBOX_HOST: '10.0.0.1', SANDBOX_STRICT: '0' }
+  const configured = { SANDBOX_HOST: '10.0.0.1', SANDBOX_STRICT: '0' }
   const expected: [environment: Record<string, string>, host: string, strict: boolean][] = [
     [environment, '0.0.0.0', false],
     [production, '127.0.0.1', true],
-    [{ ...production, ...told }, '10.0.0.1', false],
+    [{ ...production, ...configured }, '10.0.0.1', false],
   ]
   for (const [given, host, strict] of expected) {
     assert.partialDeepStrictEqual(readConfig(given).gateway, { host, strict })
@@ -114,14 +114,14 @@ test('in production the secret key leaves the machine over TLS only', () => {
   }
 })
 
-test('in production the gateway is chosen, never a default; the sandbox is allowed when it is named', () => {
+test('in production the gateway has no default; the sandbox is allowed when it is named', () => {
   const fault = 'GATEWAY is not set: toss (or sandbox, to run without real payments in production mode) is needed'
   assert.deepEqual(faultsOf({ NODE_ENV: 'production' }), [fault])
   assert.equal(readConfig({ NODE_ENV: 'production', GATEWAY: 'sandbox' }).gateway.kind, 'sandbox')
   assert.equal(readConfig({ NODE_ENV: 'production', ...toss }).gateway.kind, 'toss')
 })
 
-test('with toss nothing is made up: keys, pepper and addresses all have to be given, and all are asked for at once', () => {
+test('with toss nothing has a default: keys, pepper and addresses have to be set, and all missing ones are reported at once', () => {
   const names = (faults: string[]) => faults.map((fault) => fault.split(' ')[0]).sort()
   const needed = ['FAIL_URL', 'KEY_PEPPER', 'SUCCESS_URL', 'TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY']
   assert.deepEqual(names(faultsOf({ NODE_ENV: 'development', GATEWAY: 'toss' })), needed)

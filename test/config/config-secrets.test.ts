@@ -1,4 +1,4 @@
-// The settings that are secrets: what each takes, and that no fault shows one.
+// The settings that are secrets: allowed values, and that no fault message contains one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
@@ -15,7 +15,7 @@ function faultsOf(environment: Record<string, string>): string[] {
   }
 }
 
-test('WEBHOOK_TOKEN is a segment of a path that nobody guesses: 16 to 200 letters, digits, - and _', () => {
+test('WEBHOOK_TOKEN is a path segment that cannot be guessed: 16 to 200 letters, digits, - and _', () => {
   const fault = 'WEBHOOK_TOKEN: expected 16 to 200 letters, digits, - and _'
   for (const text of [
     'a'.repeat(15),
@@ -30,7 +30,7 @@ test('WEBHOOK_TOKEN is a segment of a path that nobody guesses: 16 to 200 letter
     assert.equal(readConfig({ WEBHOOK_TOKEN: text }).webhookToken, text)
 })
 
-test('KEY_PEPPER is a secret, or several with their versions: the first is for new keys', () => {
+test('KEY_PEPPER is one secret or several with versions: the first is for new keys', () => {
   const other = 'another sixteen letters'
   for (const [text, peppers] of [
     [pepper, [{ version: 1, secret: pepper }]],
@@ -66,7 +66,7 @@ test('KEY_PEPPER is a secret, or several with their versions: the first is for n
   }
 })
 
-test('no fault shows a secret', () => {
+test('no fault message contains a secret', () => {
   const secrets = {
     KEY_PEPPER: 'hush-1',
     DATABASE_URL: 'mysql://root:hush-2@db',

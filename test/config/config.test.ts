@@ -1,4 +1,4 @@
-// The settings: what each takes, what it is when it is not set, and that all faults are told at once.
+// The settings: allowed values, defaults, and that all faults are reported at once.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
@@ -175,7 +175,7 @@ test('every setting is read from its variable', () => {
   })
 })
 
-test('events go to private addresses by default only where nothing is real', () => {
+test('events go to private addresses by default only in sandbox mode with the embedded database, outside production', () => {
   const allowed = (environment: Environment) => readConfig(environment).eventPrivateAddresses
   assert.equal(allowed({}), true)
   assert.equal(allowed({ DATABASE_URL: 'postgresql://credits@db.example/credits' }), false)
@@ -294,14 +294,14 @@ const oneFault: [environment: Environment, fault: string][] = [
 ]
 
 for (const [environment, fault] of oneFault) {
-  test(`the fault is told as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
+  test(`the fault is reported as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
 }
 
 test('a lease as long as the gateway limits is long enough', () => {
   assert.equal(readConfig({ OPERATION_LEASE_MS: '35000' }).operationLeaseMs, 35_000)
 })
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   const environment = { PORT: 'x', INTERNAL_PORT: '-1', LOG_LEVEL: 'x', FAIL_URL: 'x', KEY_PEPPER: 'x', GATEWAY: 'x' }
   const names = faultsOf(environment).map((fault) => fault.split(':')[0])
   assert.deepEqual(names.sort(), Object.keys(environment).sort())

@@ -1,19 +1,19 @@
-// The look for secrets in logs, and in what processes say, would find one.
+// The search for secrets in logs and in the output of processes finds each kind of secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cardNumbersIn } from '../../harness/card-numbers.ts'
 import { newDirectory } from '../../harness/processes.ts'
 import { newSecretText } from '../../src/core/ids.ts'
 import { readOrMakeSecret } from '../../src/dev/secrets.ts'
-import { assertSaidNoSecret, createWatchedLog, secretsIn } from '../support/leaks.ts'
+import { assertNoSecretPrinted, createWatchedLog, secretsIn } from '../support/leaks.ts'
 
 const shapes = {
   'an API key': newSecretText('cpk_'),
   'a token of a service': newSecretText('cst_'),
   'a signing secret': `whsec_${'A'.repeat(32)}`,
   'a secret key of the gateway': 'test_sk_of_the_sandbox',
-  'a number of a card': '4242424242424242',
-  'a number of a card in groups': '4000-0566-5566-5556',
+  'a card number': '4242424242424242',
+  'a card number in groups': '4000-0566-5566-5556',
 }
 
 for (const [name, secret] of Object.entries(shapes)) {
@@ -40,38 +40,38 @@ for (const [secret, name] of [
   ['hunter2%2Fhush', 'DATABASE_URL'],
   ['hush-hush-two', 'MIGRATION_DATABASE_URL'],
 ] as const) {
-  test(`"${secret}" of ${name} is found in a log and in whatever a process says`, () => {
+  test(`"${secret}" of ${name} is found in a log and in the output of a process`, () => {
     assert.deepEqual(secretsIn(`for ${secret}`, settings), [`the secret of ${name}`])
     const { log, assertNoSecret } = createWatchedLog(settings)
     log.info({ detail: `for ${secret}` }, 'something')
     assert.throws(assertNoSecret, /a secret was logged/)
-    for (const said of [
+    for (const output of [
       { stdout: `for people: ${secret}\n`, stderr: '' },
       { stdout: '', stderr: `Error: ${secret}\n` },
     ]) {
-      assert.throws(() => assertSaidNoSecret(said, ['keys', 'list'], settings), /a secret was told/)
+      assert.throws(() => assertNoSecretPrinted(output, ['keys', 'list'], settings), /a secret was printed/)
     }
   })
 }
 
-test('what a service made up for itself and keeps in DATA_DIR is looked for too', (t) => {
+test('generated secrets of a service in DATA_DIR are found too', (t) => {
   const DATA_DIR = newDirectory(t)
   const pepper = readOrMakeSecret(DATA_DIR, 'key-pepper')
   assert.equal(secretsIn(`{"msg":"${pepper}"}`, { DATA_DIR }).length, 1)
 })
 
-test('a new secret is shown on the output of the command that was asked for it, and in two lines of the banner', () => {
+test('a new secret may be in the output of the command that issues it, and in two lines of the banner', () => {
   const shown = `your key: ${shapes['an API key']}\n`
-  assertSaidNoSecret({ stdout: shown, stderr: '' }, ['src/cli.ts', 'keys', 'issue', '--customer', 'a'], settings)
-  assert.throws(() => assertSaidNoSecret({ stdout: shown, stderr: '' }, ['src/cli.ts', 'keys', 'list'], settings))
-  assert.throws(() => assertSaidNoSecret({ stdout: '', stderr: shown }, ['src/cli.ts', 'keys', 'issue'], settings))
+  assertNoSecretPrinted({ stdout: shown, stderr: '' }, ['src/cli.ts', 'keys', 'issue', '--customer', 'a'], settings)
+  assert.throws(() => assertNoSecretPrinted({ stdout: shown, stderr: '' }, ['src/cli.ts', 'keys', 'list'], settings))
+  assert.throws(() => assertNoSecretPrinted({ stdout: '', stderr: shown }, ['src/cli.ts', 'keys', 'issue'], settings))
   const { WEBHOOK_TOKEN: token } = settings
   const banner = `  webhooks   http://127.0.0.1:8083/webhooks/toss/${token}   (for the gateway alone)\n`
-  assertSaidNoSecret({ stdout: `${banner}  KEY=${shapes['an API key']}\n`, stderr: '' }, ['src/main.ts'], settings)
-  assert.throws(() => assertSaidNoSecret({ stdout: `listening at ${token}`, stderr: '' }, ['src/main.ts'], settings))
+  assertNoSecretPrinted({ stdout: `${banner}  KEY=${shapes['an API key']}\n`, stderr: '' }, ['src/main.ts'], settings)
+  assert.throws(() => assertNoSecretPrinted({ stdout: `listening at ${token}`, stderr: '' }, ['src/main.ts'], settings))
 })
 
-test('what is no number of a card is not taken for one', () => {
+test('a number that is no card number is not reported', () => {
   const others = [
     '4242424242424241',
     'ord_4242424242424242',

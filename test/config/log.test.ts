@@ -1,4 +1,4 @@
-// What gets into the log, and what does not whatever is handed to it.
+// What is written to the log, and what is never written, whatever is passed to it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog, neverShown } from '../../src/log.ts'
@@ -9,7 +9,7 @@ function capture() {
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> & { err?: object } }
 }
 
-test('of an error there is what names the fault, and nothing that a row may have held', () => {
+test('an error is logged with the fields that name the fault, and without values of rows', () => {
   const { log, lines, last } = capture()
   const error = Object.assign(new Error('duplicate key value violates unique constraint'), {
     code: '23505',
@@ -34,14 +34,14 @@ test('of an error there is what names the fault, and nothing that a row may have
   assert.doesNotMatch(lines.join(''), /tviva_secret/)
 })
 
-test('the cause of an error is told in the same way', () => {
+test('the cause of an error is logged in the same way', () => {
   const { log, last } = capture()
   log.error({ err: new Error('outer', { cause: Object.assign(new Error('inner'), { detail: 'a row' }) }) }, 'failed')
   const { cause } = last().err as { cause: Record<string, unknown> }
   assert.deepEqual([cause.message, cause.detail], ['inner', undefined])
 })
 
-test('errors within errors are told, also where each is within the other', () => {
+test('nested errors are logged, also when they are circular', () => {
   const { log, last } = capture()
   log.error({ err: new AggregateError([new Error('one address'), new Error('another')], 'no address') }, 'failed')
   const { errors } = last().err as { errors: { message: string }[] }
@@ -55,19 +55,19 @@ test('errors within errors are told, also where each is within the other', () =>
   assert.doesNotMatch(JSON.stringify(last()), /a row/)
 })
 
-test('something thrown that is no error is not shown at all', () => {
+test('a thrown value that is no error is not logged', () => {
   const { log, lines } = capture()
   log.error({ err: 'cpk_of_somebody' }, 'failed')
   assert.doesNotMatch(lines.join(''), /cpk_of_somebody/)
 })
 
-test('a text that is given as the error of a line is in it', () => {
+test('a text passed as the error of a line is logged', () => {
   const { log, last } = capture()
-  log.warn({ error: 'HTTP 503' }, 'an event was not taken')
+  log.warn({ error: 'HTTP 503' }, 'an event was not accepted')
   assert.equal(last().error, 'HTTP 503')
 })
 
-test('what is struck out is all that is secret or personal in what we handle', () => {
+test('the redacted fields are all secret or personal fields of our data', () => {
   assert.deepEqual(neverShown.toSorted(), [
     '["service-api-key"]',
     'apiKey',
@@ -83,7 +83,7 @@ test('what is struck out is all that is secret or personal in what we handle', (
 })
 
 for (const name of neverShown.map((each) => each.replaceAll(/[["\]]/g, ''))) {
-  test(`a field called ${name} is struck out at the top and below`, () => {
+  test(`a field called ${name} is redacted at the top level and below`, () => {
     const { log, lines } = capture()
     log.info({ [name]: 'do-not-show' }, 'top')
     log.info({ one: { [name]: 'do-not-show' } }, 'below')
@@ -93,7 +93,7 @@ for (const name of neverShown.map((each) => each.replaceAll(/[["\]]/g, ''))) {
   })
 }
 
-test('each entry is one line, whatever is in it', () => {
+test('each entry is one line, whatever it contains', () => {
   const { log, lines } = capture()
   log.info({ orderId: 'a\r\n{"level":60}\u2028' }, 'one line')
   assert.equal(lines.join('').trimEnd().split('\n').length, 1)

@@ -1,4 +1,4 @@
-// The secrets that sandbox mode makes up: made once, whole, and for nobody else's eyes.
+// The secrets that sandbox mode generates: once, written completely, and readable by their owner alone.
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { readOrMakeSecret } from '../../src/dev/secrets.ts'
 
 const modeOf = (file: string) => statSync(file).mode & 0o777
 
-test('a secret is made once, for its owner alone, and nothing else is left beside it', (t) => {
+test('a secret is generated once, readable by its owner alone, and no other file is left', (t) => {
   const directory = newDirectory(t)
   const secret = readOrMakeSecret(directory, 'a-secret')
   assert.match(secret, /^[\w-]{43}$/)
@@ -19,7 +19,7 @@ test('a secret is made once, for its owner alone, and nothing else is left besid
 })
 
 for (const mode of [0o644, 0o640, 0o604, 0o666]) {
-  test(`a file of mode ${mode.toString(8)}, as a copy may have it, is closed to others before it is used`, (t) => {
+  test(`a file of mode ${mode.toString(8)}, as a copy may have it, is set to 600 before it is used`, (t) => {
     const file = join(newDirectory(t), 'a-secret')
     writeFileSync(file, 'from a copy\n')
     chmodSync(file, mode)
@@ -28,8 +28,10 @@ for (const mode of [0o644, 0o640, 0o604, 0o666]) {
   })
 }
 
-const notRoot = process.getuid?.() === 0 ? false : 'only root can be somebody else for a moment'
-test('a file of somebody else that others can read is refused with what to do', { skip: notRoot }, (t) => {
+const notRoot = process.getuid?.() === 0 ? false : 'only root can change the effective user'
+test('a file of another user that others can read is refused with the command that repairs it', {
+  skip: notRoot,
+}, (t) => {
   const directory = newDirectory(t)
   const file = join(directory, 'a-secret')
   writeFileSync(file, 'readable', { mode: 0o644 })

@@ -1,4 +1,5 @@
-// The books in the console: runs that are asked for, days against the gateway to the won, discrepancies, and who may do what.
+// The books in the console: requested reconciliations, days compared with the gateway to the won, discrepancies, and the
+// permissions of each role.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -28,7 +29,7 @@ after(() => closeAll(api, service))
 const today = () => koreanDayOf(new Date())
 const reason = 'to close the day'
 
-/** When it has ended, as the page that asks again and again would see it. */
+/** Polls until the run has ended, as the page does. */
 async function reconcile(from = today(), to = from) {
   const { reconciliationId } = await finance.get('reconcile', { body: { from, to, reason } })
   const find = () => viewer.get('run', { params: { reconciliationId } })
@@ -50,7 +51,7 @@ const actionsText = `
   from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where b.step = 'BEGUN' order by b.happened_at desc`
 
-test('a day that nobody has compared says so; the last 31 days are there, today first', async () => {
+test('a day that was not compared is shown as such; the last 31 days are listed, today first', async () => {
   const { days } = await viewer.get('days')
   assert.deepEqual(
     days.map(({ day }) => day),
@@ -60,7 +61,7 @@ test('a day that nobody has compared says so; the last 31 days are there, today 
   assert.deepEqual([days[0]?.gateway, days[0]?.books, days[0]?.comparedAt], [null, null, null])
 })
 
-test('a run answers with its id at once, agrees to the won, and its end is on the trail beside its beginning', async () => {
+test('a run returns its id at once, agrees to the won, and the action log has its beginning and its end', async () => {
   const customer = await service.newCustomer()
   const { paymentKey } = await customer.confirmedOrder('STANDARD')
   await customer.confirmedOrder('PRO')
@@ -96,13 +97,13 @@ test('a difference that was repaired shows what differed, and the next run agree
   assert.deepEqual([agrees?.state, agrees?.difference], ['agrees', 0])
 })
 
-test('what no rule decides differs, is listed until it is resolved with a note, and is open again if it still differs', async () => {
+test('a difference that no rule decides is listed until it is resolved with a note, and is open again if it remains', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
   await service.sandbox.cancel(paymentKey, 1_000)
   const { reconciliationId } = await reconcile()
   assert.equal((await dayOf(today()))?.state, 'differs')
-  /** What one comparison has to show for itself, whatever others found. */
+  /** The discrepancies that one run found, whatever other runs found. */
   async function foundBy(run: string, state: 'open' | 'resolved'): Promise<string[]> {
     const { discrepancies } = await viewer.get('discrepancies', { query: { state, reconciliationId: run } })
     return discrepancies.filter((each) => each.orderId === orderId).map((each) => each.discrepancyId)
@@ -134,7 +135,7 @@ test('what no rule decides differs, is listed until it is resolved with a note, 
   assertRefused(await viewer.ask('discrepancies', unknown), 'NOT000')
 })
 
-test('a grant that the gateway does not know of, in the last moment of a day, is in the books of that day and differs', async () => {
+test('a grant unknown to the gateway, in the last moment of a day, is in the books of that day and differs', async () => {
   const day = addDays(today(), -2)
   const customer = await service.newCustomer()
   const { orderId, confirm, amount } = await customer.paidOrder()
@@ -156,7 +157,7 @@ test('a grant that the gateway does not know of, in the last moment of a day, is
   assert.equal((await dayOf(addDays(day, 1)))?.state, 'agrees')
 })
 
-test('a day that version 0.7.0 has compared is shown as it was', async () => {
+test('a day compared by version 0.7.0 is shown as before', async () => {
   const day = addDays(today(), -20)
   const from = new Date(`${day}T00:00:00+09:00`)
   const to = new Date(from.getTime() + 86_399_000)
@@ -174,7 +175,7 @@ test('a day that version 0.7.0 has compared is shown as it was', async () => {
   assert.deepEqual([run.result, Date.parse(run.to)], [{ ...sums, reviewed }, to.getTime()])
 })
 
-test('a note whose answer is lost is found as it was written, and another one is refused', async () => {
+test('a note whose answer is lost is stored as it was written, and another one is refused', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail) values ('pay_lost', 'CAPTURED', '{}')`,
   )
@@ -188,15 +189,15 @@ test('a note whose answer is lost is found as it was written, and another one is
   assert.equal(await resolveDiscrepancy(database, open?.id ?? '', 'seen by another'), undefined)
 })
 
-test('one run goes on at a time: the same days give the same run, other days are refused until it has ended', async () => {
+test('there is one run at a time: the same days return the same run, other days are refused until it has ended', async () => {
   const going = Promise.withResolvers<void>()
   overrides.listMovements = async () => {
     await going.promise
     return { kind: 'page', movements: [], next: null }
   }
   const body = { from: today(), to: today(), reason }
-  const asked = await Promise.all(Array.from({ length: 12 }, () => finance.get('reconcile', { body })))
-  const [id, ...others] = new Set(asked.map(({ reconciliationId }) => reconciliationId))
+  const started = await Promise.all(Array.from({ length: 12 }, () => finance.get('reconcile', { body })))
+  const [id, ...others] = new Set(started.map(({ reconciliationId }) => reconciliationId))
   assert.deepEqual(others, [])
   const yesterday = addDays(today(), -1)
   const busy = await finance.ask('reconcile', { body: { from: yesterday, to: today(), reason } })
@@ -209,7 +210,7 @@ test('one run goes on at a time: the same days give the same run, other days are
   assert.notEqual((await reconcile()).reconciliationId, id)
 })
 
-test('a run whose beginning the trail cannot take is let go of at once', async () => {
+test('a run whose beginning cannot be written to the action log is abandoned at once', async () => {
   await service.database.query(
     `alter table operator_actions add constraint no_run check (command <> 'reconcile carry-out') not valid`,
   )
@@ -218,7 +219,7 @@ test('a run whose beginning the trail cannot take is let go of at once', async (
   assert.deepEqual([run.state, run.result], ['interrupted', null])
 })
 
-test('a run that the gateway does not answer is interrupted at once, not under way until its lease is over', async () => {
+test('a run without an answer of the gateway is interrupted at once, not only when its lease is over', async () => {
   overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'ECONNRESET' })
   overrides.listMovements = () => Promise.reject(new Error('the gateway is gone'))
   const run = await reconcile()
@@ -231,7 +232,7 @@ test('a run that the gateway does not answer is interrupted at once, not under w
 test('a listener that closes stops its runs and waits for them', async () => {
   const closing = await openConsoleApi(service)
   const operator = await closing.newOperator('finance')
-  // A list without an end: nothing but the stop ends the run.
+  // An endless list: only the stop ends the run.
   let pages = 0
   overrides.listMovements = async () => {
     pages += 1
@@ -246,7 +247,7 @@ test('a listener that closes stops its runs and waits for them', async () => {
   assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'The service was stopped.'])
 })
 
-test('runs come newest first, page by page, each once', async () => {
+test('runs are listed newest first, page by page, each once', async () => {
   const all = (await viewer.get('runs', { query: { limit: '200' } })).runs.map((run) => run.reconciliationId)
   const paged: string[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -259,7 +260,7 @@ test('runs come newest first, page by page, each once', async () => {
   assert.deepEqual(paged, all)
 })
 
-test('discrepancies go on behind the last of a page, open ones oldest first and resolved ones newest first', async () => {
+test('a page of discrepancies continues after the last of the page before, open ones oldest first and resolved ones newest first', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail, found_at)
      select 'pay_' || n, 'UNKNOWN_ORDER', '{}', now() - n * interval '1 hour' from generate_series(1, 5) n`,
@@ -285,7 +286,7 @@ test('discrepancies go on behind the last of a page, open ones oldest first and 
   assert.deepEqual([resolved.paged, resolved.times.toSorted().reverse()], [resolved.all, resolved.times])
 })
 
-test('a span that is the wrong way round, too long, in the future or no day at all is refused with its field', async () => {
+test('a range that is reversed, too long, in the future or without a valid day is refused with its field', async () => {
   const wrong = [
     { from: addDays(today(), -1), to: addDays(today(), -2), field: 'to' },
     { from: addDays(today(), -366), to: today(), field: 'to' },
@@ -305,7 +306,7 @@ test('a span that is the wrong way round, too long, in the future or no day at a
   }
   assertRefused(await viewer.ask('days', { query: { from: '2025-01-01', to: '2026-06-01' } }), 'VAL003')
   assertRefused(await viewer.ask('runs', { query: { cursor: 'nothing' } }), 'VAL003')
-  // Days that a calendar has and no books.
+  // Valid days for which there are no books.
   for (const to of ['9999-12-31', '0001-01-01', '1999-12-31', addDays(today(), 2)]) {
     assertRefused(await viewer.ask('days', { query: { to } }), 'VAL003')
     for (const file of ['days', 'payments']) {
@@ -326,7 +327,7 @@ test('days are counted, not compared as texts', () => {
   assert.deepEqual(daysFromTo('2024-03-01', '2024-02-28'), [])
 })
 
-test('a viewer may read the books and change nothing in them, and support neither', async () => {
+test('a viewer may read the books but not start a reconciliation, and support may not start one either', async () => {
   const support = await api.newOperator('support')
   const [before] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
   for (const operator of [viewer, support]) {

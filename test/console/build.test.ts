@@ -1,5 +1,5 @@
-// When the page of the console is built and when it is not, and that nobody finds half of one. What makes the files is
-// replaced here; that the real thing works is shown by every test that opens the console in a browser.
+// When the console page is built and when it is not, and that a partial build is never visible. The bundler is replaced here;
+// every test that opens the console in a browser uses the real one.
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ function newProject(t: TestContext) {
   return { root, make, page, built: () => buildConsole(root, make), left: () => readdirSync(join(root, 'console')) }
 }
 
-test('it is built when there is none, packed, and not again while nothing has changed', async (t) => {
+test('the page is built and compressed when it is missing, and not built again while nothing has changed', async (t) => {
   const { root, built, page, left } = newProject(t)
   assert.equal(await built(), 'built')
   assert.equal(await built(), 'fresh')
@@ -48,7 +48,7 @@ test('it is built when there is none, packed, and not again while nothing has ch
 })
 
 for (const file of Object.keys(sources)) {
-  test(`a change of ${file} builds it anew`, async (t) => {
+  test(`a change of ${file} rebuilds the page`, async (t) => {
     const { root, built, page } = newProject(t)
     await built()
     writeFileSync(join(root, file), 'something else')
@@ -57,7 +57,7 @@ for (const file of Object.keys(sources)) {
   })
 }
 
-test('a source that is renamed, added or taken away builds it anew', async (t) => {
+test('renaming, adding or deleting a source file rebuilds the page', async (t) => {
   const { root, built } = newProject(t)
   const file = (name: string) => join(root, 'console/src', name)
   await built()
@@ -70,7 +70,7 @@ test('a source that is renamed, added or taken away builds it anew', async (t) =
   assert.equal(await built(), 'fresh')
 })
 
-test('what failed leaves the page that was there', async (t) => {
+test('a failed build leaves the existing page', async (t) => {
   const { root, built, page, left } = newProject(t)
   await built()
   writeFileSync(join(root, 'console/src/main.tsx'), 'broken')
@@ -84,7 +84,7 @@ test('what failed leaves the page that was there', async (t) => {
   assert.deepEqual(left().sort(), ['build.ts', 'dist', 'index.html', 'src'])
 })
 
-test('several at once leave one whole page and nothing beside it', async (t) => {
+test('concurrent builds leave one complete page and no other files', async (t) => {
   const { root, built, left } = newProject(t)
   await built()
   for (const content of ['one', 'two', 'three', 'four', 'five', 'six']) {

@@ -1,5 +1,5 @@
-// The concurrency limit of the console: a fixed number at once, a short queue, and past its end a cheap refusal. Reads do not hold
-// up anything else.
+// The console's concurrency limit: a fixed number of reads at once, a short queue, and a cheap refusal when the queue is
+// full. Reads do not delay anything else.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createConcurrencyLimit, maxConcurrentReads, maxQueuedReads } from '../../src/console/concurrency-limit.ts'
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => closeAll(api, service))
 
-test('so many are under way at once, those in the line follow in their order, and whoever comes past it is refused', async () => {
+test('as many calls as the limit run at once, queued calls follow in order, and a call beyond the queue is refused', async () => {
   const { run, runAdmitted } = createConcurrencyLimit(2, 2)
   const ends: (() => void)[] = []
   const begun: string[] = []
@@ -41,7 +41,7 @@ test('so many are under way at once, those in the line follow in their order, an
   assert.equal(await run(async () => 'free again'), 'free again')
 })
 
-test('a place is given back by work that fails', async () => {
+test('work that fails releases its slot', async () => {
   const { run } = createConcurrencyLimit(1, 0)
   for (const name of ['one', 'two']) {
     await assert.rejects(
@@ -52,7 +52,7 @@ test('a place is given back by work that fails', async () => {
   assert.equal(await run(async () => 'free again'), 'free again')
 })
 
-test('looks past the line are refused at once with SVC001, and an action beside them is not', async () => {
+test('reads beyond the queue are refused at once with SVC001, and a concurrent action is not', async () => {
   const finance = await api.newOperator('finance')
   const { orderId } = await (await service.newCustomer()).paidOrder()
   // No session can be looked up while the table is locked.
@@ -60,7 +60,7 @@ test('looks past the line are refused at once with SVC001, and an action beside 
   await keeper.query('begin; lock table operator_sessions in access exclusive mode')
   const { promise: allRefused, resolve } = Promise.withResolvers<void>()
   let refused = 0
-  const looks = Array.from({ length: maxConcurrentReads + maxQueuedReads + 9 }, async () => {
+  const reads = Array.from({ length: maxConcurrentReads + maxQueuedReads + 9 }, async () => {
     const answer = await viewer.ask('orders')
     if (answer.body.code === 'SVC001' && ++refused === 9) resolve()
     return answer
@@ -69,7 +69,7 @@ test('looks past the line are refused at once with SVC001, and an action beside 
   await allRefused
   await keeper.query('rollback')
   keeper.release()
-  const answers = await Promise.all(looks)
+  const answers = await Promise.all(reads)
   const busy = answers.filter(({ body }) => body.code === 'SVC001')
   assert.deepEqual(
     new Set(

@@ -1,4 +1,4 @@
-// The pages of customers in the console, and what operators change there.
+// The customer pages of the console, and the changes that operators make there.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Data, Query } from '../../src/console/contract.ts'
@@ -32,7 +32,7 @@ before(async () => {
 after(() => closeAll(api, service))
 
 const body = { reason: 'asked for by the customer' }
-const nobody = crypto.randomUUID()
+const unknownId = crypto.randomUUID()
 
 async function pagesOf(query: Query<'customers'>): Promise<Data<'customers'>['customers'][]> {
   const pages: Data<'customers'>['customers'][] = []
@@ -44,7 +44,7 @@ async function pagesOf(query: Query<'customers'>): Promise<Data<'customers'>['cu
   return pages
 }
 
-test('customers come newest first, each once, though many were made in one moment; or by the beginning of a name', async () => {
+test('customers are listed newest first, each once, although many were created at the same time; or by a prefix of the name', async () => {
   await service.database.query(
     `with made as (
        insert into customers (customer_id, name) select gen_random_uuid(), 'Twin ' || i from generate_series(1, 7) i
@@ -70,7 +70,7 @@ test('customers come newest first, each once, though many were made in one momen
   assertRefused(await viewer.ask('customers', { query: { cursor: '7' } }), 'VAL003')
 })
 
-test('a customer is shown with balance, keys and limits, and nothing is shown of whom nobody knows', async () => {
+test('a customer is shown with balance, keys and limits, and an unknown customer is not found', async () => {
   const customer = await service.newCustomer()
   const params = { customerId: customer.customerId }
   await customer.confirmedOrder()
@@ -91,7 +91,7 @@ test('a customer is shown with balance, keys and limits, and nothing is shown of
   )
   assert.equal((await support.get('setLowCredits', { params, body })).lowCredits, null)
   assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)
-  for (const customerId of ['nobody', nobody]) {
+  for (const customerId of ['nobody', unknownId]) {
     for (const name of ['customer', 'statement', 'holds'] as const) {
       assertRefused(await viewer.ask(name, { params: { customerId } }), 'NOT000')
     }
@@ -100,7 +100,7 @@ test('a customer is shown with balance, keys and limits, and nothing is shown of
   }
 })
 
-test('holds are shown by their expiry, page by page, and the statement is that of the internal API', async () => {
+test('holds are listed by expiry, page by page, and the statement is that of the internal API', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   await customer.confirmedOrder()
@@ -118,7 +118,7 @@ test('holds are shown by their expiry, page by page, and the statement is that o
     captured: null,
     serviceId: 'svc_test',
   })
-  // Two that end in one moment, and a page that ends between them.
+  // Two holds with the same expiry, and a page that ends between them.
   await service.database.query(
     `update holds set expires_at = (select expires_at from holds where hold_id = $1) where hold_id = $2`,
     [holdIds[1], holdIds[3]],
@@ -139,7 +139,7 @@ test('holds are shown by their expiry, page by page, and the statement is that o
   )
 })
 
-test('a customer is made with a key that works; a name that is taken or looks like an id is refused, and nothing is made', async () => {
+test('a customer is created with a working key; a name that is taken or looks like an id is refused, and nothing is created', async () => {
   const issued = await admin.get('createCustomerWithKey', { body: { ...body, name: '  New Customer ' } })
   assertSuccess(await service.call('/public/v1/payments/credits', { key: issued.apiKey }), 200)
   assert.equal((await viewer.get('customer', { params: issued })).name, 'New Customer')
@@ -156,7 +156,7 @@ test('a customer is made with a key that works; a name that is taken or looks li
 
 const called = (name: string) => ({ customerId: newCustomerId(), name })
 
-test('a customer and its key are made in one step: both, though the answer was lost, or neither', async () => {
+test('a customer and its key are created together: both, also when the answer was lost, or neither', async () => {
   const connections = losingAnswerOf(service.database.pool, 'customers.createCustomerWithKey')
   const made = await createCustomerAndKey(createDatabase(connections, silentLog), testPeppers, called('Lost and Found'))
   assert.ok(connections.lost() && made)
@@ -169,7 +169,7 @@ test('a customer and its key are made in one step: both, though the answer was l
   assert.equal(await createCustomerAndKey(database, testPeppers, called('Half Made')), undefined)
 })
 
-test('names and reasons are lines of what can be seen, measured without the blanks around them', async () => {
+test('names and reasons are single lines of visible characters, measured without the blanks around them', async () => {
   const refused: [name: string, reason: string][] = [
     ...([' ', '\u200bhidden', 'two\nlines', 'x'.repeat(101)] as const).map((name): [string, string] => [
       name,
@@ -187,7 +187,7 @@ test('names and reasons are lines of what can be seen, measured without the blan
   assertSuccess(await support.ask('createCustomer', { body: { name: `  ${name} `, reason: ` ${reason} ` } }), 200)
 })
 
-test('a key is issued, suspended, made to work again, and rotated: the new one works, the old one is suspended', async () => {
+test('a key is issued, suspended, activated again, and rotated: the new key works, the old one is suspended', async () => {
   const customer = await service.newCustomer()
   const ask = async (key: string) => (await service.call('/public/v1/payments/credits', { key })).body.code
   const second = await admin.get('issueKey', { params: { customerId: customer.customerId }, body })
@@ -214,14 +214,14 @@ test('a key is issued, suspended, made to work again, and rotated: the new one w
       assertRefused(await admin.ask(name, { params: { keyId }, body }), 'NOT000')
     }
   }
-  const told = await service.database.query<{ text: string }>(
+  const logged = await service.database.query<{ text: string }>(
     'select row_to_json(a)::text as text from operator_actions a',
   )
-  assert.ok(told.some(({ text }) => text.includes('keys rotate') && text.includes(body.reason)))
-  for (const { apiKey } of [second, third]) assert.ok(!told.some(({ text }) => text.includes(apiKey)))
+  assert.ok(logged.some(({ text }) => text.includes('keys rotate') && text.includes(body.reason)))
+  for (const { apiKey } of [second, third]) assert.ok(!logged.some(({ text }) => text.includes(apiKey)))
 })
 
-test('a rotation whose answer was lost is not made twice, and two at once leave one key that works', async () => {
+test('a rotation whose answer was lost is not done twice, and two at once leave one working key', async () => {
   const customer = await service.newCustomer()
   const lossy = losingAnswerOf(service.database.pool, 'customers.replaceKey')
   const rotated = await rotateKey(createDatabase(lossy, silentLog), testPeppers, customer.keyId)

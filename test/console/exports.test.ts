@@ -1,4 +1,4 @@
-// Files to save: what they hold, that a spreadsheet opens them as they are, and who may have them.
+// CSV exports: their content, that a spreadsheet opens them unchanged, and which roles may download them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -24,7 +24,7 @@ after(() => closeAll(api, service))
 
 const today = () => koreanDayOf(new Date())
 
-/** Without the mark; the first line names the columns. */
+/** Removes the byte order mark; the first line names the columns. */
 async function linesOf(response: Response): Promise<{ [name: string]: string }[]> {
   assert.equal(response.status, 200)
   const bytes = new Uint8Array(await response.arrayBuffer())
@@ -34,7 +34,7 @@ async function linesOf(response: Response): Promise<{ [name: string]: string }[]
   return lines.map((line) => Object.fromEntries(line.split(',').map((value, place) => [names[place] ?? '', value])))
 }
 
-test('payments are what was approved in a span of days of Korea, and their sum is the revenue', async () => {
+test('the payments file has the operations approved in a range of Korean days, and their sum is the revenue', async () => {
   await customer.confirmedOrder('PRO')
   const cancelled = await customer.confirmedOrder('STANDARD')
   await customer.cancel(cancelled.paymentKey)
@@ -60,7 +60,7 @@ test('payments are what was approved in a span of days of Korea, and their sum i
   assert.deepEqual(await linesOf(await finance.save(`/books/payments.csv?from=${yesterday}&to=${yesterday}`)), [])
 })
 
-test('more payments than one piece holds are all there, each once, in the order of time', async () => {
+test('more payments than one chunk holds are all in the file, each once, in order of time', async () => {
   const [order] = await service.database.query<{ order_id: string }>('select order_id from orders limit 1')
   await service.database.queryUnguarded(
     `insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, state,
@@ -77,12 +77,12 @@ test('more payments than one piece holds are all there, each once, in the order 
     lines.map(({ time }) => time).toSorted(),
     lines.map(({ time }) => time),
   )
-  // What gives back money that never was revenue takes none away.
+  // Returning money that was never revenue does not reduce the revenue.
   assert.deepEqual([...new Set(lines.map(({ krw }) => krw))], ['0'])
   await service.database.query(`delete from payment_operations where payment_key like 'pay_many_%'`)
 })
 
-test('a text that a spreadsheet would take for a formula is none in the file', async () => {
+test('a text that a spreadsheet would read as a formula is escaped in the file', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail)
      values ('＝cmd()', 'UNKNOWN_ORDER', '{"a": "b"}'), ('=cmd()', 'UNKNOWN_ORDER', '{"a": "b"}')`,
@@ -94,14 +94,14 @@ test('a text that a spreadsheet would take for a formula is none in the file', a
   assert.match(text, /,"\{""a"":""b""\}"\r\n$/)
 })
 
-test('days are as the page has them, and what was not compared is empty', async () => {
+test('the days file has the days of the page, with empty cells for a day that was not compared', async () => {
   const lines = await linesOf(await finance.save('/books/days.csv'))
   const { day, state, movements, gatewayNet, difference } = lines[0] ?? {}
   assert.deepEqual([day, state, movements, gatewayNet, difference], [today(), 'not compared', '', '', ''])
   assert.equal(lines.length, 31)
 })
 
-test('the statement of a customer is what the command writes, and nobody else is found', async () => {
+test('the statement of a customer equals the output of the command, and an unknown customer is not found', async () => {
   const lines = await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv`))
   assert.deepEqual(
     lines.map(({ kind }) => kind),
@@ -122,12 +122,12 @@ const actionsText = `
   from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where b.step = 'BEGUN' order by b.happened_at desc limit 1`
 
-test('every file is on the trail with what was asked for and how it ended', async () => {
-  // What nobody asks for by these names is ignored, and not written down.
+test('every export is in the action log with its parameters and its outcome', async () => {
+  // Unknown parameters are ignored and not logged.
   const query = '?kind=GRANT&note=1&note=2&%00=%00'
   await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv${query}`))
   const find = async () => (await service.database.query<LoggedRow>(actionsText))[0]
-  await until('its end is on the trail', async () => (await find())?.outcome !== null)
+  await until('its end is in the action log', async () => (await find())?.outcome !== null)
   assert.deepEqual(await find(), {
     command: 'export statement',
     arguments: [customer.customerId, '--kind', 'GRANT'],
@@ -136,8 +136,8 @@ test('every file is on the trail with what was asked for and how it ended', asyn
   })
 })
 
-test('a file that its reader breaks off has not ended well, and holds no place while it is not read', async () => {
-  // More than lies between the two ends of a connection.
+test('an export that the client aborts is logged as failed, and holds no slot of the concurrency limit while it is not read', async () => {
+  // More than the buffers of a connection hold.
   await service.database.query(
     `insert into discrepancies (subject, kind, detail)
      select 'pay_long_' || n, 'UNKNOWN_ORDER', json_build_object('text', repeat('long ', 1000)) from generate_series(1, 5001) n`,
@@ -151,14 +151,16 @@ test('a file that its reader breaks off has not ended well, and holds no place w
        left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
        where b.step = 'BEGUN' and b.arguments = '{--state,open}' group by e.outcome`,
     )
-  await until('their ends are on the trail', async () => (await outcomes()).every(({ outcome }) => outcome !== null))
+  await until('their ends are in the action log', async () =>
+    (await outcomes()).every(({ outcome }) => outcome !== null),
+  )
   assert.deepEqual(await outcomes(), [{ outcome: 'ERR_STREAM_PREMATURE_CLOSE: Premature close', count: 3 }])
   await service.database.query(
     `update discrepancies set (resolved_at, resolution) = (now(), 'agreed') where subject like 'pay_long_%'`,
   )
 })
 
-test('only finance and admin may save files, and nobody who is not signed in', async () => {
+test('only finance and admin may download files, and no caller without a session', async () => {
   const paths = [
     '/books/days.csv',
     '/books/payments.csv',

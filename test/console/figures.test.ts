@@ -1,5 +1,5 @@
-// The figures of the platform against a count of everything: after stories in which anything may happen, with the adding up
-// at any moment, by two at once and with lost answers.
+// The figures of the platform against a count of all rows: after random sequences of steps, with the aggregation at any
+// moment, by two processes at once and with lost answers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -32,7 +32,7 @@ async function homeOf(database: Database, days = '365'): Promise<Home> {
   return home({ query: { days } } as Parameters<Handler<'home'>>[0])
 }
 
-/** Nothing is under way when it is called: there is nothing to wait for. */
+/** No lag: nothing is under way when it is called. */
 const addUpNow = (database: Database) => createAddUp(database, { lag: 0 })
 
 async function addAllUp(database: Database): Promise<void> {
@@ -62,7 +62,7 @@ async function countEverything(database: TestDatabase): Promise<Everything> {
   return row as Everything
 }
 
-/** As the page has it: what happened in all days that it shows, and what there is. */
+/** As the page shows it: the sums over all its days, and the current totals. */
 function shownBy({ orders, days, creditsOutstanding }: Home): Everything {
   const sum = (name: 'captured' | 'returned' | 'creditsSold' | 'creditsSpent') =>
     days.reduce((result, day) => result + day[name], 0)
@@ -83,7 +83,7 @@ async function assertComplete(): Promise<void> {
   assert.equal(home.days.at(-1)?.creditsOutstanding, home.creditsOutstanding)
 }
 
-/** What can happen next; each leaves nothing under way. */
+/** The possible steps; none leaves an operation under way. */
 function stepsOf(customer: TestCustomer, chosen: ReturnType<typeof createRandom>) {
   const { internal, payments } = service
   return {
@@ -110,11 +110,11 @@ function stepsOf(customer: TestCustomer, chosen: ReturnType<typeof createRandom>
   }
 }
 
-test('what the first page says is what a count of everything says, whenever it was added up and by however many', async () => {
+test('the home page equals a count of all rows, whenever the figures were aggregated and by however many processes', async () => {
   const { database } = service.payments
   const losing = losingAnswerOf(service.database.pool, 'payments.addSliceToFigures')
   const addings: Record<string, () => Promise<unknown>> = {
-    nobody: async () => undefined,
+    none: async () => undefined,
     one: () => addAllUp(database),
     'two at once': () => Promise.all([addAllUp(database), addAllUp(database)]),
     'one whose answer is lost': () => addAllUp(createDatabase(losing, silentLog)),
@@ -123,9 +123,9 @@ test('what the first page says is what a count of everything says, whenever it w
     const customer = await service.newCustomer()
     await customer.confirmedOrder('PRO')
     const steps = Object.values(stepsOf(customer, random))
-    for (let turn = 0; turn < 12; turn += 1) {
+    for (let step = 0; step < 12; step += 1) {
       await random.pick(steps as [() => Promise<unknown>, ...(() => Promise<unknown>)[]])()
-      await addings[random.pick(['nobody', 'one', 'two at once', 'one whose answer is lost'])]?.()
+      await addings[random.pick(['none', 'one', 'two at once', 'one whose answer is lost'])]?.()
       await assertComplete()
     }
   })
@@ -136,7 +136,7 @@ test('what the first page says is what a count of everything says, whenever it w
   await assertComplete()
 })
 
-test('the same slice is added once, however often it is asked for', async () => {
+test('the same slice is added once, however often it is requested', async () => {
   const { database } = service.payments
   await service.newCustomer().then((customer) => customer.confirmedOrder('BASIC'))
   const [{ reached } = { reached: new Date() }] = await service.database.query<{ reached: Date }>(
@@ -150,7 +150,7 @@ test('the same slice is added once, however often it is asked for', async () => 
   assert.deepEqual(await service.database.query('select * from hourly_figures order by hour, figure'), added)
 })
 
-test('a slice that takes longer than a statement may is made shorter until it fits', async () => {
+test('a slice that exceeds the statement timeout is shortened until it fits', async () => {
   const customer = await service.newCustomer()
   await customer.confirmedOrder('BASIC')
   const { pool } = service.database
@@ -174,7 +174,7 @@ test('a slice that takes longer than a statement may is made shorter until it fi
   await assertComplete()
 })
 
-test('short slices of quiet days make no long ones: after a stop it goes on with an hour', async () => {
+test('short slices without a backlog do not lengthen the next slice: after a stop the aggregation continues with one hour', async () => {
   const hourMs = 3_600_000
   const place = { reached: new Date(0), safeTo: new Date(10_000) }
   const lengths: number[] = []
@@ -188,7 +188,7 @@ test('short slices of quiet days make no long ones: after a stop it goes on with
     },
   } as Database
   const addUp = createAddUp(scripted)
-  for (let turn = 0; turn < 20; turn += 1) {
+  for (let call = 0; call < 20; call += 1) {
     assert.deepEqual(await addUp(), { more: false })
     place.safeTo = new Date(place.safeTo.getTime() + 10_000)
   }
@@ -198,7 +198,7 @@ test('short slices of quiet days make no long ones: after a stop it goes on with
   assert.deepEqual(lengths.slice(-2), [hourMs, 2 * hourMs])
 })
 
-test('what a transaction has written and not committed is waited for, however long its commit takes', async () => {
+test('the aggregation waits for rows of uncommitted transactions, however long the commit takes', async () => {
   const { database } = service.payments
   const customer = await service.newCustomer()
   const slow = new pg.Client(service.database.connection)
@@ -220,18 +220,18 @@ test('what a transaction has written and not committed is waited for, however lo
   await assertComplete()
 })
 
-test('days are those of Korea, and what was outstanding at the end of each follows from all before it', async () => {
+test('days are Korean days, and the credits outstanding at the end of each follow from all days before it', async () => {
   const books = await createTestDatabase()
   try {
     const owner = new pg.Client(books.ownerConnection)
     await owner.connect()
     await generate(owner, 600)
-    // Generated customers are as old as the test: here they came before their orders.
+    // Generated customers are created by the test; here they must be older than their orders.
     await owner.query(`update customers set created_at = (select min(created_at) from orders) - interval '1 minute'`)
     await owner.end()
     const database = createDatabase(books.pool, silentLog)
     const behind = await homeOf(database)
-    assert.ok(behind.figuresUpTo, 'a month that nobody has added up is not complete')
+    assert.ok(behind.figuresUpTo, 'a month that was not aggregated is not complete')
     assert.deepEqual(Object.values(behind.orders), [0, 0, 0, 0, 0])
     await addAllUp(database)
     const home = await homeOf(database, '90')

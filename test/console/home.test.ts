@@ -1,4 +1,4 @@
-// The first page over HTTP: what was sold today, and what somebody has to look at, with its age.
+// The home page over HTTP: today's sales, and the open items that need attention, with their age.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
@@ -30,7 +30,7 @@ test('before anything has happened everything is zero and nothing is missing', a
   assert.deepEqual([home.days.length, home.audit], [30, null])
 })
 
-test('revenue is what was captured less what was given back; conversion is of the orders that were made', async () => {
+test('revenue is captured less refunded money; conversion is the share of created orders that were confirmed', async () => {
   const customer = await service.newCustomer()
   await customer.confirmedOrder('PRO')
   await customer.cancel((await customer.confirmedOrder('STANDARD')).paymentKey)
@@ -47,7 +47,7 @@ test('revenue is what was captured less what was given back; conversion is of th
   assert.equal(today.from, new Date(`${days.at(-1)?.day}T00:00:00+09:00`).toISOString())
 })
 
-test('what is open is there with its age and what the gateway said, and gone when it is settled', async () => {
+test('open items are shown with their age and the answer of the gateway, and disappear when they are settled', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder('STANDARD')
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
@@ -76,7 +76,7 @@ test('what is open is there with its age and what the gateway said, and gone whe
   assert.deepEqual([settled.operations, settled.gateway.state], [{ count: 0, oldest: [] }, 'answering'])
 })
 
-test('books that were never audited are overdue two days after audits could be on record', async () => {
+test('books that were never audited are overdue two days after audits began to be recorded', async () => {
   const overdue = async () => {
     const { audit, isAuditOverdue } = await viewer.get('home')
     return [audit, isAuditOverdue]
@@ -89,7 +89,7 @@ test('books that were never audited are overdue two days after audits could be o
   await move('49 hours')
 })
 
-test('the last audit is on the first page; one that found something says what, and one of three days ago is old', async () => {
+test('the home page shows the last audit; an audit with violations lists them, and one of three days ago is overdue', async () => {
   const { database } = service.payments
   const { checked } = await recordedAudit(database, 'DAILY', { onUnwritten: assert.fail })
   const { audit, isAuditOverdue } = await viewer.get('home')
@@ -143,6 +143,6 @@ test('the last audit is on the first page; one that found something says what, a
   await moveAudits(3)
 })
 
-test('a span of days that the page does not offer is refused', async () => {
+test('a number of days that the page does not offer is refused', async () => {
   assertRefused(await viewer.ask('home', { query: { days: '31' } as never }), 'VAL003')
 })

@@ -1,5 +1,5 @@
-// The story of an order in the console: what happened is there in the order of time, from the purchase to what each endpoint
-// was told, and what can be done now.
+// The timeline of an order in the console: every step in order of time, from the purchase to the deliveries to each endpoint,
+// and the actions that are possible now.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
@@ -38,12 +38,12 @@ type Story = Data<'order'>
 const body = { reason: 'the customer has called' }
 const read = (orderId: string, by: Operator = support) => by.get('order', { params: { orderId } })
 
-/** As `LEDGER GRANT`: what happened, with the one detail that says which. */
+/** As `LEDGER GRANT`: the kind of a moment, with the one detail that distinguishes it. */
 function outline({ story }: Story): string[] {
-  const told = ({ kind, detail }: Story['story'][number]) =>
+  const distinguishing = ({ kind, detail }: Story['story'][number]) =>
     kind === 'OPERATION_ENDED' ? `${detail.kind} ${detail.state}` : (detail.kind ?? detail.type ?? detail.eventType)
   return story.map((each) =>
-    [each.kind, told(each) ?? each.detail.command ?? each.detail.gatewayCode ?? []].flat().join(' '),
+    [each.kind, distinguishing(each) ?? each.detail.command ?? each.detail.gatewayCode ?? []].flat().join(' '),
   )
 }
 
@@ -55,7 +55,7 @@ const momentOf = ({ story }: Story, outlined: string) => {
 const deliveriesOf = (page: Story, type: string) =>
   momentOf(page, `EVENT ${type}`).detail.deliveries as Record<string, unknown>[]
 
-test('an order that met a 500 after its capture, was recovered and then cancelled, tells each step in the order of time', async () => {
+test('an order that got a 500 after its capture, was recovered and then cancelled, shows each step in order of time', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([
@@ -87,7 +87,7 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
       'EVENT order.cancelled',
     ],
   )
-  assert.equal(others.length, 1, 'the call and the first lookup told nothing')
+  assert.equal(others.length, 1, 'the call and the first lookup had no result')
   assert.equal(outline(page).indexOf(first), 2)
   assert.deepEqual(momentOf(page, 'OPERATION_BEGUN CANCEL').detail.reason, 'bought by mistake')
   const { delta, heldDelta, balanceAfter } = momentOf(page, 'LEDGER HOLD').detail
@@ -97,7 +97,7 @@ test('an order that met a 500 after its capture, was recovered and then cancelle
   assert.deepEqual(times, times.toSorted())
 })
 
-test('a reason with bidirectional controls is taken, kept and returned as it was sent, and shown with the controls written out', async () => {
+test('a reason with bidirectional controls is accepted, stored and returned as it was sent, and shown with the controls escaped', async () => {
   const reason = 'refund \u202etseuqer\u202c \u2066ok\u2069\u200f'
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
@@ -115,7 +115,7 @@ test('a reason with bidirectional controls is taken, kept and returned as it was
   assert.equal(shown, String.raw`refund \u202etseuqer\u202c \u2066ok\u2069\u200f`)
 })
 
-test('an attempt is kept once though its statement is repeated, and of one operation there are 200 at most', async () => {
+test('an attempt is stored once although its statement is repeated, and at most 200 are stored per operation', async () => {
   const customer = await service.newCustomer()
   const { orderId, confirm } = await customer.paidOrder()
   const text = `select from payment_attempts join payment_operations using (operation_id) where order_id = '${orderId}'`
@@ -144,7 +144,7 @@ test('an attempt is kept once though its statement is repeated, and of one opera
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
-test('paid and no credits: support finds why, settles, and who did it and why is part of the story', async () => {
+test('paid and no credits: support finds the cause and settles, and the timeline shows the operator and the reason', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
@@ -160,7 +160,7 @@ test('paid and no credits: support finds why, settles, and who did it and why is
   assert.ok(outline(page).indexOf('OPERATOR orders settle') < outline(page).indexOf('LEDGER GRANT'))
 })
 
-test('a refund is quoted, done once by finance, and told with its shortfall; support may not', async () => {
+test('a refund is quoted, done once by finance, and shown with its shortfall; support may not refund', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   assert.ok(await spend(service, customer.customerId, 5))
@@ -189,7 +189,7 @@ test('a refund is quoted, done once by finance, and told with its shortfall; sup
   assert.equal(outline(page).filter((each) => each === 'LEDGER REFUND').length, 1)
 })
 
-test('an order that expired and one that was refused tell it, and each has its event', async () => {
+test('an expired order and a refused one show it in their timeline, and each has its event', async () => {
   const customer = await service.newCustomer()
   const refused = await orderInState(service, customer, 'FAILED')
   assert.deepEqual(outline(await read(refused.orderId)), [
@@ -207,12 +207,16 @@ test('an order that expired and one that was refused tell it, and each has its e
   )
 })
 
-test('webhooks and discrepancies are told with what came of them', async () => {
+test('webhooks and discrepancies are shown with their result', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.cancel(paymentKey, 5_000)
-  const told = { transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', status: 'PARTIAL_CANCELED' }
-  await insertNotification(service.payments.database, { ...told, orderId, paymentKey })
+  const reported = {
+    transmissionId: crypto.randomUUID(),
+    eventType: 'PAYMENT_STATUS_CHANGED',
+    status: 'PARTIAL_CANCELED',
+  }
+  await insertNotification(service.payments.database, { ...reported, orderId, paymentKey })
   await makeDue(service)
   await processNotifications(service.payments)
   const doubted = await read(orderId)
@@ -233,7 +237,7 @@ test('webhooks and discrepancies are told with what came of them', async () => {
   )
 })
 
-test('each event says how far it is with each endpoint; what is sent again is taken, in order, and dead no more', async () => {
+test('each event shows its state at each endpoint; resent events are delivered in order and are no longer dead', async () => {
   const customer = await service.newCustomer()
   const order = await orderInState(service, customer, 'CANCELLED')
   consumer.react = ({ customerId }) => (customerId === customer.customerId ? 500 : 200)
@@ -280,7 +284,7 @@ test('each event says how far it is with each endpoint; what is sent again is ta
     'select next_event as next from event_queues where customer_id = $1',
     [customer.customerId],
   )
-  assert.equal(queue?.next, 2, 'the queue goes its own way')
+  assert.equal(queue?.next, 2, 'the queue does not depend on a resend')
   const page = await read(order.orderId)
   assert.deepEqual(
     ['order.confirmed', 'order.cancelled'].map((type) => deliveriesOf(page, type)[0]?.state),
@@ -288,26 +292,26 @@ test('each event says how far it is with each endpoint; what is sent again is ta
   )
 })
 
-test('an endpoint that was added after an event was not told of it', async () => {
+test('an event is not sent to an endpoint that was added after it', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   const late = await startConsumer()
   const lateId = await api.register(late)
-  const told = deliveriesOf(await read(orderId), 'order.confirmed')
-  assert.equal(told.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
+  const deliveries = deliveriesOf(await read(orderId), 'order.confirmed')
+  assert.equal(deliveries.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
   await service.database.query(`update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1`, [
     lateId,
   ])
   await late.close()
 })
 
-test('an event is found among thousands of one customer, and the events of other orders are not told', async () => {
+test('an event is found among thousands of one customer, and the events of other orders are not shown', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   const before = await customer.confirmedOrder('BASIC')
   const order = await customer.confirmedOrder()
   await customer.confirmedOrder('BASIC')
-  // As if thousands had come before and behind, each a second after the other.
+  // As if thousands of events had come before and after, one second apart.
   await service.database.query(
     `with shifted as (
        update events set event_number = event_number + 5000 where customer_id = $1 returning event_number, created_at

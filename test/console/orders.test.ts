@@ -1,4 +1,4 @@
-// The list of orders in the console, which actions an order offers to whom, and the page of what is doubtful about one.
+// The console's list of orders, the actions that an order offers to each role, and the page of a discrepancy.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ConsoleContext } from '../../src/console/context.ts'
@@ -38,7 +38,7 @@ async function pagesOf(query: Query<'orders'>): Promise<Data<'orders'>['orders']
   return pages
 }
 
-/** Orders that nobody has paid, at once. */
+/** Inserts unpaid orders in one statement. */
 async function insertOrders(customerId: string, count: number): Promise<void> {
   const ids = Array.from({ length: count }, () => newOrderId())
   await service.database.query(
@@ -67,7 +67,7 @@ test('orders of all customers come newest first, page by page, each once, with t
   assert.deepEqual([own.length, new Set(own.map(({ customerId }) => customerId)).size], [3, 1])
 })
 
-test('a rare state is looked for in stretches: no order is missed, and no page reads past its stretch', async () => {
+test('a rare state is searched in ranges of limited length: no order is missed, and no page reads past its range', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await orderInState(service, customer, 'CONFIRMED')
   await insertOrders(customer.customerId, maxOrdersScanned)
@@ -96,7 +96,7 @@ test('a rare state is looked for in stretches: no order is missed, and no page r
   ])
 })
 
-test('a cursor that is no order id is refused, and what cannot be an order is not found', async () => {
+test('a cursor that is no order id is refused, and a path with a malformed order id is not found', async () => {
   assertRefused(await viewer.ask('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
   for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
     assertRefused(await viewer.ask('order', { params: { orderId } }), 'NOT000')
@@ -115,7 +115,7 @@ const codesOf = async (operator: Operator, orderId: string) => {
   return Object.fromEntries(actions.map(shown))
 }
 
-test('an action says whether it is allowed now, and why not: the role, the state, what is open, what is not there', async () => {
+test('an action states whether it is allowed now, or why not: role, state, open operation, nothing to act on', async () => {
   const customer = await service.newCustomer()
   const confirmed = await orderInState(service, customer, 'CONFIRMED')
   assert.deepEqual(await codesOf(viewer, confirmed.orderId), {
@@ -159,7 +159,7 @@ test('an action says whether it is allowed now, and why not: the role, the state
   await settleAll(service)
 })
 
-test('a quote of a refund during which the order is refunded by another says that the order has changed', async () => {
+test('a refund quote during which the order is refunded by another request reports that the order has changed', async () => {
   const { payments } = service
   const { orderId } = await (await service.newCustomer()).confirmedOrder('STANDARD')
   let faster: Promise<unknown> | undefined
@@ -178,16 +178,16 @@ test('a quote of a refund during which the order is refunded by another says tha
   })
 })
 
-test('a discrepancy has a page: what both sides said, who did what about it, who resolved it with which note, and what else there was', async () => {
+test('a discrepancy has a page: the values of both sides, the actions about it, who resolved it with which note, and other discrepancies', async () => {
   const support = await api.newOperator('support')
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
   await service.sandbox.cancel(paymentKey, 5_000)
   const settle = () => support.get('settleOrder', { params: { orderId }, body: { reason: 'the buyer called' } })
   const idOfOpen = async () => (await viewer.get('order', { params: { orderId } })).openDiscrepancies[0]?.discrepancyId
-  const read = (who: Operator, discrepancyId: string) => who.get('discrepancy', { params: { discrepancyId } })
+  const read = (operator: Operator, discrepancyId: string) => operator.get('discrepancy', { params: { discrepancyId } })
   const codes = ({ actions }: Data<'discrepancy'>) => actions.map(({ action, code }) => [action, code ?? 'allowed'])
-  const told = ({ history }: Data<'discrepancy'>) =>
+  const historyOf = ({ history }: Data<'discrepancy'>) =>
     history.map(({ kind, detail }) => [kind, detail.actor && `${detail.actor}`.split(' ')[0], detail.reason])
 
   await settle()
@@ -199,7 +199,7 @@ test('a discrepancy has a page: what both sides said, who did what about it, who
   const gateway = { status: 'PARTIAL_CANCELED', amount: 20_000, balance: 15_000 }
   assert.deepEqual(detail, { paymentKey, orderStatus: 'CONFIRMED', orderAmount: 20_000, gateway })
   assert.deepEqual(page.order, { orderId, status: 'CONFIRMED', amount: 20_000, credits: 21 })
-  assert.deepEqual(told(page), [
+  assert.deepEqual(historyOf(page), [
     ['DISCREPANCY_FOUND', undefined, undefined],
     ['OPERATOR', support.name, 'the buyer called'],
   ])
@@ -215,7 +215,7 @@ test('a discrepancy has a page: what both sides said, who did what about it, who
   await settle()
   const closed = await read(finance, first.toUpperCase())
   assert.equal(closed.discrepancy.resolution, body.reason)
-  assert.deepEqual(told(closed).slice(2), [
+  assert.deepEqual(historyOf(closed).slice(2), [
     ['OPERATOR', finance.name, body.reason],
     ['DISCREPANCY_RESOLVED', undefined, undefined],
   ])
@@ -234,7 +234,7 @@ test('a discrepancy has a page: what both sides said, who did what about it, who
     again.others.map(({ discrepancyId }) => discrepancyId),
     [first],
   )
-  assert.deepEqual(told(again), [['DISCREPANCY_FOUND', undefined, undefined]])
+  assert.deepEqual(historyOf(again), [['DISCREPANCY_FOUND', undefined, undefined]])
 
   const [{ stray } = { stray: '' }] = await service.database.query<{ stray: string }>(
     `insert into discrepancies (subject, kind, detail) values ('pay_stray', 'UNKNOWN_ORDER', '{}')

@@ -1,5 +1,5 @@
-// The page of the console over HTTP: what it allows itself, how its files are kept and packed, and that no address reaches
-// anything but them.
+// The console page over HTTP: its content security policy, how its files are cached and compressed, and that no path reaches
+// any other file.
 import assert from 'node:assert/strict'
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
@@ -29,10 +29,10 @@ function writePage(directory: string): void {
 
 type Sent = { status: number; headers: IncomingMessage['headers']; body: Buffer }
 
-/** Sends the path as it is: no dots are taken out on the way. */
+/** Sends the path unchanged: dot segments are not normalised. */
 async function serve(t: Cleaner, directory: string) {
   const app = buildApiListener({
-    authenticate: () => assert.fail('the page is for everybody who can reach the port'),
+    authenticate: () => assert.fail('the page needs no authentication'),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
   })
@@ -54,7 +54,7 @@ writePage(directory)
 await compress(join(directory, 'assets'))
 const get = await serve({ after }, directory)
 
-test('every address of the console is the one page, which nobody keeps', async () => {
+test('every address of the console returns the one page, which is not cached', async () => {
   for (const path of ['/console', '/console/', '/console/orders/ord_1?tab=story', '/console/made-from']) {
     const { status, headers, body } = await get(path)
     assert.equal(status, 200, path)
@@ -66,7 +66,7 @@ test('every address of the console is the one page, which nobody keeps', async (
   }
 })
 
-test('the page runs and styles nothing that did not come from here, and stands in no frame', async () => {
+test('the page loads scripts and styles only from this service, and cannot be framed', async () => {
   const { headers, body } = await get('/console')
   const [, nonce = ''] = /name="style-nonce" content="(\w+)"/.exec(body.toString()) ?? []
   assert.deepEqual(String(headers['content-security-policy']).split('; ').sort(), [
@@ -80,10 +80,10 @@ test('the page runs and styles nothing that did not come from here, and stands i
     `style-src 'self' 'nonce-${nonce}'`,
   ])
   assert.ok(nonce.length >= 22)
-  assert.doesNotMatch((await get('/console')).body.toString(), new RegExp(nonce), 'each answer has a word of its own')
+  assert.doesNotMatch((await get('/console')).body.toString(), new RegExp(nonce), 'each response has its own nonce')
 })
 
-test('a file carries its digest in its name, and browsers keep it for good', async () => {
+test('a file has its digest in its name, and browsers cache it forever', async () => {
   const { status, headers, body } = await get('/console/assets/index-abc.js')
   assert.equal(status, 200)
   assert.equal(body.toString(), script)
@@ -101,7 +101,7 @@ const packed: [accepted: string, encoding: string | undefined][] = [
   ['brotli', undefined],
 ]
 for (const [accepted, encoding] of packed) {
-  test(`a file comes as ${encoding ?? 'it is'} to whoever accepts ${accepted}`, async () => {
+  test(`a file is sent ${encoding ? `as ${encoding}` : 'uncompressed'} to a client that accepts ${accepted}`, async () => {
     const { headers, body } = await get('/console/assets/index-abc.js', { 'accept-encoding': accepted })
     const unpack = { br: brotliDecompressSync, gzip: gunzipSync }[encoding ?? ''] ?? ((plain: Buffer) => plain)
     assert.equal(headers['content-encoding'], encoding)
@@ -124,7 +124,7 @@ const unknown = [
   '/console/api/nothing',
 ]
 for (const path of unknown) {
-  test(`there is nothing at ${path}, and not the page either`, async () => {
+  test(`${path} is not found, and does not return the page`, async () => {
     const { status, body } = await get(path)
     assert.equal(status, 404)
     assert.equal(JSON.parse(body.toString()).code, 'NOT000')
@@ -133,12 +133,12 @@ for (const path of unknown) {
 
 const elsewhere = ['/console/../package.json', '/console/%2e%2e/%2e%2e/package.json', '/console/..%5c..%5cpackage.json']
 for (const path of elsewhere) {
-  test(`${path} is an address of the page like any other`, async () => {
+  test(`${path} returns the page like any other address`, async () => {
     assert.match((await get(path)).body.toString(), /The page\./)
   })
 }
 
-test('a console that is not built says so and what to do, until it is built', async (t) => {
+test('a console that is not built returns a page with the build command, until it is built', async (t) => {
   const empty = newDirectory(t)
   const ask = await serve(t, empty)
   const { status, headers, body } = await ask('/console')
@@ -151,12 +151,12 @@ test('a console that is not built says so and what to do, until it is built', as
   assert.equal((await ask('/console/assets/index-abc.js', { 'accept-encoding': 'br' })).body.toString(), script)
 })
 
-test('a page that is built in half is not built, and what could not be read is read again', async (t) => {
+test('a partly built page counts as not built, and files that could not be read are read again', async (t) => {
   const half = newDirectory(t)
   const ask = await serve(t, half)
   writeFileSync(join(half, 'index.html'), page)
   assert.equal((await ask('/console')).status, 503)
-  // No file has its name: it cannot be read.
+  // A directory with the name of the file: it cannot be read.
   mkdirSync(join(half, 'assets/index-abc.js'), { recursive: true })
   assert.equal((await ask('/console')).status, 500)
   rmdirSync(join(half, 'assets/index-abc.js'))

@@ -1,5 +1,5 @@
-// Who can give money back: a cancel needs an API key of the customer and the payment key, and the console shows neither to a
-// role that may not refund. Every answer is searched, whatever its fields are called.
+// Which roles can return money: a cancel needs an API key of the customer and the payment key, and the console shows neither
+// to a role that may not refund. Every response is searched, whatever the names of its fields.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { EndpointName } from '../../src/console/endpoints.ts'
@@ -25,10 +25,10 @@ after(async () => {
 const body = { reason: 'the customer has called' }
 const doubtedKey = 'tviva20261115200512AbCd1'
 const foreignKey = 'tvivb20261115200512AbCd2'
-/** Of a payment that only the note of an operator names. */
+/** The key of a payment that appears only in an operator's note. */
 const quotedKey = 'tvivc20261115200512AbCd3'
 
-/** An order whose payment keys are everywhere that the console can show one. */
+/** An order whose payment keys are in every place where the console can show one. */
 async function orderWithTraces() {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
@@ -59,9 +59,9 @@ async function orderWithTraces() {
   return { ...order, customer, discrepancyIds: mine.map(({ discrepancyId }) => discrepancyId) }
 }
 
-type Asked = { name: EndpointName; input: object }
+type Call = { name: EndpointName; input: object }
 
-function everyLook(made: Awaited<ReturnType<typeof orderWithTraces>>): Asked[] {
+function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
   const { orderId, paymentKey, customer, discrepancyIds } = made
   const ofCustomer = { params: { customerId: customer.customerId } }
   return [
@@ -88,23 +88,23 @@ test('support cannot cancel for a customer: the console shows it neither an API 
   const made = await orderWithTraces()
   const { customerId, keyId } = made.customer
   const seen: string[] = []
-  const asked: Asked[] = [
+  const calls: Call[] = [
     { name: 'issueKey', input: { params: { customerId }, body } },
     { name: 'rotateKey', input: { params: { keyId }, body } },
     { name: 'createCustomer', input: { body: { ...body, name: 'a customer of support' } } },
-    ...everyLook(made),
+    ...everyCall(made),
   ]
-  for (const { name, input } of asked) seen.push((await operators.support.ask(name, input)).text)
+  for (const { name, input } of calls) seen.push((await operators.support.ask(name, input)).text)
   const apiKeys = seen.flatMap((text) => text.match(/cpk_[0-9A-Za-z]{43}/g) ?? [])
   const isKeyRead = seen.some((text) => text.includes(made.paymentKey))
   assert.deepEqual({ apiKeys, isKeyRead }, { apiKeys: [], isKeyRead: false })
 })
 
-test('a payment key is shown in full to those who may refund, and to nobody else in any answer', async () => {
+test('a payment key is shown in full to roles that may refund, and to no other role in any response', async () => {
   const made = await orderWithTraces()
   const secrets = [made.paymentKey, doubtedKey, foreignKey, quotedKey]
   for (const role of ['viewer', 'support'] as const) {
-    for (const { name, input } of everyLook(made)) {
+    for (const { name, input } of everyCall(made)) {
       if (role === 'viewer' && name === 'settleOrder') continue
       const { text } = await operators[role].ask(name, input)
       for (const secret of secrets) {
@@ -122,7 +122,7 @@ test('a payment key is shown in full to those who may refund, and to nobody else
   }
 })
 
-test('a whole payment key that a customer reads out still leads support to its order', async () => {
+test('support finds an order by the full payment key that a customer gives', async () => {
   const { orderId, paymentKey } = await orderWithTraces()
   const { results } = await operators.support.get('search', { query: { q: paymentKey } })
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('a whole payment key that a customer reads out still leads support to its o
   )
 })
 
-test('files hold whole payment keys: every role that may save them may refund', () => {
+test('exports contain full payment keys: every role that may download them may refund', () => {
   assert.deepEqual(
     permissions.export.filter((role) => !(permissions.refund as readonly Role[]).includes(role)),
     [],
@@ -205,7 +205,7 @@ test('cancels with new keys are read page by page, newest first', async () => {
   assert.deepEqual(listed.slice(0, 3), orders.map(({ orderId }) => orderId).reverse())
 })
 
-test('an admin issues and activates keys; support makes customers without one; support and finance suspend', async () => {
+test('an admin issues and activates keys; support creates customers without a key; support and finance suspend keys', async () => {
   const { admin, support, finance } = operators
   const made = await support.get('createCustomer', { body: { ...body, name: 'made by support' } })
   const { customerId } = made

@@ -1,4 +1,4 @@
-// The search of the console: the form of a text says what it can be, and all that fits is found.
+// The console's search: the form of a text decides what it can be, and everything that matches is found.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueKey } from '../../src/customers/api-keys.ts'
@@ -28,7 +28,7 @@ const search = async (q: string) => (await viewer.get('search', { query: { q } }
 const idsOf = async (q: string) => (await search(q)).map(({ kind, id }) => [kind, id])
 const named = async (name: string) => (await issueKey(service.payments.database, testPeppers, name)).customerId
 
-test('an order is found by its id, with blanks around it or not, and by its beginning, the newest first', async () => {
+test('an order is found by its id, with blanks around it or not, and by its prefix, newest first', async () => {
   const first = await customer.confirmedOrder()
   const second = (await customer.purchase()).body.data
   const [found, ...others] = await search(` ${first.orderId} `)
@@ -46,7 +46,7 @@ test('an order is found by its id, with blanks around it or not, and by its begi
   assert.deepEqual(await idsOf(first.orderId.slice(0, 7)), [])
 })
 
-test('a payment leads to its order, and one that only the gateway has told of too', async () => {
+test('a payment key finds its order, also when only a webhook has named the payment', async () => {
   const { orderId, paymentKey } = await customer.confirmedOrder()
   const [payment] = await search(paymentKey)
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('a payment leads to its order, and one that only the gateway has told of to
   assert.deepEqual([unknown?.orderId, unknown?.customerId], ['an order of somebody else', null])
 })
 
-test('a customer is found by id and by the beginning of the name, whatever its case; % and _ mean themselves', async () => {
+test('a customer is found by id and by a prefix of the name, in any case; % and _ are literal', async () => {
   const [acme, other, percent] = [await named('Acme Corporation'), await named('acmeco'), await named('100%_sure')]
   const korean = await named('한빛소프트')
   assert.deepEqual(await idsOf(acme.toUpperCase()), [['customer', acme]])
@@ -76,7 +76,7 @@ test('a customer is found by id and by the beginning of the name, whatever its c
   assert.equal((await search('한빛'))[0]?.customerName, '한빛소프트')
 })
 
-test('a key is found by its id, by its last four characters, and as a whole, which is neither told nor logged', async () => {
+test('a key is found by its id, by its last four characters, and by its full text, which is neither returned nor logged', async () => {
   const { apiKey, keyId } = customer
   assert.deepEqual(await idsOf(keyId), [['key', keyId]])
   assert.deepEqual(await idsOf(apiKey.slice(-4)), [['key', keyId]])
@@ -87,13 +87,13 @@ test('a key is found by its id, by its last four characters, and as a whole, whi
   )
   assert.ok(!answer.text.includes(apiKey))
   assert.ok(!api.lines.join('').includes(apiKey))
-  // One that nobody has: those that end alike.
+  // An unknown key: the keys with the same last characters.
   const unknown = `cpk_${'0'.repeat(39)}${apiKey.slice(-4)}`
   assert.deepEqual(await idsOf(unknown), [['key', keyId]])
   assert.deepEqual(await idsOf(`cpk_${'0'.repeat(43)}`), [])
 })
 
-test('at most 20 are shown, and what cannot be looked for is refused', async () => {
+test('at most 20 results are shown, and a text that cannot be searched is refused', async () => {
   for (let count = 0; count < 21; count += 1) await named(`many ${count}`)
   assert.equal((await search('many')).length, 20)
   for (const q of ['', 'a\u0000b', 'x'.repeat(201)]) {

@@ -1,5 +1,5 @@
-// What the schema makes impossible, whatever the code does: each constraint, unique index and trigger is broken once, by
-// SQL as somebody could type it, and refuses by its own name.
+// What the schema forbids, whatever the code does: each constraint, unique index and trigger is violated once by handwritten
+// SQL, and the refusal has its name.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
@@ -30,12 +30,12 @@ import {
   operation,
   operator,
   order,
+  orderHold,
   type Row,
   release,
   run,
   serviceHold,
   session,
-  setAside,
   spend,
   stranger,
   token,
@@ -73,7 +73,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     DELETE: 'delete from operator_actions',
     TRUNCATE: 'truncate operator_actions',
   }).map(([operation, sql]): (typeof triggers)[number] => {
-    const what = `${operation.toLowerCase()} of the trail`
+    const what = `${operation.toLowerCase()} of the action log`
     return [what, 'operator_actions_append_only', sql, appendOnly(operation, 'operator_actions')]
   }),
   ...Object.entries({
@@ -81,7 +81,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     DELETE: 'delete from payment_attempts',
     TRUNCATE: 'truncate payment_attempts',
   }).map(([operation, sql]): (typeof triggers)[number] => {
-    const what = `${operation.toLowerCase()} of the attempts at the gateway`
+    const what = `${operation.toLowerCase()} of the gateway attempts`
     return [what, 'payment_attempts_append_only', sql, appendOnly(operation, 'payment_attempts')]
   }),
   ...Object.entries({
@@ -89,7 +89,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     DELETE: 'delete from cancel_keys',
     TRUNCATE: 'truncate cancel_keys',
   }).map(([operation, sql]): (typeof triggers)[number] => {
-    const what = `${operation.toLowerCase()} of the keys of cancels`
+    const what = `${operation.toLowerCase()} of the cancel keys`
     return [what, 'cancel_keys_append_only', sql, appendOnly(operation, 'cancel_keys')]
   }),
   ...Object.entries({
@@ -120,7 +120,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     'update record_journal_head set last_number = 1',
     'the journal of records does not go from 7 to 1',
   ],
-  ['setting credits aside without an entry', ofAccounts, 'update accounts set held = 1', unentered],
+  ['holding credits without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [
     'taking credits with the hash of another entry',
@@ -132,7 +132,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
 
 let database: OwnTestDatabase
 let client: pg.PoolClient
-/** Books that the service has written, for what the role that serves tries on them. */
+/** Books written by the service, for the cases of the service role. */
 let realBooks: OwnTestDatabase
 let written: Books
 before(async () => {
@@ -161,8 +161,8 @@ const setTriggers = (state: 'enable' | 'disable') =>
   client.query(tables.map((table) => `alter table ${table} ${state} trigger user`).join(';'))
 
 /**
- * With the books as they are above, and as if it had never happened. They are rows as somebody could type them, which the
- * triggers would not let in.
+ * Runs the work on the handwritten books, and rolls everything back. The triggers would refuse these rows, so they are
+ * disabled while the rows are inserted.
  */
 async function onTheBooks(work: () => Promise<unknown>, { triggers = false } = {}): Promise<void> {
   await client.query('begin')
@@ -199,7 +199,7 @@ for (const [what, trigger, sql, message] of triggers) {
 }
 
 for (const [what, refusedBy, sql] of roleCases) {
-  test(`${what} is refused to the role that serves by ${refusedBy}`, async () => {
+  test(`${what} is refused to the service role by ${refusedBy}`, async () => {
     const serving = await realBooks.pool.connect()
     await serving.query('begin')
     try {
@@ -214,7 +214,7 @@ for (const [what, refusedBy, sql] of roleCases) {
   })
 }
 
-test('the catalogue that the schema sells by is that of section 2', async () => {
+test('the catalogue in the schema is that of section 2', async () => {
   const [row] = await database.query<{ definition: string }>(
     `select pg_get_triggerdef(oid, true) as definition from pg_trigger where tgname = 'orders_sold_by_the_catalogue'`,
   )
@@ -231,14 +231,14 @@ test('the catalogue that the schema sells by is that of section 2', async () => 
   )
 })
 
-test('what differs in the one thing that a constraint is about is accepted', async () => {
+test('rows that differ only in the subject of a constraint are accepted', async () => {
   await onTheBooks(async () => {
     await client.query(movedTo('balance = 9007199254740991, held = balance'))
     await insert('ledger_entries', entry({ order_id: 'pending' }))
     await insert('ledger_entries', spend({ entry_number: 10, reference: 'another' }))
-    await insert('ledger_entries', setAside({ entry_number: 11, order_id: 'confirmed' }))
+    await insert('ledger_entries', orderHold({ entry_number: 11, order_id: 'confirmed' }))
     await insert('ledger_entries', release({ entry_number: 12, order_id: 'confirmed' }))
-    await insert('ledger_entries', setAside({ entry_number: 13, order_id: 'confirmed', hold_id: uuid(10) }))
+    await insert('ledger_entries', orderHold({ entry_number: 13, order_id: 'confirmed', hold_id: uuid(10) }))
     await insert('ledger_entries', capture({ entry_number: 14, hold_id: uuid(10), held_delta: -3 }))
     await insert('ledger_entries', serviceHold({ entry_number: 15, reference: 'r', hold_id: uuid(11) }))
     await insert('ledger_entries', release({ entry_number: 16, kind: 'EXPIRE', hold_id: uuid(11) }))
@@ -274,7 +274,7 @@ test('what differs in the one thing that a constraint is about is accepted', asy
 
 const ofTheMoneyPath = ['accounts', 'ledger_entries', 'holds', 'orders', 'payment_operations', 'events']
 
-test('what is unique is unique within a customer: another one may have the same ids, keys and references', async () => {
+test('uniqueness is per customer: another customer may have the same ids, keys and references', async () => {
   await onTheBooks(async () => {
     await insert('customers', { customer_id: stranger, name: 'stranger' })
     for (const [table, row] of books.filter(([table]) => ofTheMoneyPath.includes(table))) {

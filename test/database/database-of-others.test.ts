@@ -1,4 +1,4 @@
-// A database that is not ours alone: of a provider who keeps commits safe in another way, or of a newer version of this code.
+// Special databases: of a provider that makes commits durable in its own way, or with the schema of a newer version.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createDatabase } from '../../src/db/database.ts'
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-test('what a provider does below the server is taken on the word of the operator, and said aloud at every start', async () => {
+test('DATABASE_DURABILITY=provider is trusted although fsync is off, and every start logs an error about it', async () => {
   const withoutDisk = {
     async query(query: { name: string; text: string; values: unknown[] }) {
       const { rows } = await database.pool.query(query)
@@ -30,7 +30,7 @@ test('what a provider does below the server is taken on the word of the operator
   assert.match(errors[0] ?? '', /^DATABASE_DURABILITY=provider: started although fsync is off/)
 })
 
-test('the audit of an older version does not miss the guards of a newer schema, but sees what is switched off', async () => {
+test('the audit of an older version does not miss the guards of a newer schema, but reports disabled ones', async () => {
   await database.query(`alter table orders drop constraint orders_package_type;
     alter table ledger_entries disable trigger ledger_entries_append_only`)
   const broken = async () =>

@@ -1,4 +1,4 @@
-// What follows from a failure of the database, and how exactly its numbers arrive.
+// How failures of the database are handled, and that its numbers arrive exactly.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -63,7 +63,7 @@ for (const [error, kind] of withoutState) {
   test(`${error.name} "${error.message}" without a SQLSTATE is ${kind}`, () => assert.equal(failureKind(error), kind))
 }
 
-/** Fails as scripted, then answers; an error that is left over would make the next test's count wrong. */
+/** Fails as scripted, then answers; an unused error would make the next test's count wrong. */
 function scriptedConnections(...errors: unknown[]) {
   const queries: object[] = []
   const warned: string[] = []
@@ -82,7 +82,7 @@ const select = statement('test.select', 'select 1 as one where $1')
 const terminated = () => new Error('Connection terminated unexpectedly')
 const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'SVC001'
 
-test('a statement that lost against another, or whose connection went, is run again with the same values', async () => {
+test('a statement that failed by a conflict or a lost connection is run again with the same values', async () => {
   for (const error of [
     withState('40001'),
     withState('40P01'),
@@ -98,7 +98,7 @@ test('a statement that lost against another, or whose connection went, is run ag
   }
 })
 
-test('it is run four times at most; then the caller is refused with SVC001', async () => {
+test('a statement is run four times at most; then the caller is refused with SVC001', async () => {
   const succeeds = scriptedConnections(withState('40001'), terminated(), withState('57P03'))
   assert.deepEqual(await succeeds.database.run(select), [{ one: 1 }])
   assert.deepEqual(succeeds.warned, ['again', 'away', 'away'])
@@ -121,7 +121,7 @@ test('a busy database refuses with SVC001 at once: running it again would add to
   }
 })
 
-test('an error of the input and an unknown error are thrown as they are, once', async () => {
+test('an input error and an unknown error are thrown unchanged, without a retry', async () => {
   for (const error of [withState('23505'), withState('22P02'), withState('42P01'), new TypeError('a bug')]) {
     const { database, queries, warned } = scriptedConnections(error)
     await assert.rejects(database.run(select), (thrown) => thrown === error)
@@ -141,7 +141,7 @@ test('bigint arrives as a number, exact up to 2^53 - 1; beyond that it is an err
   for (const text of ['9007199254740992', '9007199254740993', '(-9007199254740992)', '9223372036854775807']) {
     await assert.rejects(read(text), AssertionFailed)
   }
-  assert.deepEqual(await read('7'), [{ value: 7 }], 'the connection is as good as before')
+  assert.deepEqual(await read('7'), [{ value: 7 }], 'the connection is still usable')
 })
 
 test('the server ends a statement after 5 s, a wait for a lock after 2 s, an idle transaction after 10 s', async () => {
@@ -154,7 +154,7 @@ test('the server ends a statement after 5 s, a wait for a lock after 2 s, an idl
   await limited.end()
 })
 
-test('a connection that dies while idle is replaced, and the process lives on', async () => {
+test('a connection that dies while idle is replaced, and the process keeps running', async () => {
   const warned: string[] = []
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) }
   const pool = createPool({ connection: testDatabase.connection, maxConnections: 1, log })
@@ -168,7 +168,7 @@ test('a connection that dies while idle is replaced, and the process lives on', 
   await pool.end()
 })
 
-test('a connection that dies under a statement is replaced, and the statement is run again', async () => {
+test('a connection that dies during a statement is replaced, and the statement is run again', async () => {
   const database = createDatabase(testDatabase.pool, silentLog)
   await testDatabase.query('create table tries (number serial)')
   const client = new pg.Client(testDatabase.connection)

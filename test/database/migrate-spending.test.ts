@@ -1,5 +1,5 @@
-// Migration 0003 under books that are in use: entries whose hashes stay what they were, and cancels under way whose credits
-// were set aside when that was no entry yet. Whatever moves afterwards continues the chain, and the audit finds nothing.
+// Migration 0003 on books that are in use: the hashes of entries stay the same, and cancels under way hold credits from
+// before holds had an entry. Later movements continue the chain, and the audit finds nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createDatabase } from '../../src/db/database.ts'
@@ -43,7 +43,7 @@ test('entries from before the migration have the hash they had, and the audit fi
   await assertRight()
 })
 
-test('the first entry afterwards knows what cancels under way hold, and what comes then continues it', async () => {
+test('the first entry after the migration includes the credits held by cancels under way, and later entries continue the chain', async () => {
   const context = bookkeeper(books.database.pool)
   await spend(context, books.customerId, 2)
   await endHold(context, books.customerId, await hold(context, books.customerId, 4), 1)
@@ -66,7 +66,7 @@ test('a reference that was spent before the migration is not spent again', async
   assert.equal((await entriesFrom(oldEntries + 4)).length, 0)
 })
 
-test('cancels from before the migration end by an entry, approved or refused', async () => {
+test('cancels from before the migration end with an entry, approved or refused', async () => {
   const context = bookkeeper(books.database.pool)
   await recover(context)
   const endings = await entriesFrom(oldEntries + 4)
@@ -81,7 +81,7 @@ test('cancels from before the migration end by an entry, approved or refused', a
   await assertRight()
 })
 
-test('an order from before the migration is refunded with what is left', async () => {
+test('an order from before the migration is refunded with the remaining credits', async () => {
   const context = bookkeeper(books.database.pool)
   await refund(context, { orderId: books.bought.orderId, reason: 'by the platform' })
   assert.deepEqual(

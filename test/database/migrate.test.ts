@@ -1,4 +1,4 @@
-// Migrations: applied once whoever starts when, whole or not at all, and never edited afterwards.
+// Migrations: each is applied once, however many processes start, completely or not at all, and never edited afterwards.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import pg from 'pg'
@@ -53,7 +53,7 @@ test('the files of migrations/ are numbered from 0001 without a gap', () => {
   }
 })
 
-test('eight that start at once on an empty database apply each file once', async () => {
+test('eight processes that start at once on an empty database apply each file once', async () => {
   const migrators = await Promise.all(Array.from({ length: 8 }, open))
   const applied = await Promise.all(migrators.map((client) => migrate(client)))
   const names = listMigrations().map((migration) => migration.name)
@@ -65,20 +65,20 @@ test('eight that start at once on an empty database apply each file once', async
   assert.ok((await listTables()).includes('ledger_entries'))
 })
 
-/** A pooler in transaction mode: between two transactions nobody knows on which connection the next one is. */
+/** A pooler in transaction mode: each transaction may run on another connection. */
 function pooledBy(clients: pg.Client[]): pg.ClientBase {
-  let turn = 0
+  let current = 0
   let inTransaction = false
   const query = (text: string, values?: unknown[]) => {
-    if (!inTransaction) turn = (turn + 1) % clients.length
+    if (!inTransaction) current = (current + 1) % clients.length
     if (/^begin\b/.test(text)) inTransaction = true
     if (/^(commit|rollback)\b/.test(text)) inTransaction = false
-    return clients[turn]?.query(text, values)
+    return clients[current]?.query(text, values)
   }
   return { query } as unknown as pg.ClientBase
 }
 
-test('through a pooler of transactions every file is applied, and no lock stays behind on any connection', async () => {
+test('through a pooler in transaction mode every file is applied, and no lock remains on any connection', async () => {
   const pooled = pooledBy([await open(), await open()])
   assert.equal((await migrate(pooled)).length, listMigrations().length)
   assert.deepEqual(await database.query(`select from pg_locks where locktype = 'advisory'`), [])
@@ -102,7 +102,7 @@ test('a file that was edited after it was applied is refused by name, and nothin
   assert.deepEqual(await migrate(await open(), [first, second]), ['0002_second.sql'], 'the lock is free again')
 })
 
-test('a migration that fails is rolled back whole; what came before it stays, what comes after is not tried', async () => {
+test('a migration that fails is rolled back completely; earlier ones stay, later ones are not tried', async () => {
   const client = await open()
   const failing = { ...second, text: `${second.text}; insert into second values (1); select 1/0` }
   const third = { ...second, version: 3, name: '0003_third.sql', text: 'create table third (id int)' }
@@ -123,7 +123,7 @@ test('a migration that cannot be recorded is not applied', async () => {
   assert.deepEqual(await listTables(), ['first', 'schema_migrations'])
 })
 
-test('a migration that has to wait for somebody lets others pass meanwhile, and is applied when it can be', async () => {
+test('a migration that waits for a lock lets other statements pass meanwhile, and is applied when the lock is free', async () => {
   const client = await open()
   await migrate(client, [first])
   const reader = await open()
@@ -131,7 +131,7 @@ test('a migration that has to wait for somebody lets others pass meanwhile, and 
   await reader.query('select from first')
   const waiting = migrate(client, [first, { ...second, text: 'alter table first add column more int' }])
   const writer = await open()
-  // Behind a lock that waits, a write would wait as long.
+  // A write queued behind a waiting lock would wait as long.
   await writer.query(`set lock_timeout = '5s'`)
   for (let each = 0; each < 3; each += 1) await writer.query('insert into first default values')
   await reader.query('commit')
@@ -146,7 +146,7 @@ test('a database that is ahead of this code is left alone', async () => {
   assert.deepEqual(await listTables(), ['first', 'schema_migrations', 'second'])
 })
 
-test('readiness names what this code needs and the database does not have', async () => {
+test('readiness names the migrations that this code needs and the database lacks', async () => {
   await migrate(await open(), [first])
   const run = createDatabase(database.pool, silentLog)
   assert.deepEqual(await missingMigrations(run, [first, second]), ['0002_second.sql'])

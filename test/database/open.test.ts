@@ -1,4 +1,4 @@
-// The connections of a process: as many as it was allowed, however few, and some of them for requests alone.
+// The connections of a process: not more than it is allowed, however few, and some of them for requests alone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
@@ -42,7 +42,7 @@ for (const { allowed, use } of [
   })
 }
 
-test('statements of requests are planned once, those of the worker as needed', async (t) => {
+test('statements of requests use generic plans, those of the worker plans as needed', async (t) => {
   const options = { databaseUrl: databaseUrl(testDatabase.connection), databaseConnections: 2, log: silentLog }
   const opened = await openDatabase({ ...options, use: 'service', dataDir: newDirectory(t) })
   t.after(() => opened.close())

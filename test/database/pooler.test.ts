@@ -1,5 +1,6 @@
-// How the service reaches PostgreSQL. Over a network it is to be TLS. In between there may be a pooler. One that keeps sessions and the limits of statements is served
-// through; any other refuses the start with one line, instead of letting requests fail.
+// How the service connects to PostgreSQL: with TLS over a network, and possibly through a pooler. The service starts through
+// a pooler that keeps sessions and statement limits; with any other the start is refused with one line, so that no requests
+// fail later.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
@@ -39,10 +40,10 @@ const leftOut =
 const refused = `A pooler in between reports: unsupported startup parameter: statement_timeout. ${limitsAdvice}`
 
 const poolers: [what: string, options: PoolerOptions, refusal: string | undefined][] = [
-  ['keeps sessions and limits is served through', { mode: 'session', limits }, undefined],
-  ['changes sessions between transactions refuses the start', { mode: 'transaction', limits }, sessions],
-  ['ignores the limits of statements refuses the start', { mode: 'session' }, leftOut],
-  ['refuses the limits of statements refuses the start', { mode: 'session', refuses: 'statement_timeout' }, refused],
+  ['keeps sessions and limits is accepted', { mode: 'session', limits }, undefined],
+  ['changes sessions between transactions makes the start fail', { mode: 'transaction', limits }, sessions],
+  ['ignores the statement limits makes the start fail', { mode: 'session' }, leftOut],
+  ['refuses the statement limits makes the start fail', { mode: 'session', refuses: 'statement_timeout' }, refused],
 ]
 for (const [what, options, refusal] of poolers) {
   test(`a pooler that ${what}`, async (t) => {
@@ -50,11 +51,11 @@ for (const [what, options, refusal] of poolers) {
   })
 }
 
-test('limits of statements that DATABASE_URL asks for are in force, and served with', async () => {
+test('statement limits set in DATABASE_URL are in force, and the service starts with them', async () => {
   assert.equal(await refusalOf(`${databaseUrl(database.connection)}&statement_timeout=4000`), undefined)
 })
 
-test('a database that is reached over a network without TLS is a warning; by a socket, by loopback or with TLS it is none', async () => {
+test('a database reached over a network without TLS causes a warning; over a socket, loopback or TLS it does not', async () => {
   const warning = 'the database is reached over a network without TLS: set sslmode=verify-full in DATABASE_URL'
   const transports: [address: string | null, encrypted: boolean | null, warnings: string[]][] = [
     [null, null, []],
@@ -67,14 +68,14 @@ test('a database that is reached over a network without TLS is a warning; by a s
   for (const [address, encrypted, expected] of transports) {
     const warnings: string[] = []
     const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) as never }
-    // The server of the tests listens on a socket alone.
+    // The test server listens only on a socket.
     const connections = { query: async () => ({ rows: [{ address, encrypted }] }) }
     await warnOfPlainText(createDatabase(connections, silentLog), log)
     assert.deepEqual(warnings, expected, `${address} ${encrypted}`)
   }
 })
 
-test('commands work through any pooler: audit is what one runs then', async (t) => {
+test('commands work through any pooler, among them audit', async (t) => {
   const url = await startPooler(t, database.connection, { mode: 'session' })
   assert.equal(await refusalOf(url, { use: 'command' }), undefined)
 })

@@ -1,5 +1,5 @@
-// The role that serves: what it can do is the table of src/db/rights.ts and nothing else. That it is enough is shown by every
-// other test, whose services run as this role.
+// The service role: its rights are the table of src/db/rights.ts and nothing else. Every other test runs its services as this
+// role, which shows that the rights are sufficient.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -30,15 +30,15 @@ const refused: Record<string, string> = {
   'changing an event': `update events set type = 'credits.low'`,
   'deleting events': 'delete from events',
   'emptying the events': 'truncate events cascade',
-  'changing the trail': `update operator_actions set actor = 'nobody'`,
-  'deleting from the trail': 'delete from operator_actions',
-  'changing what an audit found': 'update audits set violation_count = 0',
+  'changing the action log': `update operator_actions set actor = 'nobody'`,
+  'deleting from the action log': 'delete from operator_actions',
+  'changing the findings of an audit': 'update audits set violation_count = 0',
   'deleting audits': 'delete from audits',
   'writing into the journal of records': `insert into record_journal values (1, 'a', 'b', null, '', now(), '')`,
   'deleting from the journal of records': 'delete from record_journal',
   'moving the head of the journal': 'update record_journal_head set last_number = 1',
   'deleting keys': 'delete from api_keys',
-  'giving a key to another customer': 'update api_keys set customer_id = customer_id',
+  'granting a key to another customer': 'update api_keys set customer_id = customer_id',
   'deleting tokens': 'delete from service_tokens',
   'deleting customers': 'delete from customers',
   'renaming customers': 'update customers set name = null',
@@ -46,9 +46,9 @@ const refused: Record<string, string> = {
   'deleting orders': 'delete from orders',
   'changing the amount of an order': 'update orders set amount = 1',
   'changing the credits of an order': 'update orders set credits = 1',
-  'changing whose order it is': 'update orders set customer_id = customer_id',
+  'changing the customer of an order': 'update orders set customer_id = customer_id',
   'deleting operations': 'delete from payment_operations',
-  'changing what a hold holds': 'update holds set credits = 1',
+  'changing the credits of a hold': 'update holds set credits = 1',
   'sending events elsewhere': `update event_endpoints set url = 'https://elsewhere.example'`,
   'writing into the journal of the migrations': `insert into schema_migrations values (9999, 'a', 'b')`,
   'making a table': 'create table another (id int)',
@@ -75,10 +75,10 @@ const refused: Record<string, string> = {
   'running programs on the server': `copy customers to program 'cat'`,
 }
 for (const [what, sql] of Object.entries(refused)) {
-  test(`${what} is refused for the role that serves`, async () => {
+  test(`${what} is refused for the service role`, async () => {
     const client = await database.pool.connect()
     try {
-      // The one that no transaction may have.
+      // ALTER SYSTEM cannot run in a transaction.
       if (!sql.startsWith('alter system')) await client.query('begin')
       await assert.rejects(client.query(sql), (error: pg.DatabaseError) => {
         assert.equal(error.code, '42501', error.message)
@@ -91,7 +91,7 @@ for (const [what, sql] of Object.entries(refused)) {
   })
 }
 
-test('the role cannot give away what it has, let alone what it has not', async () => {
+test('the role can grant neither the rights that it has nor those that it lacks', async () => {
   await database.pool.query('grant select, insert, update, delete on ledger_entries to public')
   const [facts] = await database.query(
     `select array(select a.grantee::regrole::text from aclexplode(relacl) a where a.grantee = 0) as public
@@ -120,7 +120,7 @@ test('the role has no attribute, owns nothing and is a member of nothing', async
   })
 })
 
-/** As the catalogs have it, in the form of the table. */
+/** The rights in the catalogs, in the form of the table. */
 async function givenRights(): Promise<typeof rights> {
   const rows = await database.query<{ table: string; privilege: string; column: string | null }>(
     `select c.relname as "table", a.privilege_type as "privilege", null as "column"
@@ -150,7 +150,7 @@ const sorted = (list: typeof rights) =>
     ]),
   )
 
-test('the table of rights is what is given, and every table of the schema is in it', async () => {
+test('the granted rights equal the table of rights, and every table of the schema is in it', async () => {
   assert.deepEqual(sorted(await givenRights()), sorted(rights))
   const tables = await database.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
@@ -164,7 +164,7 @@ const texts = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && file !== 'db/rights.ts')
   .map((file) => readFileSync(`${source}/${file}`, 'utf8'))
 
-test('no right is given that no statement needs', () => {
+test('no right is granted that no statement needs', () => {
   const isSomewhere = (pattern: RegExp) => texts.some((text) => pattern.test(text))
   const needless = Object.entries(rights).flatMap(([table, { insert, update = [], delete: remove }]) => [
     ...(insert && !isSomewhere(new RegExp(`insert into ${table}\\b`)) ? [`insert into ${table}`] : []),
@@ -179,7 +179,7 @@ test('no right is given that no statement needs', () => {
   assert.deepEqual(needless, [])
 })
 
-/** Which catalog rows the rights are in, by their versions. */
+/** The versions of the catalog rows that hold the rights. */
 const versions = () =>
   database.query(`select array_agg(xmin::text || relname order by relname) as rows from pg_class
                   where relnamespace = 'public'::regnamespace`)
@@ -193,7 +193,7 @@ async function asOwner(work: (client: pg.PoolClient) => Promise<void>): Promise<
   }
 }
 
-test('giving the rights once more writes nothing: running services keep their plans', async () => {
+test('granting the rights again writes nothing: running services keep their plans', async () => {
   const before = await versions()
   await asOwner((client) => grantRights(client, role))
   assert.deepEqual(await versions(), before)
@@ -210,28 +210,28 @@ const newer: Record<string, [arrive: string, leave: string]> = {
   ],
 }
 for (const [what, [arrive, leave]] of Object.entries(newer)) {
-  test(`what is missing is given again, what was given by hand is withdrawn, but not beside ${what}`, async () => {
+  test(`missing rights are granted again and manual grants are revoked, but not with ${what}`, async () => {
     await database.query(arrive)
     await givesAndWithdraws(() => database.query(leave))
   })
 }
 
-test('nothing is withdrawn when a newer version has come while the lock was waited for', async () => {
+test('nothing is revoked when a newer version arrives during the wait for the lock', async () => {
   const mayTruncate = () =>
     database.query(`select has_table_privilege($1::text, 'ledger_entries', 'truncate') as may`, [role])
   const [arrive, leave] = newer['a newer table of rights'] as [string, string]
   await database.query(`grant truncate on ledger_entries to ${role}`)
-  let giving: Promise<void> | undefined
+  let granting: Promise<void> | undefined
   await asOwner((client) =>
     inLockedTransaction(client, async () => {
-      giving = asOwner((other) => grantRights(other, role))
+      granting = asOwner((other) => grantRights(other, role))
       const waiting = `select from pg_locks where locktype = 'advisory' and not granted
                          and database = (select oid from pg_database where datname = current_database())`
-      await until('the other waits for the lock', async () => (await database.query(waiting)).length > 0)
+      await until('the other connection waits for the lock', async () => (await database.query(waiting)).length > 0)
       await client.query(arrive)
     }),
   )
-  await giving
+  await granting
   assert.deepEqual(await mayTruncate(), [{ may: true }])
   await database.query(leave)
   await asOwner((client) => grantRights(client, role))
@@ -256,7 +256,7 @@ async function givesAndWithdraws(leave: () => Promise<unknown>): Promise<void> {
   assert.deepEqual(sorted(await givenRights()), right)
 }
 
-test('a change of the rights has a version of its own', () => {
+test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },

@@ -1,5 +1,5 @@
-// What a service looks at before it serves. Each thing is tampered with on a real database, and the start refuses by name, or
-// warns. What only the server's own configuration can change is in test/process/self-check.test.ts.
+// The self-check of a service before it serves. Each property is damaged in a real database, and the start refuses and names
+// it, or warns. Settings of the server's own configuration are in test/process/self-check.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, beforeEach, mock, test } from 'node:test'
 import pg from 'pg'
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Warning = { fields: object; message: string }
 
-/** What a start says: its warnings, or the lines of its refusal. */
+/** The warnings of a start, or the lines of its refusal. */
 async function start(options: Partial<OpenOptions> = {}): Promise<{ warnings: Warning[]; lines: string[] }> {
   const warnings: Warning[] = []
   const log = { ...silentLog, warn: (fields: object, message: string) => warnings.push({ fields, message }) as never }
@@ -42,7 +42,7 @@ async function start(options: Partial<OpenOptions> = {}): Promise<{ warnings: Wa
   }
 }
 
-test('a database that is right is served, in production too, without a word', async () => {
+test('a correct database is served without warnings, in production too', async () => {
   for (const production of [false, true]) assert.deepEqual(await start({ production }), { warnings: [], lines: [] })
 })
 
@@ -73,7 +73,7 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
     ],
   },
   {
-    what: 'the database takes no changes',
+    what: 'the database is read-only',
     damage: () => 'alter database current set default_transaction_read_only = on',
     lines: ['The database accepts no writes (a replica, or default_transaction_read_only): use the primary.'],
   },
@@ -129,13 +129,13 @@ for (const { what, damage, lines } of tampered) {
   })
 }
 
-test('synchronous_commit of the URL is seen, too', async () => {
+test('synchronous_commit in the URL is checked too', async () => {
   const url = `${databaseUrl(database.connection)}&options=-c%20synchronous_commit%3Doff`
   const { lines } = await start({ databaseUrl: url })
   assert.deepEqual([lines.length, lines[0]?.startsWith('synchronous_commit is off')], [1, true])
 })
 
-test('guards are a warning where a newer version has been: it may have others', async () => {
+test('missing guards are only a warning in the schema of a newer version, which may have others', async () => {
   await database.query(`alter table orders drop constraint orders_package_type;
     insert into schema_migrations (version, name, checksum) values (9999, '9999_newer.sql', '')`)
   const { warnings, lines } = await start()
@@ -156,7 +156,7 @@ test('a database of another encoding is refused', async () => {
   assert.deepEqual(lines, ['The database is encoded in LATIN1: create one with encoding UTF8 and use that.'])
 })
 
-test('a server that is older than what was tested is refused', async () => {
+test('a server older than the tested versions is refused', async () => {
   const connections = {
     async query(query: { name: string; text: string; values: unknown[] }) {
       const { rows } = await database.pool.query(query)
@@ -168,7 +168,7 @@ test('a server that is older than what was tested is refused', async () => {
   })
 })
 
-test('tables that are not found are told from rights that are lacking', async () => {
+test('missing tables are distinguished from missing rights', async () => {
   const { user, database: name } = database.connection
   const migrationDatabaseUrl = databaseUrl(database.ownerConnection)
   await database.query(`alter role ${user} in database ${name} set search_path = elsewhere`)
@@ -184,7 +184,7 @@ test('tables that are not found are told from rights that are lacking', async ()
   await empty.drop()
 })
 
-test('what everybody may do in a database is told of in production, with what takes it away', async () => {
+test('rights of PUBLIC in the database are a warning in production, with the statement that revokes them', async () => {
   const { user, database: name } = database.connection
   await database.query(`grant temporary on database ${name} to public; grant create on schema public to public`)
   const fields = { role: user }
@@ -197,7 +197,7 @@ test('what everybody may do in a database is told of in production, with what ta
   ])
 })
 
-test('migrations of one database do not serve another', async () => {
+test('migrations applied to one database do not allow another to be served', async () => {
   const last = listMigrations().at(-1)
   await database.query('delete from schema_migrations where version = $1', [last?.version])
   const migrated = await createTestDatabase({ maxConnections: 2 })
@@ -225,7 +225,7 @@ for (const { offsetMs, warns } of clocks) {
   })
 }
 
-test('a role that owns the tables and gets its rights from another keeps all of them, however often', async () => {
+test('a role that owns the tables and is granted its rights by another role keeps all of them, however often they are granted', async () => {
   const owned = await createTestDatabase({ maxConnections: 2 })
   const role = `owner_of_${owned.connection.database}`
   await owned.query(`create role ${role} login password 'of nobody'`)
@@ -244,7 +244,7 @@ test('a role that owns the tables and gets its rights from another keeps all of 
   await database.query(`drop owned by ${role}; drop role ${role}`)
 })
 
-test('a role that owns its tables is told of in production, and one that may change the ledger is refused anywhere', async () => {
+test('a role that owns its tables is a warning in production, and one that may change the ledger is refused everywhere', async () => {
   const asOwner = { databaseUrl: databaseUrl(database.ownerConnection) }
   const advice = `set MIGRATION_DATABASE_URL to the owner's URL, and DATABASE_URL to that of another role`
   assert.deepEqual((await start(asOwner)).warnings, [])
@@ -258,7 +258,7 @@ test('a role that owns its tables is told of in production, and one that may cha
   ])
 })
 
-test('with the URL of the owner the role of DATABASE_URL gets its rights, whoever it is', async () => {
+test('with the URL of the owner any role of DATABASE_URL is granted its rights', async () => {
   const empty = await createTestDatabase({ template: 'template0' })
   const role = `role_of_${empty.connection.database}`
   await empty.query(`create role ${role} login password 'of nobody'`)
@@ -271,7 +271,7 @@ test('with the URL of the owner the role of DATABASE_URL gets its rights, whoeve
   const options = { databaseUrl: serving, production: true }
   const migrationDatabaseUrl = databaseUrl(empty.ownerConnection)
   assert.deepEqual(await start({ ...options, migrationDatabaseUrl }), { warnings: [], lines: [] })
-  assert.deepEqual(await start(options), { warnings: [], lines: [] }, 'once given they stay')
+  assert.deepEqual(await start(options), { warnings: [], lines: [] }, 'once granted, the rights stay')
   const client = new pg.Client(serving)
   await client.connect()
   await assert.rejects(client.query('delete from ledger_entries'), { code: '42501' })

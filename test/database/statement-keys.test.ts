@@ -1,5 +1,5 @@
-// No request reads or changes another customer's rows: every statement that requests run is recorded while they do all that
-// they can, and wherever its plan reads a table of the money path it asks for the customer_id.
+// No request reads or changes another customer's rows: every statement is recorded while all kinds of requests run, and
+// wherever its plan reads a table of the money path it has a condition on customer_id.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
@@ -30,42 +30,42 @@ const ofOneCustomer = [
   'events',
 ]
 
-type Scan = { table: string; by: string; asksForCustomer: boolean }
+type Scan = { table: string; by: string; filtersByCustomer: boolean }
 
-/** Every place where a plan reads a table of the money path. What a scan does not ask for itself, a join above it may. */
+/** Every scan of a table of the money path in a plan. The condition on the customer may be in a join above the scan. */
 function* scansIn(plan: Plan, joins: string[] = []): Generator<Scan> {
   const { 'Relation Name': table = '', 'Node Type': by, Alias: alias } = plan
   const own = [plan['Index Cond'], plan.Filter].some((condition) => /\bcustomer_id = /.test(condition ?? ''))
   if (ofOneCustomer.includes(table) && by !== 'ModifyTable') {
     const joined = new RegExp(`\\b${alias}\\.customer_id = | = ${alias}\\.customer_id\\b`)
-    yield { table, by, asksForCustomer: own || joins.some((condition) => joined.test(condition)) }
+    yield { table, by, filtersByCustomer: own || joins.some((condition) => joined.test(condition)) }
   }
   const conditions = [plan['Join Filter'], plan['Hash Cond'], plan['Merge Cond']].filter((each) => each !== undefined)
   for (const each of plan.Plans ?? []) yield* scansIn(each, [...joins, ...conditions])
 }
 
-/** The plan that requests run by: made once, for values of any kind. */
+/** The generic plan, which requests use. */
 async function planOf(text: string): Promise<Plan> {
   const { rows } = await database.pool.query(`explain (generic_plan, format json) ${text}`)
   return rows[0]['QUERY PLAN'][0].Plan
 }
 
-test('every statement of the public requests asks for the customer wherever it reads rows of one', async () => {
+test('every statement of the public requests filters by customer wherever it reads rows of a customer', async () => {
   const watched = watchedDatabase(database, ({ name, text }) => {
     recorded.set(name, text)
   })
   await callEverything(watched, { onStarted: () => recorded.clear() })
   const readTables = new Set<string>()
   for (const [name, text] of recorded) {
-    for (const { table, by, asksForCustomer } of scansIn(await planOf(text))) {
+    for (const { table, by, filtersByCustomer } of scansIn(await planOf(text))) {
       readTables.add(table)
-      assert.ok(asksForCustomer, `${name} reads ${table} by ${by} and does not ask for the customer`)
+      assert.ok(filtersByCustomer, `${name} reads ${table} by ${by} and does not filter by customer`)
     }
   }
   assert.deepEqual([...readTables].sort(), ['accounts', 'orders', 'payment_attempts', 'payment_operations'])
 })
 
-test('all that requests run on the money path was recorded', () => {
+test('all statements of requests on the money path were recorded', () => {
   const names = [...recorded.keys()].filter((name) => /^(payments|credits|events)\./.test(name))
   assert.deepEqual(names.sort(), [
     'credits.readBalances',
@@ -87,11 +87,11 @@ test('all that requests run on the money path was recorded', () => {
   ])
 })
 
-test('a statement that finds an order by its id alone is found out, joined to others or not', async () => {
+test('a statement that finds an order by its id alone is detected, with or without a join', async () => {
   const alone = 'select status from orders where order_id = $1'
   const joined = `select from orders o join payment_operations p using (order_id) where o.customer_id = $1`
   const scans = [...scansIn(await planOf(alone)), ...scansIn(await planOf(joined))]
-  assert.deepEqual(scans.map(({ table, asksForCustomer }) => `${table} ${asksForCustomer}`).sort(), [
+  assert.deepEqual(scans.map(({ table, filtersByCustomer }) => `${table} ${filtersByCustomer}`).sort(), [
     'orders false',
     'orders true',
     'payment_operations false',

@@ -10,7 +10,7 @@ import { callCommand } from '../support/service/command-calls.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertSuccess, testPeppers } from '../support/service/service.ts'
 import { parseCsv, readCsv } from '../support/spending/csv.ts'
-import { liveThroughEverything } from '../support/spending/history.ts'
+import { runEveryMovement } from '../support/spending/history.ts'
 import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
@@ -32,7 +32,7 @@ async function exportCsv(customerId: string, more: Partial<ExportQuery> = {}): P
 }
 
 test('the export has every entry of the statement, oldest first, with a line of names and CRLF at every end', async () => {
-  const { id, moments } = await liveThroughEverything(service, overrides)
+  const { id, moments } = await runEveryMovement(service, overrides)
   const text = (await exportCsv(id)).join('')
   assert.equal(text.slice(0, text.indexOf('\r\n')), columnNames)
   assert.ok(text.endsWith('\r\n'))

@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { type EntryKind, entryKinds } from '../../src/credits/statement/statement.sql.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
-import { liveThroughEverything } from '../support/spending/history.ts'
+import { runEveryMovement } from '../support/spending/history.ts'
 import {
   assertFieldRefused,
   atOnce,
@@ -17,12 +17,12 @@ import {
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService
 let internal: SpendingService['internal']
-let history: Awaited<ReturnType<typeof liveThroughEverything>>
+let history: Awaited<ReturnType<typeof runEveryMovement>>
 let everything: ShownEntry[]
 before(async () => {
   service = await startSpendingService({ wrapGateway })
   internal = service.internal
-  history = await liveThroughEverything(service, overrides)
+  history = await runEveryMovement(service, overrides)
   everything = (await internal.statement(history.id)).body.data.entries
 })
 after(() => service.close())

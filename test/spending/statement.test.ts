@@ -5,17 +5,17 @@ import { after, afterEach, before, test } from 'node:test'
 import { balancesAt } from '../../src/credits/statement/statement.ts'
 import { createOverrides, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
-import { liveThroughEverything } from '../support/spending/history.ts'
+import { runEveryMovement } from '../support/spending/history.ts'
 import { type ShownEntry, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService
 let internal: SpendingService['internal']
-let history: Awaited<ReturnType<typeof liveThroughEverything>>
+let history: Awaited<ReturnType<typeof runEveryMovement>>
 before(async () => {
   service = await startSpendingService({ wrapGateway })
   internal = service.internal
-  history = await liveThroughEverything(service, overrides)
+  history = await runEveryMovement(service, overrides)
 })
 after(() => service.close())
 afterEach(clear)

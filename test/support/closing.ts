@@ -1,21 +1,20 @@
-// How tests close what they opened: all of it, whatever fails meanwhile. What stays open keeps the test process, and a run
-// that has failed would not end.
+// Closes everything that a test opened, even if some of it fails. An open handle keeps the test process alive, and a failed
+// run would not end.
 import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
 
-/** One after the other, each whatever becomes of those before it; undefined is what a failed start never opened. */
+/** One after the other, each even if one before it fails; undefined: never opened, because the start failed. */
 export async function closeAll(...parts: ({ close(): unknown } | undefined)[]): Promise<void> {
   await using stack = new AsyncDisposableStack()
   for (const part of parts.toReversed()) stack.defer(async () => void (await part?.close()))
 }
 
-/** Longer than any request of a test takes to its end. */
+/** Longer than any request of a test takes. */
 const underWayMs = 10_000
 
 /**
- * A listener of this process. Whoever is connected may be about to ask again, and a stop waits for that; here the callers
- * are through. A request that a failed test left waiting would keep the listener open for ever: it is cut off, and that is
- * a failure of its own.
+ * Closes a listener of this process. A normal stop waits for further requests on open connections; here the callers are done.
+ * A request that a failed test left waiting would keep the listener open forever: it is cut off, which is a failure too.
  */
 export async function closeNow(listener: Pick<FastifyInstance, 'server' | 'close'>): Promise<void> {
   const { server } = listener

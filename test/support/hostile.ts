@@ -1,6 +1,6 @@
-// What every hostile request is held against, whatever it does: a code of section 7 with its status, the envelope, the
-// headers that every answer has, nothing of our inside in the text, nothing written that was not asked for, and a service
-// that serves the next caller as before. Requests go out as bytes, since no client library would send them.
+// The checks of every hostile request: a code of section 7 with its status, the envelope, the headers of every answer, no
+// internals in the text, no unexpected writes, and a service that still serves the next caller. Requests are sent as bytes,
+// because no client library would send them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { internals } from '../../fuzz/trial/oracles.ts'
@@ -12,7 +12,7 @@ import { startTestService, type TestCustomer, type TestService, type TestService
 export const base = '/public/v1/payments'
 export type Code = ErrorCode | 'SUCCESS'
 
-/** Section 7, written down once more: the service has its own. */
+/** Section 7, repeated here: independent of the service's own table. */
 const statuses: Record<ErrorCode, number> = {
   INVALID_API_KEY: 401,
   AUTH001: 401,
@@ -28,9 +28,9 @@ const statuses: Record<ErrorCode, number> = {
   INT001: 500,
 }
 
-/** Far above what anything takes: only for what would wait for somebody. */
+/** Far above the time of any answer: fails only when a request waits for something. */
 const limitMs = 5_000
-/** Of the answers of a file that did not wait for the gateway: one may be late on a busy machine, half of them are not. */
+/** For the answers of a file without gateway calls: one may be late on a busy machine, but not half of them. */
 const medianLimitMs = 200
 
 export type Written = { orders: number; operations: number; entries: number; events: number; gatewayCalls: number }
@@ -40,11 +40,11 @@ export const written = {
   purchase: { orders: 1, operations: 0, entries: 0, events: 0, gatewayCalls: 0 },
   confirm: { orders: 0, operations: 1, entries: 1, events: 1, gatewayCalls: 1 },
   refusedConfirm: { orders: 0, operations: 1, entries: 0, events: 1, gatewayCalls: 1 },
-  /** The credits are set aside, then gone for good: an entry each. */
+  /** The credits are held, then taken: an entry each. */
   cancel: { orders: 0, operations: 1, entries: 2, events: 1, gatewayCalls: 1 },
 } as const satisfies Record<string, Written>
 
-/** How many rows every table has, and what is in them. */
+/** The number of rows of every table, and a digest of their content. */
 type Books = Map<string, { rows: number; digest: string }>
 
 const countedIn: [name: Exclude<keyof Written, 'gatewayCalls'>, table: string][] = [
@@ -53,19 +53,19 @@ const countedIn: [name: Exclude<keyof Written, 'gatewayCalls'>, table: string][]
   ['entries', 'ledger_entries'],
   ['events', 'events'],
 ]
-/** What nobody but a purchase, a confirm or a cancel writes to; to other tables nobody writes at all. */
+/** The tables that a purchase, a confirm or a cancel may write; no other table may change. */
 const movedTables = ['orders', 'payment_operations', 'ledger_entries', 'events', 'accounts', 'cancel_keys']
 
 export type HostileRow = {
-  /** What is sent: with its code it makes the title. */
+  /** The subject of the title; the expected code follows. */
   what: string
-  /** Made when it is its turn. */
+  /** Called when the test runs. */
   request: () => Buffer | Promise<Buffer>
   code: Code
-  /** Of a success; 200 unless told. */
+  /** The status of a success; 200 by default. */
   status?: 201
   writes?: Written
-  /** Whether the connection has to be closed behind the one answer. */
+  /** Whether the connection has to be closed after the one answer. */
   closes?: boolean
   also?: (answer: RawAnswer) => unknown
 }
@@ -75,7 +75,7 @@ export type RequestParts = {
   key?: string | null
   /** The whole line. */
   type?: string | null
-  /** Null: not announced. */
+  /** Null: no Content-Length. */
   length?: number | null
   lines?: string[]
 }
@@ -83,8 +83,8 @@ export type RequestParts = {
 export type HostileWorld = ReturnType<typeof hostileWorld>
 
 /**
- * A service for a test file, started before its tests; a customer who sends, and asks afterwards whether all is well. What
- * else has to be there is prepared then: a second hook of the file would not wait for this one.
+ * A service for a test file, started before its tests, and a customer who sends the requests and the health check after each.
+ * `prepare` runs in the same hook: a second hook of the file would not wait for this one.
  */
 export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Promise<void> = async () => undefined) {
   let service: TestService
@@ -126,7 +126,7 @@ export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Pr
     return new Map(rows.map(({ name, ...rest }) => [name, rest]))
   }
 
-  /** What this has written, and its result. Where no row was added none was changed either, in whatever table. */
+  /** The rows that the work has added, and its result. If no row was added, no row of any table may have changed. */
   async function observe<Result>(work: () => Promise<Result>): Promise<{ wrote: Written; result: Result }> {
     const then = await readBooks()
     const callsBefore = totalCalls(service)
@@ -157,7 +157,7 @@ export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Pr
     return answer
   }
 
-  /** Sends it and holds the answer against all of the above. */
+  /** Sends the request and checks all of the above. */
   async function check({ request, code, status, writes = written.nothing, closes = false, also }: HostileRow) {
     const bytes = await request()
     const { wrote, result } = await observe(async () => {
@@ -165,7 +165,7 @@ export function hostileWorld(options: TestServiceOptions = {}, prepare: () => Pr
       return { answer: await send(bytes, closes), tookMs: performance.now() - startedAt }
     })
     const { answer, tookMs } = result
-    assert.ok(tookMs < limitMs, 'it waited for something')
+    assert.ok(tookMs < limitMs, 'the answer is late')
     if (wrote.gatewayCalls === 0) answeredInMs.push(tookMs)
     assertAnswer(answer, code, status)
     assert.deepEqual(wrote, writes)
@@ -210,7 +210,7 @@ export function assertAnswer(answer: RawAnswer, code: Code, successStatus = 200)
   assert.deepEqual(Object.keys(body), ['success', 'data', 'message', 'code', 'metadata'])
   assert.equal(body.success, code === 'SUCCESS')
   assertHeaders(headers)
-  // It gives the caller's own words back.
+  // Its metadata repeats the caller's own texts.
   const own = code === 'PAYMENT_CANCEL_FAILED' ? { ...body, metadata: null } : body
   assert.doesNotMatch(head + JSON.stringify(own), internals)
   assert.equal(rest, '')
@@ -224,7 +224,7 @@ export function assertHeaders(headers: Headers): void {
   )
 }
 
-/** One test a row. */
+/** One test per row. */
 export function hostileTests(world: HostileWorld, rows: HostileRow[]): void {
   for (const row of rows) {
     const { what, code, status = 200, closes } = row

@@ -1,4 +1,4 @@
-// What a run of all tests leaves out to stay within its time, and `LONG=1 npm test` does not.
+// Tests that `npm test` skips to stay within its time, and `LONG=1 npm test` runs.
 export const isLong = process.env.LONG === '1'
 
 /** For the `skip` of a test. */

@@ -1,27 +1,27 @@
-// Whether two acts differ in the time they take: Welch's t, of the faster nine tenths of each, since a busy machine adds to
-// any of them and never takes away.
+// Whether two actions differ in the time they take: Welch's t over the faster nine tenths of each, because a busy machine can
+// only make a measurement slower.
 
-/** What of two acts is told apart by time is told apart every time; what a machine did beside one of them is not. */
+/** A real difference shows in every sample; one caused by other load on the machine does not. */
 const attempts = 3
 export const differs = 4.5
 
-/** |t| of two acts that take turns: of the first sample that shows no difference, or of the last. Each act gives its work. */
-export async function differenceInTime(acts: [Act, Act], rounds: number): Promise<number> {
+/** |t| of two alternating actions: of the first sample that shows no difference, or of the last. */
+export async function differenceInTime(actions: [Action, Action], rounds: number): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
-    const [one, other] = await timesOf(acts, rounds)
+    const [one, other] = await timesOf(actions, rounds)
     const t = Math.abs(welch(one, other))
     if (t < differs || attempt === attempts) return t
   }
 }
 
-/** What has to be made for it is made before the clock is looked at. */
-export type Act = () => () => Promise<unknown>
+/** Prepares its input, and returns the work that is measured. */
+export type Action = () => () => Promise<unknown>
 
-async function timesOf(acts: [Act, Act], rounds: number): Promise<[number[], number[]]> {
+async function timesOf(actions: [Action, Action], rounds: number): Promise<[number[], number[]]> {
   const times: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {
     for (const which of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      const work = acts[which]()
+      const work = actions[which]()
       const startedAt = process.hrtime.bigint()
       await work()
       if (round >= rounds / 10) times[which].push(Number(process.hrtime.bigint() - startedAt))

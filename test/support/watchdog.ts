@@ -1,5 +1,5 @@
-// The last resort against a test process that stays: a hook that never ends, or a server, pool or process that a failed
-// test left open. It is loaded before each test file (--import). When no test has begun or ended for some minutes it
+// The last resort against a test process that does not exit: a hook that never ends, or a server, pool or process that a
+// failed test left open. It is loaded before each test file (--import). When no test has begun or ended for some minutes it
 // reports what keeps the process and ends it with a code that fails the file. A leak is reported, not hidden:
 // --test-force-exit would end such a process as a success.
 import { writeSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// Credits as the customers read them. A balance lies between what must have happened by then and what may have; the
-// last one is exact: granted, less what was rolled back, refunded, spent and held, all from the campaign's own record.
+// Credits as the customers read them. A balance is between the bounds of the movements that are certain and those that are
+// possible by then; the last one is exact: granted credits less those rolled back, refunded, spent and held, all from the
+// campaign's own record.
 import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
 import { listOutgoings, never, type Outgoing, type Span, spanOf, takenBetween } from './outgoings.ts'
 

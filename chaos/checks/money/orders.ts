@@ -45,7 +45,7 @@ const reachable: Record<OrderStatus, OrderStatus[]> = {
   REFUNDED: ['REFUNDED'],
 }
 
-/** What a refused confirm says about the order in `metadata.fields`, under `orderId`. A CONFIRMED order may have gone on. */
+/** The rules about `orderId` in `metadata.fields` of a refused confirm. A CONFIRMED order may have changed since. */
 const statesByRule: Record<string, OrderStatus[]> = {
   'the order is FAILED': ['FAILED'],
   'the order is CANCELLED': ['CANCELLED'],
@@ -53,7 +53,7 @@ const statesByRule: Record<string, OrderStatus[]> = {
   'the order is CONFIRMED': everConfirmed,
 }
 
-type Look = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
+type Observation = { name: string; invokedAtMs: number; endedAtMs: number; states: OrderStatus[] }
 
 /**
  * A confirm that joined another in the same process may be answered from a moment before it: only the lower bound
@@ -84,14 +84,15 @@ function statesInConsole(call: ConsoleCall): OrderStatus[] {
 }
 
 function backwards({ calls, consoleCalls }: Evidence): string[] {
-  const looks = new Map<string, Look[]>()
+  const observations = new Map<string, Observation[]>()
   function note(
     orderId: string,
     name: string,
     { invokedAtMs, endedAtMs }: Call | ConsoleCall,
     states: OrderStatus[],
   ): void {
-    if (states.length > 0) looks.set(orderId, [...(looks.get(orderId) ?? []), { name, invokedAtMs, endedAtMs, states }])
+    if (states.length > 0)
+      observations.set(orderId, [...(observations.get(orderId) ?? []), { name, invokedAtMs, endedAtMs, states }])
   }
   for (const call of calls) {
     // The refusal of a cancel may be about another order with the same key: only answers about this order count.
@@ -100,12 +101,12 @@ function backwards({ calls, consoleCalls }: Evidence): string[] {
     note(call.request.orderId, at(call), call, statesIn(call))
   }
   for (const call of consoleCalls) note(call.params.orderId ?? '', `operator ${at(call)}`, call, statesInConsole(call))
-  return [...looks].flatMap(([orderId, ofOrder]) => contradictions(orderId, ofOrder))
+  return [...observations].flatMap(([orderId, ofOrder]) => contradictions(orderId, ofOrder))
 }
 
-function contradictions(orderId: string, looks: Look[]): string[] {
-  return looks.flatMap((earlier) =>
-    looks
+function contradictions(orderId: string, observations: Observation[]): string[] {
+  return observations.flatMap((earlier) =>
+    observations
       .filter(({ invokedAtMs }) => invokedAtMs > earlier.endedAtMs)
       .filter(({ states }) => !earlier.states.some((from) => states.some((to) => reachable[from].includes(to))))
       .map(({ name, states }) => `${orderId}: ${earlier.states} at ${earlier.name}, then ${states} at ${name}`),

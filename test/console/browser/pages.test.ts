@@ -13,9 +13,9 @@ import {
   newPerson,
   overflowOf,
   type Person,
+  setColorScheme,
   settled,
   tabTo,
-  turn,
 } from '../../support/console/person.ts'
 import { type ConsoleWorld, fillWorld, startConsoleWorld } from '../../support/console/world.ts'
 
@@ -36,11 +36,19 @@ const windows = { wide: { width: 1280, height: 900 }, narrow: { width: 390, heig
 type Size = keyof typeof windows
 
 /** The paths of all pages by name. */
-function pagesOf({ spender: { customerId }, open, inVain, reconciliationId, discrepancyId, auditId, days }: Filled) {
+function pagesOf({
+  spender: { customerId },
+  open,
+  unanswered,
+  reconciliationId,
+  discrepancyId,
+  auditId,
+  days,
+}: Filled) {
   return {
     home: '/',
     orders: '/orders',
-    'order in doubt': `/orders/${inVain}`,
+    'order in doubt': `/orders/${unanswered}`,
     'order with a discrepancy': `/orders/${open}`,
     search: '/search?q=weather',
     customers: '/customers',
@@ -95,7 +103,7 @@ async function faultsOf({ page }: Person, judged: Judged, name: string): Promise
     if (overflow > 0) faults.push(`${size}: ${overflow} px too wide`)
     if (size !== judged.size && !isThorough) continue
     for (const scheme of isThorough ? schemes : [judged.scheme]) {
-      await turn(page, scheme)
+      await setColorScheme(page, scheme)
       faults.push(...(await barriersOn(page, rulesIn[scheme])).map((fault) => `${size} ${scheme}: ${fault}`))
       await takePicture(page, `${name.replaceAll(' ', '-')}-${size}-${scheme}`, { fullPage: true })
     }
@@ -223,9 +231,9 @@ test('by the keyboard alone: past the navigation, to the search, into a row, out
 
   await keyboard.press('/')
   assert.ok(await isFocused(page.getByRole('searchbox', { name: 'Search' })))
-  await keyboard.type(filled.inVain)
+  await keyboard.type(filled.unanswered)
   await keyboard.press('Enter')
-  await page.waitForURL(`**/orders/${filled.inVain}`)
+  await page.waitForURL(`**/orders/${filled.unanswered}`)
 
   const settle = page.getByRole('button', { name: 'Sync with gateway' })
   await settle.waitFor()

@@ -30,7 +30,7 @@ test('paid and no credits: support signs in, finds the payment, reads why, settl
   skip,
 }, async () => {
   const customer = await world.newCustomer('Text analyses')
-  const { orderId, paymentKey } = await world.paidInVain(customer.client)
+  const { orderId, paymentKey } = await world.paidWithoutAnswer(customer.client)
   assert.deepEqual([await customer.client.status(orderId), await customer.client.credits()], ['PENDING', 0])
 
   const firstPassword = await world.newcomer('newcomer', 'support')

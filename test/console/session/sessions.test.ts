@@ -6,13 +6,13 @@ import { createDatabase } from '../../../src/db/database.ts'
 import { updateRole, updateStatus } from '../../../src/operators/operators.sql.ts'
 import { resetOperator } from '../../../src/operators/operators.ts'
 import {
-  type Ask,
   newOperator,
   newSession,
   nextPassword,
   openSignInApi,
   password,
   type SignInApi,
+  type SignInRequest,
 } from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
@@ -228,7 +228,7 @@ for (const [what, headers, isOwn] of pages) {
   test(`what changes something is ${isOwn ? 'taken' : 'refused'} from ${what}`, async () => {
     const name = await newOperator(database, {})
     const cookie = await newSession(database, name)
-    const asks: [EndpointName, Ask][] = [
+    const asks: [EndpointName, SignInRequest][] = [
       ['changePassword', { body: { current: password, next: password }, headers, cookie }],
       ['signIn', { body: { name: '', password: '' }, headers }],
       ['signOut', { headers, cookie }],

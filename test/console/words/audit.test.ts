@@ -1,5 +1,5 @@
-// What an audit has found is told in words: every rule, and whatever the service writes of where it is broken, has words in
-// both languages.
+// The texts of an audit's findings: every rule, and every value that the service writes about where it is broken, has a text
+// in both languages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { audits as english } from '../../../console/src/words/en/audits.ts'
@@ -7,22 +7,22 @@ import { audits as korean } from '../../../console/src/words/ko/audits.ts'
 import { ruleTexts } from '../../../src/payments/audit/audit.ts'
 import { brokenGuards } from '../../support/audit/guard-cases.ts'
 
-// The page is compiled with settings of its own, which this program does not share.
+// The page is compiled with its own settings, which differ from those of this program.
 const { describeWhere } = (await import('../../../console/src/pages/books/audits/audit-where.ts' as string)) as {
   describeWhere(subject: Record<string, unknown>, words: object): string
 }
 const hangul = /[가-힣]/
 
-test('every rule of the audit is told in Korean, and in English as it is', () => {
+test('every rule of the audit has a Korean text, and is shown unchanged in English', () => {
   assert.deepEqual(Object.keys(korean.ruleWords).toSorted(), ruleTexts.toSorted())
   for (const words of Object.values(korean.ruleWords)) assert.match(words, hangul)
   assert.deepEqual(english.ruleWords, {})
 })
 
-/** What the look at the guards writes beside what is known from their cases. */
+/** Values that the check of the guards writes and that have no case in brokenGuards. */
 const rarely = { kinds: ['setting'], faults: ['keeps triggers from firing'] }
 
-test('where a rule is broken is told in the language of the reader: every kind of guard, every fault, every table', () => {
+test('the place where a rule is broken is shown in the language of the reader: every kind of guard, every fault, every table', () => {
   const found = brokenGuards.flatMap((sabotage) => sabotage.found)
   const kinds = [...new Set([...found.map(([kind]) => kind), ...rarely.kinds])].map((kind) => ({ kind }))
   const faults = [...new Set([...found.map(([, , , fault]) => fault), ...rarely.faults])].map((fault) => ({ fault }))

@@ -1,5 +1,5 @@
-// The rules of the page of the console that a program can check, beside those that every file here keeps: what it takes
-// from the service, and what no page may do to the people who use it.
+// The rules of the console page that a program can check, beside those of test/tidy.test.ts: what it imports from the
+// service, and what no page may do to its users.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -10,7 +10,7 @@ const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const pages = globSync('console/src/**/*.{ts,tsx}', { cwd: repository }).sort()
 const styles = globSync('console/src/**/*.css', { cwd: repository })
 
-/** What page and service both need while they run. */
+/** The modules that page and service both need at run time. */
 const shared = [
   'src/console/endpoints.ts',
   'src/console/session/times.ts',
@@ -18,7 +18,7 @@ const shared = [
   'src/operators/permissions.ts',
 ]
 
-test('the page takes types from the service, and a few small files that import nothing', () => {
+test('the page imports types from the service, and a few small files without imports', () => {
   const taken = pages.flatMap((file) =>
     [...read(file).matchAll(/^import (type )?[^']*'((?:\.\.\/)+src\/[^']+)'/gm)].map(([, type, path = '']) => ({
       file,
@@ -30,7 +30,7 @@ test('the page takes types from the service, and a few small files that import n
   assert.deepEqual(
     taken.filter(({ isType, from }) => !isType && !shared.includes(from)),
     [],
-    'what is more than a type brings the service into the page',
+    'an import that is not a type import pulls the service into the page',
   )
   assert.deepEqual(
     shared.filter((file) => /^import /m.test(read(file))),
@@ -44,18 +44,18 @@ test('the page takes types from the service, and a few small files that import n
   )
 })
 
-test('what is shown of a text stays apart from what stands beside it, in whichever direction it is read', () => {
+test('displayed texts are isolated from the text beside them, in either writing direction', () => {
   assert.match(read('console/src/page.css'), /^td,\ndd,\na,\ncode,\nspan,\nstrong \{\n {2}unicode-bidi: isolate;\n\}/m)
 })
 
-/** What no file of the page may contain, and why. */
+/** Patterns that no file of the page may contain, and why. */
 const banned: [pattern: RegExp, why: string, allowed?: string[]][] = [
-  [/dangerouslySetInnerHTML|\.innerHTML|\beval\(|new Function\(/, 'texts are texts'],
+  [/dangerouslySetInnerHTML|\.innerHTML|\beval\(|new Function\(/, 'texts are not markup or code'],
   [/https?:\/\//, 'everything comes from the service itself'],
-  [/\bfetch\(/, 'the client of the API asks', ['console/src/api/client.ts']],
-  [/\b(local|session)Storage\./, 'nothing of the books stays on a device', ['console/src/scheme.ts']],
+  [/\bfetch\(/, 'requests go through the API client', ['console/src/api/client.ts']],
+  [/\b(local|session)Storage\./, 'no data of the books is stored on a device', ['console/src/scheme.ts']],
   [/document\.cookie/, 'the session is not for scripts'],
-  [/target="_blank"(?![^>]*noopener)/, 'a window that was opened knows nothing of this one'],
+  [/target="_blank"(?![^>]*noopener)/, 'an opened window must not reach this one'],
   [
     /\btoLocale(Date|Time)?String\(|new Intl\./,
     'one way to write numbers and times',
@@ -63,7 +63,7 @@ const banned: [pattern: RegExp, why: string, allowed?: string[]][] = [
   ],
 ]
 
-test('no page does what is banned', () => {
+test('no page matches a banned pattern', () => {
   const found = banned.flatMap(([pattern, why, allowed = []]) =>
     pages.filter((file) => pattern.test(read(file)) && !allowed.includes(file)).map((file) => `${file}: ${why}`),
   )
@@ -78,7 +78,7 @@ test('styles load nothing from elsewhere', () => {
   )
 })
 
-test('no Korean stands in a page: words are in both languages or in none', () => {
+test('no page contains Korean: texts are in both languages or in none', () => {
   const outside = pages.filter((file) => !file.startsWith('console/src/words/'))
   assert.deepEqual(
     outside.filter((file) => /[가-힣]/.test(read(file))),
@@ -93,7 +93,7 @@ test('no Korean stands in a page: words are in both languages or in none', () =>
 /** Synonyms of terms that the page uses. */
 const secondWords = /홀드|거부|결제사|감사 기록|작업 기록|주문 이력|환급|수신처|실행자|거래 명세|크레딧 부족|\(으\)로/
 
-test('one thing has one word in Korean', () => {
+test('one thing has one term in Korean', () => {
   const words = globSync('console/src/words/ko/*.ts', { cwd: repository })
   assert.deepEqual(
     words.filter((file) => secondWords.test(read(file))),

@@ -1,5 +1,5 @@
-// The texts of failures in both languages: why a delivery failed, as the service writes it, and of a refusal whether the action may
-// have been carried out and whether the page shows an old state.
+// The texts of failures in both languages: why a delivery failed, as the service writes it, and, for a refusal, whether the
+// action may have been carried out and whether the page shows an outdated state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problems as inEnglish } from '../../../console/src/words/en/problems.ts'
@@ -8,7 +8,7 @@ import { seal, unseal } from '../../../src/core/seal.ts'
 import { createOutbound } from '../../../src/events/outbound.ts'
 import { notSent } from '../../../src/events/resend.ts'
 
-// The page is compiled with settings of its own, which this program does not share.
+// The page is compiled with its own settings, which differ from those of this program.
 const { deliveryError } = (await import('../../../console/src/pages/order/timeline/delivery-error.ts' as string)) as {
   deliveryError(words: object, error: string): string
 }
@@ -22,7 +22,7 @@ const { ApiError } = (await import('../../../console/src/api/client.ts' as strin
 
 const hangul = /[가-힣]/
 
-/** What the service itself says of a delivery, as it comes out of it. */
+/** The delivery errors that the service itself writes, produced by its own code. */
 async function ourDeliveryErrors(): Promise<string[]> {
   const outbound = createOutbound({ allowPrivate: false, timeoutMs: 1_000 })
   const refused = [
@@ -32,7 +32,7 @@ async function ourDeliveryErrors(): Promise<string[]> {
     'https://[::1]',
     'https://10.0.0.1',
   ]
-  const faults = refused.map((url) => outbound.faultOf(url) ?? assert.fail(`${url} is taken`))
+  const faults = refused.map((url) => outbound.faultOf(url) ?? assert.fail(`${url} is accepted`))
   await outbound.close()
   const sealed = seal('whsec_1', 'end_1', { version: 3, secret: 'one' })
   const unsealings = [[], [{ version: 3, secret: 'another' }]].map((secrets) => {
@@ -45,7 +45,7 @@ async function ourDeliveryErrors(): Promise<string[]> {
   return [...Object.values(notSent), ...faults, ...unsealings, 'HTTP 503']
 }
 
-test('why an endpoint did not take an event is told in the language of the reader, with the code of the network', async () => {
+test('the cause of a failed delivery is shown in the language of the reader, with the network error code', async () => {
   const ours = await ourDeliveryErrors()
   const known = Object.keys(inEnglish.deliveries.errors)
   for (const error of [...ours, ...known]) {
@@ -54,12 +54,12 @@ test('why an endpoint did not take an event is told in the language of the reade
     if (/^\w+$/.test(error)) assert.ok(words.endsWith(`(${error})`), words)
   }
   const codes = known.filter((error) => /^\w+$/.test(error))
-  const unsaid = known.filter((error) => !ours.includes(error) && !codes.includes(error))
-  assert.deepEqual(unsaid, [], 'words for what the service does not say')
+  const unused = known.filter((error) => !ours.includes(error) && !codes.includes(error))
+  assert.deepEqual(unused, [], 'texts for errors that the service does not write')
   assert.equal(deliveryError({ problems: inKorean }, 'EOFTOMORROW'), 'EOFTOMORROW')
 })
 
-test('a refusal that comes before anything is begun is told as such, and one of another state has the page look again', () => {
+test('a refusal before anything has begun is shown as such, and one because of another state makes the page reload', () => {
   const refusal = (status: number, metadata = {}) => new ApiError(status, 'SVC001', 'No.', metadata)
   const [busy, others, open] = ['console busy', 'other days', 'open'].map((reason) =>
     refusal(503, { reason, began: false }),

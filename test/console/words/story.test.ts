@@ -1,5 +1,5 @@
-// The story of an order and what is refused are told in words: whatever the service can write has a sentence in both languages,
-// and what nobody has words for is shown as it is.
+// The texts of an order's timeline and of refusals: every value that the service can write has a sentence in both languages,
+// and an unknown value is shown unchanged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
@@ -25,12 +25,12 @@ const languages = {
 }
 type Language = keyof typeof languages
 type Detail = Record<string, unknown>
-type Told = { text: string; notes: string[]; tone: string }
+type Described = { text: string; notes: string[]; tone: string }
 
-// The page is compiled with settings of its own, which this program does not share.
+// The page is compiled with its own settings, which differ from those of this program.
 const page = '../../../console/src/pages/order/timeline'
 const { describeMoment } = (await import(`${page}/moment-text.ts`)) as {
-  describeMoment(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Told
+  describeMoment(moment: { at: string; kind: string; detail: Detail }, words: object, formats: object): Described
 }
 const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
   meaningOfCode(words: object, code: string): string
@@ -51,7 +51,7 @@ const formats = {
 const at = '2026-11-15T21:45:21.334Z'
 const hangul = /[가-힣]/
 
-function told(kind: string, detail: Detail, language: Language): Told {
+function described(kind: string, detail: Detail, language: Language): Described {
   return describeMoment({ at, kind, detail }, languages[language], formats)
 }
 
@@ -62,7 +62,7 @@ const ends = [
 ]
 const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
 
-/** What the service writes, by the kind of the moment. */
+/** The details that the service writes, by kind of moment. */
 const written: Record<(typeof momentKinds)[number], Detail[]> = {
   PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
   OPERATION_BEGUN: operations.map((kind) => ({ kind, reason: null })),
@@ -95,9 +95,9 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
 }
 
 for (const kind of momentKinds) {
-  test(`every moment of kind ${kind} is told in both languages`, () => {
+  test(`every moment of kind ${kind} has a text in both languages`, () => {
     for (const detail of written[kind]) {
-      const [english, korean] = [told(kind, detail, 'en'), told(kind, detail, 'ko')]
+      const [english, korean] = [described(kind, detail, 'en'), described(kind, detail, 'ko')]
       assert.equal(english.notes.length, korean.notes.length)
       for (const line of [english.text, ...english.notes]) {
         assert.match(line, /^\S.*\S$/)
@@ -109,7 +109,7 @@ for (const kind of momentKinds) {
   })
 }
 
-test('every kind of operation that waits on the first page has a word in both languages', () => {
+test('every kind of operation that waits on the home page has a name in both languages', () => {
   for (const { kinds } of [homeInEnglish, homeInKorean]) assert.deepEqual(Object.keys(kinds), operations)
 })
 
@@ -170,7 +170,9 @@ test('the rows of an order become sentences: a confirm without an answer, settle
   const event = { eventNumber: 4, eventId: 'evt', type: 'order.confirmed', data: {}, ageMs: 0 } as const
   const deliveries = [{ ...delivery, state: 'DELIVERED', endpointStatus: 'ACTIVE', attempts: 0 } as const]
   const moments = orderTimeline(rows, [{ ...event, createdAt: new Date(second(7)), deliveries }])
-  const lines = moments.map(({ kind, detail }) => told(kind, detail, 'en')).map(({ text, notes }) => [text, ...notes])
+  const lines = moments
+    .map(({ kind, detail }) => described(kind, detail, 'en'))
+    .map(({ text, notes }) => [text, ...notes])
   assert.deepEqual(lines, [
     ['Order created: STANDARD, ₩20000 for 21 credits'],
     ['Payment confirmation requested from the gateway'],
@@ -183,7 +185,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
   ])
 })
 
-/** What the service itself puts where a code of the gateway would stand. */
+/** The service's own codes that take the place of a gateway code. */
 const ourCodes = [
   'NOT_ARRIVED_YET',
   'ABANDONED',
@@ -199,7 +201,7 @@ const ourCodes = [
   'CANCELED',
 ]
 
-test('every code of the gateway that the service knows has a meaning in both languages', () => {
+test('every gateway code that the service knows has an explanation in both languages', () => {
   for (const code of [...confirmCodes.keys(), ...cancelCodes.keys(), ...ourCodes]) {
     for (const language of ['en', 'ko'] as const) {
       assert.match(meaningOfCode(languages[language], code), new RegExp(`^.+ \\(${code}\\)$`))
@@ -207,23 +209,23 @@ test('every code of the gateway that the service knows has a meaning in both lan
   }
 })
 
-test('a code, a kind of entry or an outcome that nobody has words for is shown as it is', () => {
+test('a code, a kind of entry or an outcome without a translation is shown unchanged', () => {
   assert.equal(meaningOfCode(languages.ko, 'A_CODE_OF_TOMORROW'), 'A_CODE_OF_TOMORROW')
   assert.match(meaningOfCode(languages.en, 'HTTP_418'), /418/)
   assert.match(meaningOfCode(languages.ko, 'PAYMENT_OF_SOME_KIND'), /OF_SOME_KIND/)
-  assert.match(told('OPERATION_BEGUN', { kind: 'TOMORROW', reason: null }, 'ko').text, /TOMORROW/)
-  assert.match(told('LEDGER', { kind: 'TOMORROW', delta: 5, balanceAfter: 7 }, 'ko').text, /TOMORROW 5, 7/)
+  assert.match(described('OPERATION_BEGUN', { kind: 'TOMORROW', reason: null }, 'ko').text, /TOMORROW/)
+  assert.match(described('LEDGER', { kind: 'TOMORROW', delta: 5, balanceAfter: 7 }, 'ko').text, /TOMORROW 5, 7/)
   const outcome = 'TOMORROW001: nobody knows'
-  const [, note] = told('OPERATOR', { actor: 'kim', command: 'x', reason: 'y', outcome }, 'ko').notes
+  const [, note] = described('OPERATOR', { actor: 'kim', command: 'x', reason: 'y', outcome }, 'ko').notes
   assert.equal(note, outcome)
 })
 
-test('who acted in the console is named without the address they came from', () => {
+test('the actor of a console action is named without the network address', () => {
   const [detail = {}] = written.OPERATOR
-  assert.equal(told('OPERATOR', detail, 'en').text, 'kim: sync with gateway')
+  assert.equal(described('OPERATOR', detail, 'en').text, 'kim: sync with gateway')
 })
 
-test('a refusal is told by its reason or its code in the language of the reader, and never by the sentence of the service', () => {
+test('a refusal is shown by its reason or code in the language of the reader, never with the message of the service', () => {
   const sentence = 'The key is suspended already.'
   const { codes, reasons } = problemsInEnglish
   const refusals = [
@@ -251,17 +253,17 @@ test('a refusal is told by its reason or its code in the language of the reader,
   assert.deepEqual(proxied, [AUTH001, AUTH003, NOT000, INT001, NO_ANSWER, NO_ANSWER, NO_ANSWER])
 })
 
-test('what is told of a field holds wherever it is asked for: each number is in each of its rules', () => {
+test('the text about a field is right wherever the field occurs: each of its numbers is in each rule of the field', () => {
   const rules = Object.values<ConsoleEndpoint>(contract)
     .flatMap(({ query, body }) => [query, body])
     .flatMap((schema) => Object.entries((schema as { properties?: object } | undefined)?.properties ?? {}))
   const numbersIn = (text: string): string[] => text.match(/\d+/g) ?? []
   let compared = 0
   for (const { fields } of [problemsInEnglish, problemsInKorean]) {
-    const told: Record<string, string> = fields
+    const texts: Record<string, string> = fields
     for (const [field, rule] of rules) {
       const known = numbersIn(JSON.stringify(rule))
-      const numbers = numbersIn(told[field] ?? '')
+      const numbers = numbersIn(texts[field] ?? '')
       const unknown = numbers.filter((number) => !known.includes(number))
       assert.deepEqual(unknown, [], `${field} ${JSON.stringify(rule)}`)
       compared += numbers.length

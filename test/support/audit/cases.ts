@@ -1,5 +1,5 @@
-// Books that break one rule of the audit each, as somebody with all rights over the database could break them. Where a
-// guard of the schema stands in the way it is taken down first, and the audit names that too.
+// Books that break one rule of the audit each, damaged with all rights over the database. A guard of the schema that would
+// prevent the damage is removed first, and the audit reports that too.
 import { brokenCredits } from './credit-cases.ts'
 import type { BrokenRule } from './damage.ts'
 import { brokenRecords } from './journal-cases.ts'

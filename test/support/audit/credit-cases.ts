@@ -7,8 +7,8 @@ import {
   type BrokenRule,
   byKind,
   entryOfOperation,
+  eventMatchesOrder,
   eventOfEntry,
-  eventTells,
   guardsDown,
   holdOf,
   namesEntry,
@@ -20,7 +20,7 @@ import { rewriteHashes, rewriteLedgers } from './rewrite-ledgers.ts'
 const [, entryOfOperationRule = ''] = /^I-11 (.*)$/.exec(entryOfOperation) ?? []
 const [, byKindRule = ''] = /^I-20 (.*)$/.exec(byKind) ?? []
 
-const aside = 'what is held is what open operations and active holds have set aside'
+const heldByOpen = 'what is held is what open operations and active holds have set aside'
 const leftOfIt = 'what is held is what the last entry of the ledger left of it'
 const lastHash = 'the account knows the hash of its last entry'
 const lastNumber = 'the account knows the number of its last entry'
@@ -34,7 +34,7 @@ const ends = 'a hold ends by one later entry, of the kind that its state says, a
 
 const queueReaches = 'an endpoint that wants the last event of a customer has a queue that reaches it'
 
-/** An endpoint that has been there for longer than the books, with a queue for each customer. */
+/** An endpoint older than the books, with a queue for each customer. */
 const oldEndpoint = (lastEvent: string, types = '{}') => `
   insert into event_endpoints (endpoint_id, url, types, secrets, created_at)
   values ('end_old', 'https://consumer.example', '${types}', '[{}]', now() - interval '2 days');
@@ -71,10 +71,10 @@ const brokenAccounts: BrokenRule[] = [
   {
     invariant: 'I-2',
     rule: 'nothing is negative, what is held is covered, and JSON can tell the balance exactly',
-    when: 'more is held than there is',
+    when: 'more is held than the balance',
     damage: (books) =>
       `alter table accounts drop constraint accounts_held_is_covered; ${account('held = balance + 1')(books)}`,
-    also: [`I-11 ${aside}`, `I-11 ${leftOfIt}`, guardsDown],
+    also: [`I-11 ${heldByOpen}`, `I-11 ${leftOfIt}`, guardsDown],
   },
   {
     invariant: 'I-3',
@@ -85,7 +85,7 @@ const brokenAccounts: BrokenRule[] = [
   {
     invariant: 'I-3',
     rule: 'the account has not forgotten the time of its last entry',
-    when: 'the account says that nothing has moved yet',
+    when: 'the account states that nothing has moved yet',
     damage: account(`moved_at = '-infinity'`),
   },
   {
@@ -104,22 +104,22 @@ const brokenAccounts: BrokenRule[] = [
   },
   {
     invariant: 'I-11',
-    rule: aside,
-    when: 'something is held for nobody',
+    rule: heldByOpen,
+    when: 'credits are held for no operation and no hold',
     damage: account('held = held + 1'),
     also: [`I-11 ${leftOfIt}`],
   },
   {
     invariant: 'I-11',
-    rule: aside,
-    when: 'an open cancel is gone and left what it held',
+    rule: heldByOpen,
+    when: 'an open cancel was deleted and its credits are still held',
     damage: withoutOperation('cancelling', 'CANCEL'),
     also: [entryOfOperation],
   },
   {
     invariant: 'I-11',
-    rule: aside,
-    when: 'an active hold is gone and left what it held',
+    rule: heldByOpen,
+    when: 'an active hold was deleted and its credits are still held',
     damage: ({ held }) => `delete from holds where hold_id = '${held}'`,
     also: [`I-11 ${entryOfHold}`],
   },
@@ -175,13 +175,13 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-3',
     rule: heldChain,
-    when: 'what was held in the middle was changed, and the hashes with it',
+    when: 'the held credits in the middle were changed, and the hashes with them',
     damage: () => `update ledger_entries set held_after = held_after + 1 where reference = 'second'; ${rewriteHashes}`,
   },
   {
     invariant: 'I-3',
     rule: heldChain,
-    when: 'the first entry begins with something held',
+    when: 'the first entry begins with held credits',
     damage: ({ customer }) => `update ledger_entries set held_after = 1
       where customer_id = '${customer}' and entry_number = 1; ${rewriteHashes}`,
     also: rewritten,
@@ -189,7 +189,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-3',
     rule: heldChain,
-    when: 'an entry does not know what is held, after one that did',
+    when: 'an entry has no held credits, after one that had them',
     damage: () => `update ledger_entries set (held_delta, held_after, service_id) = (null, null, null)
       where reference = 'second'; ${rewriteHashes}`,
   },
@@ -209,13 +209,13 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-15',
     rule: hashed,
-    when: 'a spend was laid at the door of a service',
+    when: 'a spend was attributed to another service',
     damage: () => `update ledger_entries set service_id = 'svc_other' where reference = 'second'`,
   },
   {
     invariant: 'I-2',
     rule: 'no balance has ever been negative',
-    when: 'a balance in the middle is',
+    when: 'a balance in the middle is negative',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_never_negative;
       alter table ledger_entries drop constraint ledger_entries_held_is_covered;
       update ledger_entries set balance_after = -1 where reference = 'second'; ${rewriteHashes}`,
@@ -224,7 +224,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-2',
     rule: covered,
-    when: 'it was not in the middle',
+    when: 'held credits in the middle exceed the balance',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
       update ledger_entries set held_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
     also: [`I-3 ${heldChain}`, guardsDown],
@@ -240,7 +240,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-20',
     rule: byKindRule,
-    when: 'nobody has captured what was captured',
+    when: 'a capture has no service',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_cause;
       update ledger_entries set service_id = null where kind = 'CAPTURE'; ${rewriteHashes}`,
     also: [guardsDown],
@@ -248,7 +248,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-20',
     rule: byKindRule,
-    when: 'a rollback does not say what had set the credits aside',
+    when: 'a rollback does not name its hold',
     damage: () => `update ledger_entries set hold_id = null where kind = 'ROLLBACK'; ${rewriteHashes}`,
   },
   {
@@ -264,7 +264,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-8',
     rule: namesEntry.slice('I-8 '.length),
-    when: 'credits were granted for an order that is not there',
+    when: 'credits were granted for an order that does not exist',
     damage: (books) => addEntry(books, { kind: 'GRANT', delta: 21, order: 'ord_of_nobody' }),
   },
   {
@@ -278,20 +278,20 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-11',
     rule: entryOfHold,
-    when: 'a hold that was released is gone',
+    when: 'a released hold was deleted',
     damage: ({ released }) => `delete from holds where hold_id = '${released}'`,
   },
   {
     invariant: 'I-11',
     rule: entryOfOperationRule,
-    when: 'no operation had set aside what a cancel gave back',
+    when: 'no operation had held the credits that a cancel released',
     damage: ({ kept }) => `update ledger_entries set hold_id = '${crypto.randomUUID()}'
       where order_id = '${kept}' and hold_id is not null; ${rewriteHashes}`,
   },
   {
     invariant: 'I-11',
     rule: 'what is set aside is set aside once and ends once',
-    when: 'an open cancel has set its credits aside twice',
+    when: 'an open cancel holds its credits twice',
     damage: (books) => `drop index ledger_entries_held_once_and_ended_once;
       ${addEntry(books, {
         kind: 'HOLD',
@@ -301,7 +301,7 @@ const brokenEntries: BrokenRule[] = [
         holdId: `(select operation_id from payment_operations
                   where order_id = '${books.cancelling}' and kind = 'CANCEL')`,
       })}`,
-    also: [`I-11 ${aside}`, guardsDown],
+    also: [`I-11 ${heldByOpen}`, guardsDown],
   },
 ]
 
@@ -309,31 +309,31 @@ const brokenHolds: BrokenRule[] = [
   {
     invariant: 'I-11',
     rule: 'no hold lasts longer than a hold may',
-    when: 'its end was put off by a year',
+    when: 'its expiry was postponed by a year',
     damage: holdOf('held', `expires_at = expires_at + interval '1 year'`),
   },
   {
     invariant: 'I-11',
     rule: begins,
-    when: 'it is given to another service',
+    when: 'it was moved to another service',
     damage: holdOf('held', `service_id = 'svc_other'`),
   },
   {
     invariant: 'I-11',
     rule: ends,
-    when: 'one that expired says that it was released',
+    when: 'an expired hold has the state RELEASED',
     damage: holdOf('overdue', `state = 'RELEASED'`),
   },
   {
     invariant: 'I-11',
     rule: ends,
-    when: 'more was captured than the entry says',
+    when: 'more was captured than the entry states',
     damage: holdOf('captured', 'captured = captured + 1'),
   },
   {
     invariant: 'I-11',
     rule: 'what is captured is part of what was held',
-    when: 'something was captured of a hold that was released',
+    when: 'a released hold has captured credits',
     damage: (books) =>
       `alter table holds drop constraint holds_captured_within; ${holdOf('released', 'captured = 1')(books)}`,
     also: [guardsDown],
@@ -356,36 +356,36 @@ const data = (member: object) => `data = data::jsonb || '${JSON.stringify(member
 const brokenEvents: BrokenRule[] = [
   {
     ...ruleOf(eventOfOrder),
-    when: 'it tells another amount',
+    when: 'it has another amount',
     damage: eventAbout('failed', 'failed', data({ amount: 1 })),
   },
   {
     ...ruleOf(eventOfOrder),
-    when: 'it tells other credits',
+    when: 'it has other credits',
     damage: eventAbout('kept', 'confirmed', data({ credits: 1 })),
   },
   {
     ...ruleOf(eventOfEntry),
-    when: 'it tells another balance',
+    when: 'it has another balance',
     damage: eventAbout('cancelled', 'cancelled', data({ balance: 1_000 })),
   },
   {
     ...ruleOf(eventOfEntry),
-    when: 'two events have changed places',
+    when: 'two events were swapped',
     damage: ({ confirmed, kept }) => `update events v set data = o.data from events o
       where v.type = 'order.confirmed' and o.type = v.type
         and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
   },
   {
     ...ruleOf(eventsInTime),
-    when: 'two events have changed places with their times',
+    when: 'two events were swapped with their times',
     damage: ({ confirmed, kept }) => `update events v set (data, created_at) = (o.data, o.created_at) from events o
       where v.type = 'order.confirmed' and o.type = v.type
         and (v.data ->> 'orderId', o.data ->> 'orderId') in (('${confirmed}', '${kept}'), ('${kept}', '${confirmed}'))`,
   },
   {
     ...ruleOf('I-17 an order has one event for each state'),
-    when: 'an event was written over another',
+    when: 'an event was overwritten with another',
     damage: ({ failed, returned }) => `update events v set data = o.data from events o
       where v.data ->> 'orderId' = '${returned}' and o.data ->> 'orderId' = '${failed}'`,
   },
@@ -402,15 +402,15 @@ const brokenEvents: BrokenRule[] = [
   },
   {
     invariant: 'I-17',
-    rule: eventTells.slice('I-17 '.length),
-    when: 'an order that was confirmed is told to fail',
+    rule: eventMatchesOrder.slice('I-17 '.length),
+    when: 'the event of a confirmed order reports that it failed',
     damage: ({ kept }) => `update events set type = 'order.failed', data = data::jsonb || '{"status": "FAILED"}'
       where data ->> 'orderId' = '${kept}'`,
   },
   {
     invariant: 'I-17',
-    rule: eventTells.slice('I-17 '.length),
-    when: 'it tells one customer about another',
+    rule: eventMatchesOrder.slice('I-17 '.length),
+    when: 'the event names another customer',
     damage: ({ spender, kept }) => `update events set data = data::jsonb || '{"customerId": "${spender}"}'
       where data ->> 'orderId' = '${kept}'`,
   },

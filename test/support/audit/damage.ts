@@ -1,5 +1,5 @@
-// What the books that break a rule of the audit are made with: the shape of a case, names of rules that break together,
-// and damage as somebody with all rights over the database could do it.
+// Shared parts of the cases that break a rule of the audit: the type of a case, names of rules that break together, and
+// damage that needs all rights over the database.
 import type { Books } from '../database/books.ts'
 import { rewriteLedgers } from './rewrite-ledgers.ts'
 
@@ -8,7 +8,7 @@ export type BrokenRule = {
   rule: string
   when: string
   damage: (books: Books) => string
-  /** Rules that cannot but break with it. */
+  /** Rules that necessarily break with it. */
   also?: string[]
 }
 
@@ -19,9 +19,9 @@ export const entryOfOperation =
   'I-11 an entry of an operation is about its order and about all that it holds, and ends it as it ended'
 export const eventOfEntry = 'I-17 an event about an order has the balance and the time of its ledger entry'
 export const answered = 'I-22 the balance a confirm was answered with is what its grant left available'
-/** What every later order of the customer still says of a ledger that was rewritten. */
+/** The rules that later orders of the customer break after the ledger was rewritten. */
 export const rewritten = [eventOfEntry, answered]
-export const eventTells = 'I-17 an event about an order tells what has become of it'
+export const eventMatchesOrder = 'I-17 an event about an order tells what has become of it'
 
 type Entry = {
   kind: string
@@ -29,13 +29,13 @@ type Entry = {
   heldDelta?: number
   order?: string
   reference?: string
-  /** An expression. */
+  /** An SQL expression. */
   holdId?: string
 }
 
 const quoted = (text: string | undefined) => (text ? `'${text}'` : 'null')
 
-/** One more entry at the end of the customer's ledger, rightly chained. */
+/** Adds an entry at the end of the customer's ledger, with the right hash. */
 export const addEntry = (
   { customer }: Books,
   { kind, delta, heldDelta = 0, order, reference, holdId = 'null' }: Entry,

@@ -1,9 +1,9 @@
-// Guards of the schema that somebody has taken down or undone, in each of the ways in which that can be done, and what the
-// start and the audit say: by name, what is wrong with it.
+// Guards of the schema that were removed or disabled, in every possible way, and what the start and the audit report: the
+// name of the guard and its fault.
 
 export type Sabotage = {
   when: string
-  /** By the owner. `SERVING` is the role that serves. */
+  /** Run by the owner. `SERVING` is the service role. */
   damage: string
   found: [kind: string, table: string, name: string, fault: string][]
 }
@@ -27,7 +27,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['constraint', 'orders', 'orders_status', missing]],
   },
   {
-    when: 'a check constraint was put back for new rows only',
+    when: 'a check constraint was restored for new rows only',
     damage: `alter table orders drop constraint orders_payment_method;
       alter table orders add constraint orders_payment_method check (payment_method = 'CARD') not valid`,
     found: [['constraint', 'orders', 'orders_payment_method', 'is not validated']],
@@ -45,14 +45,14 @@ export const brokenGuards: Sabotage[] = [
     found: [['constraint', 'payment_operations', 'payment_operations_customer_id_order_id_fkey', 'is not enforced']],
   },
   {
-    when: 'a foreign key deletes what refers to it',
+    when: 'a foreign key cascades deletes',
     damage: `alter table payment_attempts drop constraint payment_attempts_customer_id_operation_id_fkey;
       alter table payment_attempts add constraint payment_attempts_customer_id_operation_id_fkey
         foreign key (customer_id, operation_id) references payment_operations on delete cascade`,
     found: [['constraint', 'payment_attempts', 'payment_attempts_customer_id_operation_id_fkey', different]],
   },
   {
-    when: 'a foreign key does not look any more',
+    when: 'the triggers of a foreign key are disabled',
     damage: `update pg_trigger set tgenabled = 'D' where tgconstraint = (
       select oid from pg_constraint where conname = 'payment_operations_customer_id_order_id_fkey')
       and tgrelid = 'payment_operations'::regclass`,
@@ -68,7 +68,7 @@ export const brokenGuards: Sabotage[] = [
     ],
   },
   {
-    when: 'a unique index was put back without being unique',
+    when: 'a unique index was restored without being unique',
     damage: `drop index orders_once_per_idempotency_key;
       create index orders_once_per_idempotency_key on orders (customer_id, idempotency_key)`,
     found: [['unique index', 'orders', 'orders_once_per_idempotency_key', different]],
@@ -85,7 +85,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['unique index', 'payment_operations', 'payment_operations_one_open', 'is not valid']],
   },
   {
-    when: 'credits can be set aside twice for one thing',
+    when: 'credits can be held twice for one hold',
     damage: 'drop index ledger_entries_held_once_and_ended_once',
     found: [['unique index', 'ledger_entries', 'ledger_entries_held_once_and_ended_once', missing]],
   },
@@ -112,7 +112,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['trigger', 'orders', 'orders_transitions', different]],
   },
   {
-    when: 'a trigger refuses one thing of three',
+    when: 'a trigger refuses one operation of three',
     damage: `drop trigger ledger_entries_append_only on ledger_entries;
       create trigger ledger_entries_append_only before truncate on ledger_entries
         for each statement execute function refuse_change()`,
@@ -129,7 +129,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['function', '', 'require_cause', different]],
   },
   {
-    when: 'the function of a trigger looks into other tables',
+    when: 'the function of a trigger has another search_path',
     damage: 'alter function require_cause() set search_path = elsewhere',
     found: [['function', '', 'require_cause', different]],
   },
@@ -146,14 +146,14 @@ export const brokenGuards: Sabotage[] = [
   },
   { when: 'the hash is computed in another way', damage: hashFunction('select sha256(previous)'), found: wrongHash },
   {
-    when: 'the hash leaves out what is held',
+    when: 'the hash omits the held credits',
     damage: hashFunction(`select sha256(previous || convert_to(jsonb_build_array(
       customer_id, entry_number, kind, delta, balance_after, order_id, reference, extract(epoch from created_at)
     )::text, 'UTF8'))`),
     found: wrongHash,
   },
   {
-    when: 'the hash of an entry that is there is the one that is stored',
+    when: 'the hash function returns the stored hash of an existing entry',
     damage: hashFunction(`select coalesce(
       (select e.entry_hash from ledger_entries e where e.customer_id = $2 and e.entry_number = $3),
       sha256(previous || convert_to((
@@ -170,7 +170,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['function', '', 'ledger_entry_hash', foreign]],
   },
   {
-    when: 'the hash calls a function that was put before that of PostgreSQL',
+    when: 'the hash calls a function that shadows that of PostgreSQL',
     damage: `create function sha256(bytea) returns bytea language sql as $$ select pg_catalog.sha256('') $$;
       set local search_path = public, pg_catalog`,
     found: [
@@ -196,7 +196,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['trigger', 'accounts', 'pay_out', foreign]],
   },
   {
-    when: 'rows can be kept in a table that inherits',
+    when: 'rows can be stored in a table that inherits',
     damage: 'create table other_orders () inherits (orders)',
     found: [['table', 'orders', 'orders', 'inherits or is inherited']],
   },
@@ -216,7 +216,7 @@ export const brokenGuards: Sabotage[] = [
     found: [['column', 'ledger_entries', 'entry_hash', different]],
   },
   {
-    when: 'the role that serves may change the ledger',
+    when: 'the service role may change the ledger',
     damage: 'grant update (delta), delete on ledger_entries to SERVING',
     found: [
       ['right', 'ledger_entries', 'DELETE', 'is more than the service needs'],
@@ -224,12 +224,12 @@ export const brokenGuards: Sabotage[] = [
     ],
   },
   {
-    when: 'everybody may empty a table',
+    when: 'PUBLIC may truncate a table',
     damage: 'grant truncate on events to public',
     found: [['right', 'events', 'TRUNCATE', 'is more than the service needs']],
   },
   {
-    when: 'the role that serves is a member of one that may write the journal of the migrations',
+    when: 'the service role is a member of one that may write the journal of the migrations',
     damage: `create role journalist; grant insert on schema_migrations to journalist; grant journalist to SERVING`,
     found: [['right', 'schema_migrations', 'INSERT', 'is more than the service needs']],
   },

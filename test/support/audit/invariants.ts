@@ -1,5 +1,5 @@
-// The books are right: checked after every test file that moves money, by the service's own audit. What the audit follows
-// along the chain of entries is added up here once more, the long way.
+// Checks the books after every test file that moves money, with the service's own audit. The balances that the audit checks
+// along the chain of entries are also computed here as plain sums.
 import assert from 'node:assert/strict'
 import { cardNumbersIn } from '../../../harness/card-numbers.ts'
 import { createDatabase } from '../../../src/db/database.ts'
@@ -12,7 +12,7 @@ const wrongSums = `
   group by a.customer_id
   having a.balance <> coalesce(sum(e.delta), 0) or a.held <> coalesce(sum(e.held_delta), 0)`
 
-/** The long way alone: for a moment between two steps of a test whose books are audited at its end. */
+/** The plain sums alone: for a moment between two steps of a test whose books are audited at its end. */
 export async function assertSums(database: TestDatabase): Promise<void> {
   assert.deepEqual(await database.query(wrongSums), [])
 }
@@ -22,18 +22,18 @@ export async function assertInvariants(database: TestDatabase): Promise<void> {
   assert.deepEqual({ violations, sums: await database.query(wrongSums) }, { violations: [], sums: [] })
 }
 
-/** None enters, so none is in any table, whatever the tests have sent. */
+/** No card number is accepted, so none is in any table, whatever the tests have sent. */
 export async function assertNoCardNumbers(database: TestDatabase): Promise<void> {
   const tables = await database.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
   )
   for (const { name } of tables) {
-    // What could be one, for the rest of the look to judge.
+    // Candidates, which cardNumbersIn then checks.
     const rows = await database.query<{ text: string }>(
       `select each::text as text from ${name} each where each::text ~ '[0-9]{13}|[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}'`,
     )
     const found = rows.flatMap(({ text }) => cardNumbersIn(text))
-    assert.deepEqual(found, [], `${name} holds what looks like the number of a card`)
+    assert.deepEqual(found, [], `${name} has a text like a card number`)
   }
 }
 
@@ -46,7 +46,7 @@ export type GatewayPayment = {
   cancels: unknown[] | null
 }
 
-/** To the won: what the gateway has taken and not given back is what our confirmed orders cost. */
+/** To the won: the money that the gateway has captured and not returned is the price of our confirmed orders. */
 export async function assertGatewayAgrees(database: TestDatabase, payments: GatewayPayment[]): Promise<void> {
   const rows = await database.query<{ orderId: string; amount: number }>(
     `select order_id as "orderId", amount from orders where status = 'CONFIRMED' order by order_id`,

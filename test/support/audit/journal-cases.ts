@@ -1,5 +1,5 @@
-// Records outside the ledger (customers, keys, tokens, operators, their actions, discrepancies, audits) as somebody with all
-// rights over the database could change them past every trigger, and the rule of the audit that names each.
+// Records outside the ledger (customers, keys, tokens, operators, their actions, discrepancies, audits) changed past
+// every trigger, as an attacker with all rights over the database could, and the rule of the audit that finds each change.
 
 import { updateKeyStatus } from '../../../src/customers/customers.sql.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
@@ -98,7 +98,11 @@ const changedRecords = [
     'a discrepancy was resolved by hand',
     `update discrepancies set (resolved_at, resolution) = (now(), 'agreed') where subject = 'pay_other'`,
   ),
-  broken(asNoted('an audit'), 'what an audit found was changed', `update audits set checked = '{"orders": "none"}'`),
+  broken(
+    asNoted('an audit'),
+    'the findings of an audit were changed',
+    `update audits set checked = '{"orders": "none"}'`,
+  ),
 ]
 
 const removals = [
@@ -164,7 +168,7 @@ const changedJournal = [
   broken(headIsLast, 'the head was removed', 'delete from record_journal_head', [], 'J-1'),
   broken(
     removed,
-    'an entry names what no key can be',
+    'an entry has an impossible key',
     `update record_journal set row_key = 'nothing' where table_name = 'audits'`,
     [`J-1 ${chained}`, `J-2 ${asNoted('an audit')}`],
   ),

@@ -5,8 +5,8 @@ import {
   type BrokenRule,
   byKind,
   entryOfOperation,
+  eventMatchesOrder,
   eventOfEntry,
-  eventTells,
   guardsDown,
   namesEntry,
   operationOf,
@@ -44,7 +44,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-5',
     rule: 'a PENDING or FAILED order has moved no credits',
-    when: 'one was granted credits',
+    when: 'a PENDING order was granted credits',
     damage: (books) => addEntry(books, { kind: 'GRANT', delta: 21, order: books.pending }),
     also: [namesEntry, grantTime],
   },
@@ -59,7 +59,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-7',
     rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
-    when: 'less was taken back than the order says',
+    when: 'less was taken back than the order states',
     damage: ({ refunded }) => `alter table ledger_entries drop constraint ledger_entries_sign;
       update ledger_entries set delta = delta + 1 where kind = 'REFUND' and order_id = '${refunded}'; ${rewriteLedgers}`,
     also: [byKind, ...rewritten, guardsDown],
@@ -67,7 +67,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-7',
     rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
-    when: 'all was spent and the order says otherwise',
+    when: 'all credits were spent and the order states otherwise',
     damage: (books) => `alter table orders drop constraint orders_refunded_means_accounted_for;
       ${orderOf('whollySpent', 'refund_shortfall = 20')(books)}`,
     also: [
@@ -86,19 +86,19 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-9',
     rule: 'amount and credits are those of the catalogue',
-    when: 'an order is cheaper',
+    when: 'an order has a lower price',
     damage: orderOf('pending', 'amount = amount - 1'),
   },
   {
     invariant: 'I-10',
     rule: 'confirmed_at is set when and only when the order was confirmed, and not before it was created',
-    when: 'it is before',
+    when: 'it is before the creation',
     damage: orderOf('confirmed', `created_at = confirmed_at + interval '1 hour'`),
   },
   {
     invariant: 'I-10',
     rule: 'confirmed_at is the time of the grant',
-    when: 'it is another',
+    when: 'it is another time',
     damage: orderOf('confirmed', `confirmed_at = confirmed_at + interval '1 second'`),
   },
   {
@@ -113,26 +113,26 @@ export const brokenOrders: BrokenRule[] = [
     rule: allowed,
     when: 'an expired order is PENDING again',
     damage: orderOf('expired', `status = 'PENDING'`),
-    also: [eventTells],
+    also: [eventMatchesOrder],
   },
   {
     invariant: 'I-12',
     rule: allowed,
-    when: 'nobody confirmed a CONFIRMED order',
+    when: 'a CONFIRMED order has no confirm',
     damage: withoutOperation('confirmed', 'CONFIRM'),
     also: [answered],
   },
   {
     invariant: 'I-12',
     rule: allowed,
-    when: 'nobody cancelled a CANCELLED order',
+    when: 'a CANCELLED order has no cancel',
     damage: withoutOperation('cancelled', 'CANCEL'),
     also: [entryOfOperation],
   },
   {
     invariant: 'I-12',
     rule: allowed,
-    when: 'nobody refunded a REFUNDED order',
+    when: 'a REFUNDED order has no refund',
     damage: withoutOperation('partlySpent', 'REFUND'),
     also: [entryOfOperation],
   },
@@ -213,7 +213,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-12',
     rule: 'an operation is about an order and its whole amount',
-    when: 'it is about less',
+    when: 'it has a lower amount',
     damage: operationOf('confirmed', 'CONFIRM', 'amount = amount - 1'),
   },
   {
@@ -227,7 +227,7 @@ export const brokenOrders: BrokenRule[] = [
     rule: 'a refused operation left its order in a state that it could be in',
     when: 'the order of a refused confirm is PENDING',
     damage: orderOf('failed', `status = 'PENDING'`),
-    also: [eventTells],
+    also: [eventMatchesOrder],
   },
   {
     invariant: 'I-12',
@@ -245,7 +245,7 @@ export const brokenOrders: BrokenRule[] = [
   {
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
-    when: 'an open confirm has been left alone',
+    when: 'an open confirm is not recovered',
     damage: operationOf(
       'confirming',
       'CONFIRM',

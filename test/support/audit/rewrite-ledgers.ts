@@ -1,12 +1,12 @@
-// Makes ledgers right again after somebody has changed them, as a forger with all rights would: what the chain of hashes
-// alone cannot tell, and what else gives it away.
+// Makes changed ledgers consistent again, as a forger with all rights would: the chain of hashes alone cannot detect that,
+// other rules do.
 
-/** To be created first: the hash of a whole chain, step by step. */
+/** Has to be created first: an aggregate for the hash of a whole chain. */
 export const createChainHash = `create aggregate chain_hash
   (uuid, bigint, text, bigint, bigint, text, text, timestamptz, bigint, bigint, uuid, text)
   (sfunc = ledger_entry_hash, stype = bytea, initcond = '')`
 
-/** The hashes that the entries would have, and those of the accounts. */
+/** Recomputes the hashes of the entries and of the accounts. */
 export const rewriteHashes = `
   update ledger_entries e set entry_hash = c.hash
   from (select customer_id, entry_number,
@@ -17,7 +17,7 @@ export const rewriteHashes = `
   update accounts a set last_hash = e.entry_hash from ledger_entries e
   where e.customer_id = a.customer_id and e.entry_number = a.last_entry`
 
-/** After a change of the deltas: balances, what is held, hashes and accounts as if so from the beginning. */
+/** After a change of the deltas: recomputes balances, held credits, hashes and accounts from the first entry. */
 export const rewriteLedgers = `
   update ledger_entries e set balance_after = c.balance, held_after = c.held
   from (select customer_id, entry_number, sum(delta) over chain as balance, sum(held_delta) over chain as held

@@ -1,14 +1,13 @@
-// A real Chromium for the browser tests, from wherever one is to be had: the npm package (x64), the machine, or, on a
-// Debian where we are root, its package. The first that really starts is taken; without any the tests are skipped and
-// say why. Before the whole browser comes its shell without windows: it shows pages by the same engine, and draws no toolbar
-// around each of them.
+// A real Chromium for the browser tests, from the first available source: the npm package (x64), the machine, or, as root on
+// Debian, its package. The first that starts is used; without one the tests are skipped with the reason. The headless shell
+// is preferred to the whole browser: it has the same engine and draws no windows.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core'
 import { diskDirectory } from '../../../harness/processes.ts'
 
-/** Debian's, by what is to be had first. */
+/** Debian's packages, in order of preference. */
 const packages = ['chromium-headless-shell', 'chromium']
 const installed = [
   ...packages.map((name) => `/usr/bin/${name}`),
@@ -17,7 +16,7 @@ const installed = [
   '/usr/bin/google-chrome-stable',
 ]
 
-/** The tests talk to loopback: nothing in the browser has anything to do outside. */
+/** The tests use loopback only: the browser needs no other network access. */
 const quietArguments = [
   '--no-sandbox',
   '--disable-gpu',
@@ -35,7 +34,7 @@ const candidates: Candidate[] = [
   async () => {
     if (process.arch !== 'x64' || process.platform !== 'linux') return undefined
     const { default: packaged } = await import('@sparticuz/chromium')
-    // Its own arguments are for functions of a cloud: with all of the browser in one process a page that crashes ends it.
+    // Its own arguments are for cloud functions: they run the browser in one process, which a crashing page would end.
     return { executablePath: await unpackedOnDisk(() => packaged.executablePath()), args: quietArguments }
   },
   ...installed.map(
@@ -56,7 +55,7 @@ const candidates: Candidate[] = [
   },
 ]
 
-/** It unpacks itself into the temporary directory unless it is there already, which takes seconds: so not into a run's own. */
+/** Unpacking takes seconds and is skipped when the files exist: so not into the temporary directory of a run. */
 async function unpackedOnDisk(unpack: () => Promise<string>): Promise<string> {
   const { TMPDIR } = process.env
   process.env.TMPDIR = diskDirectory()
@@ -85,7 +84,7 @@ export async function launchBrowser(): Promise<Browser | undefined> {
   return undefined
 }
 
-/** Where pictures go, when somebody wants to look: SCREENSHOTS=directory npm test. */
+/** The directory for screenshots: SCREENSHOTS=directory npm test. */
 const pictures = process.env.SCREENSHOTS
 
 export async function takePicture(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {

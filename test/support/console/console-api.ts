@@ -1,5 +1,5 @@
-// The console's API beside a test service, over real HTTP, without signing in and without the pages: an operator of any role calls
-// it as the page does. Events are delivered when a test calls `deliver`.
+// The console's API beside a test service, over real HTTP, without signing in and without the pages: an operator of any role
+// calls it as the page does. Events are delivered when a test calls `deliver`.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { auditHandlers } from '../../../src/console/books/audits.ts'
@@ -39,11 +39,11 @@ import { assertListedFields } from './fields.ts'
 type Input<Name extends EndpointName> = { params?: Params<Name>; query?: Query<Name>; body?: Body<Name> }
 export type Operator = {
   name: string
-  /** Whatever the answer is. */
+  /** Returns any answer. */
   ask<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Answer<Data<Name>>>
-  /** What a success gives. */
+  /** Returns the data of a success, and fails otherwise. */
   get<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Data<Name>>
-  /** A file. */
+  /** Downloads a file. */
   save(path: string): Promise<Response>
 }
 export type ConsoleApi = Awaited<ReturnType<typeof openConsoleApi>>
@@ -132,14 +132,14 @@ export async function openConsoleApi(service: TestService) {
   return {
     base,
     newOperator,
-    /** What was logged so far, line by line. */
+    /** The log so far, line by line. */
     lines,
     async register(consumer: Consumer): Promise<string> {
       const { endpointId, secret } = await addEndpoint(books, testPeppers[0], { url: consumer.url, types: [] })
       consumer.secrets.push(secret)
       return endpointId
     },
-    /** Everything that is due now. */
+    /** Delivers all events that are due now. */
     deliver: () => deliver(deliveries),
     close: () => opened.disposeAsync(),
   }

@@ -1,5 +1,5 @@
-// Operators of a whole service: one of each role with a session of its own, and the API of the console as its page calls it,
-// by the names of the contract. Signing in by password is a test of its own; here a session is begun without one.
+// Operators of a whole service: one of each role with its own session, and the console's API as the page calls it, by the
+// names of the contract. Signing in with a password has its own tests; here a session is created without one.
 
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
@@ -48,7 +48,7 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
     role,
     token,
     ask,
-    /** What a success gives. */
+    /** Returns the data of a success, and fails otherwise. */
     async get<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}): Promise<Data<Name>> {
       const answer = await ask(endpoint, input)
       assertSuccess(answer, 200)

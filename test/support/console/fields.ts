@@ -1,10 +1,10 @@
-// Every field that an answer of the console may have, written down once more: a field that is added to an answer has to be added
-// here by a person who has asked who reads it. The harnesses of the console's tests hold every answer against it, so that what
-// the schemas leave open (details, what an action was about) is closed, too.
+// Every field that an answer of the console may have, repeated here: a new field of an answer has to be added here too, and its
+// author has to consider which roles read it. The harnesses of the console's tests compare every answer with this list, which
+// also covers the parts that the schemas leave open (details, the subject of an action).
 import assert from 'node:assert/strict'
 import type { EndpointName, exports as files } from '../../../src/console/endpoints.ts'
 
-/** Names by where they stand: `orders[].` before the names of each order. */
+/** Names by their path: `orders[].` is the prefix for the fields of each order. */
 type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
@@ -19,7 +19,7 @@ const reviewed = 'agrees|repaired|disagrees|under way|unknown'
 const run = 'reconciliationId cause from to startedAt finishedAt state'
 const discrepancy = 'discrepancyId kind subject customerId orderId foundAt lastSeenAt resolvedAt resolution'
 
-/** What was found about a discrepancy. */
+/** The detail of a discrepancy. */
 function discrepancyDetail(place: string): Fields {
   return {
     [place]:
@@ -30,7 +30,7 @@ function discrepancyDetail(place: string): Fields {
   }
 }
 
-/** What happened, by the kinds of src/console/orders/contract.ts. */
+/** The detail of a moment, by the kinds of src/console/orders/contract.ts. */
 function storyDetail(place: string): Fields {
   const names = [
     'packageType amount credits',
@@ -155,7 +155,7 @@ const fields: Record<EndpointName, Fields> = {
   },
 }
 
-/** Of the files. */
+/** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
   payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
@@ -168,7 +168,7 @@ export const namedEndpoints = Object.keys(fields)
 
 function pathsOf(endpoint: EndpointName): Set<string> {
   const places = Object.entries(fields[endpoint] ?? {})
-  // One list has a name of two words.
+  // One list has a name with a space.
   const namesOf = (names: string) => names.split(names.includes('|') ? '|' : ' ')
   return new Set(places.flatMap(([place, names]) => namesOf(names).map((name) => `${place}${name}`)))
 }
@@ -182,7 +182,7 @@ type Schema = {
   additionalProperties?: object
 }
 
-/** As the paths above; a record of any names ends with a star. */
+/** In the form of the paths above; a record with arbitrary names ends with a star. */
 function schemaPaths(schema: Schema, path = ''): string[] {
   if (schema.anyOf) return schema.anyOf.filter(({ type }) => type !== 'null').flatMap((each) => schemaPaths(each, path))
   if (schema.items) return schemaPaths(schema.items, `${path}[]`)
@@ -192,7 +192,7 @@ function schemaPaths(schema: Schema, path = ''): string[] {
   return Object.entries(schema.properties).flatMap(([name, each]) => schemaPaths(each, `${path}${dot}${name}`))
 }
 
-/** What a schema has and the list does not, or the other way round. */
+/** Fields that only the schema has, and fields that only the list has. */
 export function fieldDifferences(endpoint: EndpointName, schema: object): string[] {
   const ofSchema = new Set(schemaPaths(schema as Schema))
   const open = [...ofSchema].filter((path) => path.endsWith('.*')).map((path) => path.slice(0, -1))
@@ -214,7 +214,7 @@ function pathsIn(value: unknown, path = ''): string[] {
 /** An answer has no field that is not listed. */
 export function assertListedFields(endpoint: EndpointName, data: unknown): void {
   const listed = pathsOf(endpoint)
-  // Null stands where there could be an object.
+  // Null in the place of an object.
   const isListed = (path: string) => listed.has(path) || [...listed].some((each) => each.startsWith(`${path}.`))
   const unlisted = [...new Set(pathsIn(data))].filter((path) => !isListed(path))
   assert.deepEqual(unlisted, [], `fields of ${endpoint} that test/support/console/fields.ts does not list`)

@@ -1,5 +1,5 @@
-// A person in front of the console, in a real Chromium: finds things by what they are called and how they are used, not by
-// how the page is made. Whatever the page throws or writes to the browser's console fails the test.
+// A user of the console in a real Chromium: finds elements by their role and label, not by the structure of the page. An
+// error that the page throws or writes to the browser's console fails the test.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,13 +12,13 @@ export type Person = Awaited<ReturnType<typeof newPerson>>
 
 type Options = { token?: string; locale?: 'en-US' | 'ko-KR'; isRefused?: boolean }
 
-/** What Chromium writes about an answer that is not a success. Whoever is not signed in any more is asked to sign in. */
+/** Chromium logs every answer that is not a success. A 401 is ordinary: it leads to the sign-in page. */
 const ordinary = /^Failed to load resource: the server responded with a status of 401/
 const refusal = /^Failed to load resource: the server responded with a status of 403/
 
 export async function newPerson(browser: Browser, { url }: ConsoleWorld, options: Options = {}) {
   const { token, locale = 'en-US', isRefused = false } = options
-  // Nothing moves: what is looked at stands still, and nobody waits for a dialog to fade in.
+  // Without animations: the page is stable, and no time passes until a dialog has faded in.
   const context = await browser.newContext({ locale, viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' })
   if (token) await giveSession(context, url, token)
   const page = await context.newPage()
@@ -31,16 +31,16 @@ export async function newPerson(browser: Browser, { url }: ConsoleWorld, options
     if (isGrave && !isExpected) problems.push(message.text())
   })
   return {
-    ...peopleDo(page),
+    ...actionsOn(page),
     page,
     context,
     problems,
     open: (path: string) => page.goto(`${url}${path}`),
-    /** As a link on the page does it. */
+    /** Navigates as a link on the page does. */
     go: (path: string) => page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`),
     async leave(): Promise<void> {
       await context.close()
-      assert.deepEqual(problems, [], 'what the page complained about')
+      assert.deepEqual(problems, [], 'errors and warnings of the page')
     },
   }
 }
@@ -52,7 +52,7 @@ async function giveSession(context: BrowserContext, url: string, value: string):
   ])
 }
 
-function peopleDo(page: Page) {
+function actionsOn(page: Page) {
   const dialog = () => page.getByRole('dialog')
   return {
     dialog,
@@ -62,12 +62,12 @@ function peopleDo(page: Page) {
       within.getByRole('link', { name, exact: typeof name === 'string' }).click(),
     write: (label: string | RegExp, text: string, within: Page | Locator = page) =>
       within.getByRole('textbox', { name: label }).fill(text),
-    /** Why, and on: the dialog has closed when it is done. */
+    /** Enters a reason and confirms; returns when the dialog has closed. */
     async giveReason(reason: string, action: string): Promise<void> {
-      const asking = dialog().filter({ has: page.getByLabel('Reason') })
-      await asking.getByLabel('Reason').fill(reason)
-      await asking.getByRole('button', { name: action, exact: true }).click()
-      await asking.waitFor({ state: 'detached' })
+      const prompt = dialog().filter({ has: page.getByLabel('Reason') })
+      await prompt.getByLabel('Reason').fill(reason)
+      await prompt.getByRole('button', { name: action, exact: true }).click()
+      await prompt.waitFor({ state: 'detached' })
     },
     async search(text: string): Promise<void> {
       await page.getByRole('searchbox', { name: 'Search' }).fill(text)
@@ -87,7 +87,7 @@ function peopleDo(page: Page) {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What keeps somebody from using the page: each rule that is broken in a serious way, and where. */
+/** Accessibility barriers: each rule with a serious or critical violation, and where. */
 export async function barriersOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource)
   const options = { resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) }
@@ -99,7 +99,7 @@ export async function barriersOn(page: Page, rules?: readonly string[]): Promise
     )
 }
 
-/** Pixels by which the page is wider than the window. A chart takes a few frames to follow a window that was changed. */
+/** Pixels by which the page is wider than the window. A chart takes a few frames to follow a resized window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {
     function look(frames) {
@@ -111,27 +111,27 @@ export function overflowOf(page: Page): Promise<number> {
   })`)
 }
 
-/** As the machine of the reader has it; the page follows. */
-export async function turn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+/** Changes the colour scheme of the system; returns when the page has followed. */
+export async function setColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
   await page.evaluate('Promise.all(document.getAnimations().map((each) => each.finished)).then(() => null)')
 }
 
-/** The page has what it asked for: nothing is on its way any more. */
+/** Waits until the page has loaded everything. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   const waiting = page.locator('[aria-busy=true], .mantine-Loader-root, .mantine-Skeleton-root')
   await waiting.first().waitFor({ state: 'detached' })
 }
 
-/** By the keyboard, forwards. */
+/** Presses Tab until the target has the focus. */
 export async function tabTo(page: Page, target: Locator, mostStops = 40): Promise<void> {
   for (let stop = 0; stop < mostStops; stop += 1) {
     await page.keyboard.press('Tab')
     if (await isFocused(target)) return
   }
-  assert.fail(`the keyboard does not get there: ${target}`)
+  assert.fail(`not reachable by keyboard: ${target}`)
 }
 
 export async function isFocused(target: Locator): Promise<boolean> {

@@ -28,7 +28,7 @@ const visibleText = `(() => {
   return lines.join('\\n')
 })()`
 
-/** What differs between two runs of the same page. */
+/** Texts that differ between two runs of the same page. */
 const varying: [RegExp, string][] = [
   [/ord_[0-9A-Z]{36}/g, '(order)'],
   [/\b(ord|pay)_[0-9A-Z]+…?|\bpay_…/g, '($1)'],

@@ -1,5 +1,5 @@
-// The API of the console for signing in, any number of listeners on one database as separate
-// processes would be, and requests as browsers make them, from any address of this machine.
+// The console's API for signing in: any number of listeners on one database, as separate processes would be, and requests as
+// browsers send them, from any address of this machine.
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
@@ -22,11 +22,11 @@ import { type OwnTestDatabase, silentLog } from '../database/database.ts'
 import { createWatchedLog } from '../leaks.ts'
 import { type Answer, assertEnvelope, testPeppers } from '../service/service.ts'
 
-export type Ask = {
+export type SignInRequest = {
   body?: object
   cookie?: string
   headers?: Record<string, string>
-  /** The address of this machine that it comes from. */
+  /** The source address, one of this machine. */
   from?: string
 }
 export type SignInApi = Awaited<ReturnType<typeof openSignInApi>>
@@ -47,7 +47,7 @@ export function cheapHash(text: string): string {
 
 let operators = 0
 
-/** Past the first password, unless it is to be changed. */
+/** With a permanent password, unless `mustChange` is set. */
 export async function newOperator(
   database: OwnTestDatabase,
   {
@@ -64,7 +64,7 @@ export async function newOperator(
   return name
 }
 
-/** The cookie of a session that nobody has signed in for: to hash a password takes its time. */
+/** The cookie of a session without a sign-in, which saves the time of hashing a password. */
 export async function newSession(
   { query }: OwnTestDatabase,
   name: string,
@@ -112,7 +112,10 @@ export async function openSignInApi(
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
 
-  async function ask(name: EndpointName, { body, cookie, headers, from = '127.0.0.1' }: Ask = {}): Promise<Answer> {
+  async function ask(
+    name: EndpointName,
+    { body, cookie, headers, from = '127.0.0.1' }: SignInRequest = {},
+  ): Promise<Answer> {
     const [method = '', path = ''] = endpoints[name].split(' ')
     const sent = request({
       host: '127.0.0.1',
@@ -149,7 +152,7 @@ export async function openSignInApi(
     url: `http://127.0.0.1:${port}`,
     signIn: (name: string, typed = password, from?: string) =>
       ask('signIn', { body: { name, password: typed }, ...(from && { from }) }),
-    /** The cookie of somebody who has signed in. */
+    /** Signs in and returns the cookie. */
     async enter(name: string, typed = password): Promise<string> {
       const answer = await ask('signIn', { body: { name, password: typed } })
       assert.equal(answer.status, 200, answer.text)

@@ -1,5 +1,5 @@
-// A whole service with its console built and its worker off, so that nothing is set right before an operator does it, and
-// what happens to customers there: purchases that go well, and one whose confirm the gateway swallowed.
+// A whole service with its console built and its worker off, so that nothing is repaired before an operator does it, with
+// customers: successful purchases, and one whose confirm got no answer from the gateway.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const capturedStates = ['DONE', 'PARTIAL_CANCELED', 'CANCELED']
 const settings = { WORKER: 'off', TOSS_SECRET_KEY: secretKey }
 
 export async function startConsoleWorld(t: Cleaner) {
-  // As `npm start` does it; when nothing has changed there is nothing to do.
+  // As by `npm start`; it does nothing when the sources have not changed.
   execFileSync(process.execPath, [join(repository, 'console/build.ts')], { stdio: ['ignore', 'inherit', 'inherit'] })
   const service = await startWholeService(t, settings)
   defer(t, () => assertInvariants(service.database))
@@ -35,7 +35,7 @@ export async function startConsoleWorld(t: Cleaner) {
   const spending = spendingCalls(internalUrl, (await service.newToken()).token)
   const operators = new Map<Role, Promise<Operator>>()
 
-  /** The one of that role who is signed in all the time. */
+  /** The operator of that role, with one session for all tests. */
   function operator(role: Role): Promise<Operator> {
     const found = operators.get(role) ?? signedIn(service, role)
     operators.set(role, found)
@@ -54,14 +54,14 @@ export async function startConsoleWorld(t: Cleaner) {
     spending,
     operator,
     newCustomer,
-    /** Somebody who has been given a first password and never signed in. */
+    /** An operator with a first password who has never signed in. */
     async newcomer(name: string, role: Role): Promise<string> {
       const added = await addOperator(createDatabase(service.database.pool, silentLog), name, role)
       assert.ok(added)
       return added.firstPassword
     },
-    /** The buyer has paid, the gateway has the money, and its answer never came: the order stays PENDING. */
-    async paidInVain(client: Client, packageType: PackageType = 'STANDARD') {
+    /** The buyer has paid, the gateway has captured the money, and its answer was lost: the order stays PENDING. */
+    async paidWithoutAnswer(client: Client, packageType: PackageType = 'STANDARD') {
       const { orderId, amount } = await client.purchaseCredits({ packageType })
       await sandbox.setFaults([
         { on: 'confirm', kind: 'reset-after', times: 9 },
@@ -71,7 +71,7 @@ export async function startConsoleWorld(t: Cleaner) {
       await sandbox.clearFaults()
       return { orderId, amount, paymentKey: `pay_${orderId}` }
     },
-    /** What the gateway has moved, by its own account: KRW, and how often. */
+    /** The gateway's own record of movements: KRW, and their number. */
     async movedAtGateway() {
       const captured = (await sandbox.payments()).filter(({ status }) => capturedStates.includes(status))
       const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0)
@@ -84,7 +84,7 @@ export async function startConsoleWorld(t: Cleaner) {
   }
 }
 
-/** Something of everything that a page can show. */
+/** At least one row for everything that a page can show. */
 export async function fillWorld(world: ConsoleWorld) {
   const { sandbox, spending, newCustomer, database } = world
   const admin = await world.operator('admin')
@@ -105,8 +105,8 @@ export async function fillWorld(world: ConsoleWorld) {
   const [open, resolved] = [await doubtful.client.buy('STANDARD'), await doubtful.client.buy('STANDARD')]
   for (const orderId of [open, resolved]) await sandbox.cancel(`pay_${orderId}`, 5_000)
   const day = koreanDayOf(new Date())
-  const asked = { from: day, to: day, reason: 'to see that it works' }
-  const { reconciliationId } = await admin.get('reconcile', { body: asked })
+  const requested = { from: day, to: day, reason: 'to see that it works' }
+  const { reconciliationId } = await admin.get('reconcile', { body: requested })
   const stateOf = async () => (await admin.get('run', { params: { reconciliationId } })).state
   await until('the run has ended', async () => (await stateOf()) === 'finished')
   const { discrepancies } = await admin.get('discrepancies')
@@ -119,14 +119,14 @@ export async function fillWorld(world: ConsoleWorld) {
   await admin.get('refundOrder', { params: { orderId: refunded }, body: { reason: 'the service was down' } })
 
   const waiting = await newCustomer('Weather reports')
-  const inVain = await world.paidInVain(waiting.client)
+  const unanswered = await world.paidWithoutAnswer(waiting.client)
   const days = { from: addDays(day, -3), to: day }
   const auditId = await foundBroken(world, { customerId: doubtful.customerId, orderId: open })
   const ids = { reconciliationId, discrepancyId, resolvedId, auditId }
-  return { ...ids, spender, open, refunded, inVain: inVain.orderId, days }
+  return { ...ids, spender, open, refunded, unanswered: unanswered.orderId, days }
 }
 
-/** An audit that has found something, of books that are as they should be. */
+/** Stores an audit with findings, although the books are right. */
 async function foundBroken({ database }: ConsoleWorld, subject: object): Promise<string> {
   const auditId = crypto.randomUUID()
   const guard = { kind: 'trigger', table: 'orders', name: 'orders_transitions', fault: 'is disabled' }
@@ -136,7 +136,7 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
     tookMs: 2_300,
     rules: 49,
     violationCount: 1_201,
-    // No more than there are: later audits count as many.
+    // Not more than exist: later audits must not count fewer.
     checked: {
       accounts: 2,
       entries: 5,

@@ -1,5 +1,5 @@
-// What the role that serves has the rights to write, and the schema refuses all the same: statements on books of the
-// service's own making, and the constraint or trigger that refuses each.
+// What the service role has the rights to write, and the schema still refuses: statements on books written by the service,
+// and the constraint or trigger that refuses each.
 import type { Books } from '../database/books.ts'
 
 export type RoleCase = [what: string, refusedBy: string, sql: (books: Books) => string]
@@ -8,7 +8,7 @@ type Forged = { kind: string; delta?: number; heldDelta?: number; order?: string
 
 const quoted = (text: string | undefined) => (text === undefined ? 'null' : `'${text}'`)
 
-/** An entry with the right hash, and the account moved on to it: what else is wrong is what the case is about. */
+/** An entry with the right hash, and the account updated to it: only the subject of the case is wrong. */
 const forge = (
   { customer }: Books,
   { kind, delta = 0, heldDelta = 0, order, reference, holdId }: Forged,
@@ -71,7 +71,7 @@ const setOperation = (orderId: string, kind: string, set: string) =>
 const approved = `state = 'APPROVED', closed_at = now(), closed_by = gen_random_uuid()`
 
 export const queuedEndpoint = 'ep_of_the_queue'
-/** Beside the books, by the owner: an endpoint with a queue that has all events of the customer before it. */
+/** Added to the books by the owner: an endpoint whose queue has all events of the customer still to deliver. */
 export const addQueue = (books: Books) => `
   insert into event_endpoints (endpoint_id, url, types, secrets)
   values ('${queuedEndpoint}', 'http://127.0.0.1:1', '{}', '[{}]');
@@ -80,7 +80,7 @@ export const addQueue = (books: Books) => `
 
 export const roleCases: RoleCase[] = [
   [
-    'an account that begins with credits',
+    'a new account with credits',
     'accounts_begin_empty',
     () => newAccount('balance, last_entry, last_hash', `5, 1, sha256('')`),
   ],
@@ -96,7 +96,7 @@ export const roleCases: RoleCase[] = [
     (books) => `update accounts set last_hash = sha256('') ${ofCustomer(books)}`,
   ],
   [
-    'an account that goes back to the entry before',
+    'an account that returns to the previous entry',
     'accounts_are_at_their_last_entry',
     (books) => `update accounts set last_entry = last_entry - 1 ${ofCustomer(books)}`,
   ],
@@ -116,7 +116,7 @@ export const roleCases: RoleCase[] = [
     (books) => forge(books, { kind: 'SPEND', delta: -1, reference: 'forged' }, { moves: false }),
   ],
   [
-    'an entry that does not continue the sum of the one before it',
+    'an entry that does not continue the balance of the previous one',
     'ledger_entries_have_a_cause',
     (books) => forge(books, { kind: 'SPEND', delta: -1, reference: 'forged' }, { balance: '1000 + balance' }),
   ],
@@ -143,12 +143,12 @@ export const roleCases: RoleCase[] = [
       }),
   ],
   [
-    'an order that is born CONFIRMED',
+    'an order that is inserted as CONFIRMED',
     'orders_begin_pending',
     (books) => order(books, { status: `'CONFIRMED'`, grant_entry: '1', confirmed_at: 'now()' }),
   ],
   [
-    'a package at a price of its own',
+    'a package at a price outside the catalogue',
     'orders_sold_by_the_catalogue',
     (books) => order(books, { amount: '1', credits: '500' }),
   ],
@@ -194,7 +194,7 @@ export const roleCases: RoleCase[] = [
     ({ confirmed }) => setOrder(confirmed, `status = 'REFUNDED', refund_shortfall = credits`),
   ],
   [
-    'a confirm that is born APPROVED',
+    'a confirm that is inserted as APPROVED',
     'payment_operations_begin_open',
     (books) =>
       operation(books, {
@@ -216,12 +216,12 @@ export const roleCases: RoleCase[] = [
     ({ cancelling }) => setOperation(cancelling, 'CANCEL', approved),
   ],
   [
-    'a closed cancel that is open again',
+    'a closed cancel that is reopened',
     'payment_operations_stay_closed',
     ({ cancelled }) => setOperation(cancelled, 'CANCEL', `state = 'OPEN', closed_at = null, closed_by = null`),
   ],
   [
-    'a refused confirm that is approved after all',
+    'a refused confirm that is approved later',
     'payment_operations_stay_closed',
     ({ failed }) => setOperation(failed, 'CONFIRM', `state = 'APPROVED'`),
   ],
@@ -236,7 +236,7 @@ export const roleCases: RoleCase[] = [
     ({ cancelled }) => setOperation(cancelled, 'CANCEL', 'answered_by = gen_random_uuid()'),
   ],
   [
-    'a hold that is born ended',
+    'a hold that is inserted as ended',
     'holds_begin_active',
     ({ customer }) =>
       `insert into holds (customer_id, hold_id, credits, service_id, state, expires_at, opening_entry, closing_entry)
@@ -253,7 +253,7 @@ export const roleCases: RoleCase[] = [
     'event_queues_go_forward',
     () => `update event_queues set next_event = last_event + 1`,
   ],
-  ['a queue that forgets its last event', 'event_queues_go_forward', () => `update event_queues set last_event = 1`],
+  ['a queue whose last event is set back', 'event_queues_go_forward', () => `update event_queues set last_event = 1`],
   [
     'a queue that goes past its end',
     'event_queues_next_is_within',

@@ -1,4 +1,4 @@
-// Rows as somebody could type them, table by table, and books made of them: what a test of the schema breaks one by one.
+// Handwritten rows, table by table, and books made of them. The tests of the schema break them one by one.
 export type Row = Record<string, unknown>
 
 export const customer = '11111111-1111-4111-8111-111111111111'
@@ -26,13 +26,13 @@ export const entry = (members: Row): Row => ({
 })
 export const spend = (members: Row): Row =>
   entry({ kind: 'SPEND', delta: -1, order_id: null, reference: 'a reference', ...members })
-/** Entries that know what is held. */
-export const setAside = (members: Row): Row =>
+/** Entries with the held credits. */
+export const orderHold = (members: Row): Row =>
   entry({ kind: 'HOLD', delta: 0, held_delta: 1, held_after: 1, hold_id: uuid(9), ...members })
 export const serviceHold = (members: Row): Row =>
-  setAside({ order_id: null, reference: 'a reference', service_id: 'svc_1', ...members })
+  orderHold({ order_id: null, reference: 'a reference', service_id: 'svc_1', ...members })
 export const capture = (members: Row): Row =>
-  setAside({
+  orderHold({
     kind: 'CAPTURE',
     order_id: null,
     delta: -1,
@@ -42,7 +42,7 @@ export const capture = (members: Row): Row =>
     ...members,
   })
 export const release = (members: Row): Row =>
-  setAside({ kind: 'RELEASE', order_id: null, held_delta: -1, held_after: 0, ...members })
+  orderHold({ kind: 'RELEASE', order_id: null, held_delta: -1, held_after: 0, ...members })
 export const hold = (members: Row): Row => ({
   customer_id: customer,
   hold_id: uuid(9),
@@ -67,7 +67,7 @@ export const closed = (state: string): Row => ({ state, closed_at: 'now', closed
 export const cancel = (members: Row): Row =>
   operation({ order_id: 'confirmed', kind: 'CANCEL', credits_held: 1, reason: 'no', ...members })
 export const refund = (members: Row): Row => cancel({ kind: 'REFUND', ...members })
-export const giveBack = (members: Row): Row =>
+export const returnPayment = (members: Row): Row =>
   operation({ order_id: 'failed', kind: 'RETURN', reason: 'the order had failed', ...members })
 export const expiry = (members: Row): Row =>
   operation({ order_id: 'new', payment_key: null, ...closed('EXPIRED'), ...members })

@@ -1,5 +1,5 @@
-// Books with an order and a hold of every kind that there can be, made by the service's own functions with a gateway that does what
-// the payment key says: for tests that then break something in them.
+// Books with an order and a hold of every possible kind, written by the service's own functions with a gateway whose outcome
+// follows from the payment key: for tests that then damage them.
 
 import assert from 'node:assert/strict'
 import { newHoldId } from '../../../src/core/ids.ts'
@@ -26,7 +26,7 @@ const approved: Outcome = { kind: 'approved', transactionKey: 'T1' }
 const rejected: Outcome = { kind: 'rejected', code: 'REJECT_CARD_PAYMENT' }
 const unknown: Outcome = { kind: 'unknown', code: 'ECONNRESET' }
 
-/** What becomes of a payment's confirm and of its cancel, by the beginning of its key. */
+/** The outcomes of a payment's confirm and cancel, by the prefix of its key. */
 const verdicts: Record<string, { confirm: Outcome; cancel: Outcome }> = {
   paid: { confirm: approved, cancel: approved },
   refused: { confirm: rejected, cancel: approved },
@@ -40,7 +40,7 @@ const verdictOf = (paymentKey: string) =>
 
 export function obedientGateway(): Gateway {
   const returned = new Set<string>()
-  const notAsked = () => assert.fail('nobody asks that here')
+  const notCalled = () => assert.fail('not called in these tests')
   return {
     confirm: async ({ paymentKey }) => verdictOf(paymentKey).confirm,
     async cancel({ paymentKey }) {
@@ -56,7 +56,7 @@ export function obedientGateway(): Gateway {
       const rest = { amount: packageOf('STANDARD').price, currency: 'KRW', status: 'DONE', balance: 0 }
       return { kind: 'payment', paymentKey, orderId, money, transactionKey: 'T1', ...rest }
     },
-    listMovements: notAsked,
+    listMovements: notCalled,
     state: () => ({ state: 'answering', since: null }),
     close: async () => undefined,
   }
@@ -106,7 +106,7 @@ export function spend(
 
 export const serviceId = 'svc_of_the_books'
 
-/** The id of the hold. */
+/** Returns the id of the hold. */
 export async function hold(context: PaymentContext, customerId: string, credits: number, expiresInSeconds = 3_600) {
   const holdId = newHoldId()
   const opening = { customerId, holdId, credits, reference: `job_${holdId}`, serviceId, expiresInSeconds }
@@ -121,7 +121,7 @@ export async function endHold(context: PaymentContext, customerId: string, holdI
 
 const reason = 'changed my mind'
 
-/** A hold of every kind: two of them are over by the service, one by the clock. */
+/** A hold of every kind: two ended by the service, one expired. */
 async function writeHolds(context: PaymentContext, customer: string) {
   const held = await hold(context, customer, 2)
   const captured = await hold(context, customer, 3)
@@ -133,7 +133,7 @@ async function writeHolds(context: PaymentContext, customer: string) {
   return { held, captured, released, overdue }
 }
 
-/** Ids of what a test may want to break; the ledger of `customer` begins with what happened to `confirmed`. */
+/** Returns the ids of rows that a test may damage; the ledger of `customer` begins with the entries of `confirmed`. */
 export async function writeBooks(context: PaymentContext) {
   const customer = await newCustomer(context)
   const expired = await order(context, customer)
@@ -162,7 +162,7 @@ export async function writeBooks(context: PaymentContext) {
     await review(context, { customerId: customer, orderId: returned.orderId }, returned.paymentKey),
     'repaired',
   )
-  // Two payments were captured for each of these FAILED orders. The second return of the other one is not known yet.
+  // Two payments were captured for each of these FAILED orders. The outcome of the second return of `returning` is unknown.
   const returnedTwice = await confirmed(context, customer, 'refused')
   const returning = await confirmed(context, customer, 'refused')
   for (const [{ orderId }, paymentKey, becomes] of [
@@ -176,7 +176,7 @@ export async function writeBooks(context: PaymentContext) {
   const confirming = await confirmed(context, customer, 'silent')
   const pending = await order(context, customer)
 
-  // Two whose credits were spent before the refund, in part and whole, and one of whom nothing is known.
+  // Two orders whose credits were spent before the refund, in part and completely, and one whose refund has an unknown outcome.
   const spender = await newCustomer(context)
   await updateLowCredits(context.database, spender, 5)
   const partlySpent = await confirmed(context, spender)

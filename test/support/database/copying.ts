@@ -1,5 +1,5 @@
 // Calls of the commands that copy a whole database, in this process: between databases of the test server, or into a data
-// directory. A test that wants the real command line runs it as a process instead.
+// directory. A test of the real command line runs it as a process instead.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
@@ -35,13 +35,13 @@ export async function emptyDatabase(t: Cleaner) {
   return database
 }
 
-/** As if so much time had passed since, in which no worker ran: what is open is past its time. */
+/** As if that much time had passed without a worker: open holds and operations are overdue. */
 export const pastItsTime = (passed: string) => `
   update holds set expires_at = expires_at - interval '${passed}' where state = 'ACTIVE';
   update payment_operations set opened_at = opened_at - interval '${passed}', sent_at = sent_at - interval '${passed}',
     settle_at = settle_at - interval '${passed}', lease_until = lease_until - interval '${passed}' where state = 'OPEN'`
 
-/** The text of a backup changed, in a file that is whole otherwise. */
+/** A copy of a backup with a changed text in an otherwise valid file. */
 export function rewritten(t: Cleaner, file: string, change: (text: string) => string): string {
   const copy = `${newDirectory(t)}/rewritten.backup`
   writeFileSync(copy, gzipSync(change(gunzipSync(readFileSync(file)).toString('utf8'))))

@@ -1,6 +1,6 @@
-// A database of its own for a test file: a clone of the migrated template, dropped afterwards. The service works in it as the
-// role that serves, as it does in production, so every test shows that its few rights are enough; what a test does by hand
-// it does as the owner.
+// A database of its own for a test file: a clone of the migrated template, dropped afterwards. The service connects as the
+// service role, as in production, so every test shows that its few rights are sufficient; a test's own statements run as the
+// owner.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { createPool } from '../../../src/db/database.ts'
@@ -20,23 +20,23 @@ function readServer(): TestServer {
   return JSON.parse(text)
 }
 
-/** The server that the global set-up started, as its owner. */
+/** The server started by the global set-up, connected as its owner. */
 export function testServer(): ServerConnection {
   return readServer().owner
 }
 
 export type TestDatabase = {
-  /** Of the role that serves. */
+  /** Of the service role. */
   connection: ServerConnection
   pool: pg.Pool
-  /** One statement as an operator would type it, for what no endpoint shows. */
+  /** Runs one statement as the owner, for data that no endpoint returns. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  /** One statement past every trigger and foreign key, for rows that no statement of the service writes. */
+  /** Runs one statement without triggers and foreign keys, for rows that no statement of the service writes. */
   queryUnguarded(text: string, values?: unknown[]): Promise<void>
   drop(): Promise<void>
 }
 
-/** With what the owner has: every right. */
+/** With the connection of the owner, who has every right. */
 export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection; ownerPool: pg.Pool }
 
 export const silentLog = { warn: () => undefined, error: () => undefined }
@@ -67,26 +67,26 @@ export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] 
   }
 }
 
-/** In a database that is not a clone of the template nobody has been given any right: all of it is the owner's. */
+/** A database that is not a clone of the template has no granted rights: everything belongs to the owner. */
 export async function createTestDatabase({
   template = templateName,
   maxConnections = 10,
 } = {}): Promise<OwnTestDatabase> {
   const { owner, serving } = readServer()
   const database = `test_${randomBytes(8).toString('hex')}`
-  // What everybody may do in a database is not cloned with it.
+  // Rights of PUBLIC on a database are not cloned with it.
   await onServer(
-    // As files: the WAL of a whole template is more work than its copy.
+    // By file copy: writing the WAL of a whole template costs more.
     `create database ${database} template ${template} strategy file_copy`,
     `revoke temporary on database ${database} from public`,
   )
   const ownerConnection = { ...owner, database }
   const connection = template === templateName ? { ...ownerConnection, ...serving } : ownerConnection
-  // As requests have them: every statement of the tests runs by the plan it has in production.
+  // As for requests: every statement of the tests has the plan that it has in production.
   const open = (each: ServerConnection) =>
     createPool({ connection: each, maxConnections, plans: 'once', log: silentLog })
   const [pool, ownerPool] = [open(connection), open(ownerConnection)]
-  // What is done by hand is not taken for a service.
+  // So that statements of the tests are not mistaken for those of a service.
   ownerPool.options.application_name = 'by hand'
   return {
     connection,

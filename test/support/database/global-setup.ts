@@ -1,5 +1,5 @@
-// Before any test file: one real PostgreSQL for the whole run, with a template database that has all migrations and the role
-// that serves with its rights. After the last: the server is stopped and its directory removed.
+// Before the first test file: starts one real PostgreSQL for the whole run, with a template database that has all migrations
+// and the service role with its rights. After the last: stops the server and removes its directory.
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,8 +21,8 @@ const neededBytes = 4e9
 
 /**
  * In memory, where there is enough of it: a commit waits for no disk, and a clone of the template takes 25 ms instead of
- * 350. Durability keeps its settings (a service that serves refuses to start without them); what a kill leaves behind is
- * the same in memory as on a disk.
+ * 350. The durability settings stay on (a service refuses to start without them); after a kill, memory has the same files as
+ * a disk.
  */
 function fastPlace(): string {
   try {
@@ -35,7 +35,7 @@ function fastPlace(): string {
   return tmpdir()
 }
 
-/** A run that was killed leaves its server running, in memory that the next ones need. */
+/** A killed run leaves its server running, in memory that later runs need. */
 async function removeAbandoned(place: string): Promise<void> {
   for (const name of readdirSync(place).filter((each) => each.startsWith(prefix))) {
     if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue
@@ -56,9 +56,9 @@ export async function globalSetup(): Promise<void> {
   await removeAbandoned(place)
   directory = join(place, `${prefix}${ownName()}`)
   mkdirSync(directory)
-  // As root the server runs as another user, who has to get in; otherwise it would move to a place of its own.
+  // As root the server runs as another user, which needs access; otherwise it would choose another directory.
   chmodSync(directory, 0o755)
-  // What the tests write for a while, they write there too.
+  // Temporary files of the tests go there too.
   process.env[diskVariable] = tmpdir()
   process.env.TMPDIR = directory
   const dataDir = join(directory, 'data')

@@ -1,5 +1,5 @@
-// What a migration may do while the version before it serves, as a table: that version goes on reading and writing what it
-// knows, and nobody waits for a table that is being rewritten or read through.
+// What a migration may do while the previous version serves, as a table: that version continues to read and write the columns
+// it knows, and no request waits for a table that is being rewritten or scanned.
 
 export type Breach = { migration: string; rule: string; statement: string }
 
@@ -10,11 +10,11 @@ const tableIn = (statement: string) =>
     statement,
   )?.[1]
 
-/** A rule about tables that are in use: those a file has just made are nobody's yet. */
+/** A rule about tables that are in use: tables created by the same file are not yet. */
 const inUse = (pattern: RegExp) => (statement: string, ofThisFile: Set<string>) =>
   pattern.test(statement) && !ofThisFile.has(tableIn(statement) ?? '')
 
-/** So that a comma is one between clauses. */
+/** So that a remaining comma separates clauses. */
 function withoutParentheses(statement: string): string {
   const without = statement.replaceAll(/\([^()]*\)/g, '')
   return without === statement ? statement : withoutParentheses(without)
@@ -22,7 +22,7 @@ function withoutParentheses(statement: string): string {
 
 export const rules: Rule[] = [
   {
-    name: 'nothing is dropped that the version before reads',
+    name: 'nothing is dropped that the previous version reads',
     breaks: (text) => /\bdrop (table|column|function|view|type|schema)\b/.test(text),
   },
   { name: 'nothing is renamed', breaks: (text) => /\brename\b/.test(text) },
@@ -42,12 +42,12 @@ export const rules: Rule[] = [
       inUse(/\badd constraint\b(?![^,]*\b(not valid|using index)\b)/)(withoutParentheses(text), ofThisFile),
   },
   {
-    name: 'an index is made if not exists: whoever has many rows makes it beforehand, concurrently',
+    name: 'an index is created if not exists: with many rows it is created beforehand, concurrently',
     breaks: inUse(/^create (unique )?index (?!if not exists)/),
   },
-  { name: 'rows are not changed all at once', breaks: inUse(/^(update|delete from)\b/) },
+  { name: 'rows are not changed in one statement', breaks: inUse(/^(update|delete from)\b/) },
   { name: 'no table is locked or rewritten', breaks: (text) => /^(lock|cluster|vacuum full)\b/.test(text) },
-  { name: 'rights are given by src/db/rights.ts', breaks: (text) => /^(grant|revoke)\b/.test(text) },
+  { name: 'rights are granted by src/db/rights.ts', breaks: (text) => /^(grant|revoke)\b/.test(text) },
 ]
 
 /** One statement each, in one line, lower case, without comments. A body in dollar quotes is part of its statement. */

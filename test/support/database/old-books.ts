@@ -1,5 +1,5 @@
-// Books as the schema of migration 0002 left them, written by SQL as the service of then wrote them: entries that do not
-// know what is held, and cancels under way that set credits aside without an entry.
+// Books as of migration 0002, written with the SQL that the service used then: entries without the held credits, and cancels
+// under way that hold credits without an entry.
 import pg from 'pg'
 import { listMigrations, migrate } from '../../../src/db/migrate.ts'
 import { packageOf } from '../../../src/payments/packages.ts'
@@ -49,7 +49,7 @@ function oldBookkeeper(client: pg.Client, customerId: string) {
   const approved = { state: 'APPROVED', closed_at: 'now', closed_by: customerId }
   const holding = { credits_held: sold, reason: 'changed my mind' }
 
-  /** A confirmed order; the beginning of its payment key says what the gateway will say to a cancel. */
+  /** A confirmed order; the prefix of its payment key determines the gateway's answer to a cancel. */
   async function confirmed(fate: string): Promise<{ orderId: string; paymentKey: string }> {
     const orderId = `ord_${crypto.randomUUID()}`
     const paymentKey = `${fate}_${orderId}`

@@ -1,7 +1,7 @@
-// A pooler between a client and PostgreSQL, as small as one can be: it lets every client in without a password, and hands
-// what it sends to a connection of its own to the server. In transaction mode that connection goes back to the others when
-// the server says that no transaction is open. What a client asks for at connect is ignored or refused; the limits of its
-// server connections are as they are configured.
+// A minimal pooler between a client and PostgreSQL: it accepts every client without a password, and forwards its bytes to a
+// connection of its own to the server. In transaction mode that connection returns to the pool when the server reports that
+// no transaction is open. Startup parameters of a client are ignored or refused; the limits of the server connections are
+// configured here.
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
@@ -10,9 +10,9 @@ import type { ServerConnection } from './database.ts'
 
 export type PoolerOptions = {
   mode: 'session' | 'transaction'
-  /** A parameter that a client must not ask for at connect. */
+  /** A startup parameter that is refused. */
   refuses?: string
-  /** What every server connection has. */
+  /** The limits of every server connection. */
   limits?: { statement_timeout: number; lock_timeout: number; idle_in_transaction_session_timeout: number }
 }
 
@@ -33,13 +33,13 @@ function refusalOf(message: string): Buffer {
 
 type ServerSide = { socket: Socket; client: Socket | undefined }
 
-/** The URL of the database behind the pooler. */
+/** Returns the URL of the database behind the pooler. */
 export async function startPooler(t: Cleaner, connection: ServerConnection, options: PoolerOptions): Promise<string> {
   const { mode, limits, refuses } = options
   const free: ServerSide[] = []
   const logins: pg.Client[] = []
 
-  /** A connection that pg has logged in; from then on its bytes are ours. */
+  /** A connection that pg has logged in; afterwards its bytes are read and written here. */
   async function connectToServer(): Promise<ServerSide> {
     const login = new pg.Client({ ...connection, ...limits })
     login.on('error', () => undefined)

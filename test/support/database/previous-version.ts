@@ -1,5 +1,5 @@
-// The version of this code that came before the newest migration, as git has it: what runs beside the present one while it
-// is rolled out. Where the history does not reach so far back, the present version stands in for it.
+// The version of this code before the newest migration, from git: it runs beside the current version during a rollout. If the
+// history does not reach back that far, the current version is used in its place.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

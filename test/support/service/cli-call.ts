@@ -1,17 +1,17 @@
-// The command line called in this process, from the words to the exit code: `src/cli.ts` itself, with its own arguments,
-// environment and streams. It saves the half second that a process takes to load what is loaded here already. Signals,
-// pipes and what is left running are for tests that start a real one.
+// The command line called in this process, from the arguments to the exit code: `src/cli.ts` itself, with its own arguments,
+// environment and streams. It saves the half second that a new process takes to load its modules. Signals, pipes and open
+// handles are left to tests that start a real process.
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Cleaner, type Ended, type Environment, type runCommand, settingsFor } from '../../../harness/processes.ts'
-import { assertSaidNoSecret } from '../leaks.ts'
+import { assertNoSecretPrinted } from '../leaks.ts'
 
 const cli = new URL('../../../src/cli.ts', import.meta.url).href
 const signals = ['SIGINT', 'SIGTERM'] as const
 let calls = 0
 let last: Promise<unknown> = Promise.resolve()
 
-/** One after the other, since what they replace is the whole process's. Takes what `runCommand` takes. */
+/** Calls run one after the other, because they replace state of the whole process. Takes the arguments of `runCommand`. */
 export const callCli: typeof runCommand = (
   _t: Cleaner,
   dataDir: string,
@@ -41,12 +41,12 @@ async function call(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
     process.exitCode = exitCode
   })
   calls += 1
-  // A module of its own for each call: all that it imports is shared.
+  // Each call loads the module anew; its imports are shared.
   await import(`${cli}?call=${calls}`)
   const code = Number(process.exitCode)
   for (const stream of Object.values(streams)) stream.end()
   const ended = { code, signal: null, stdout: await said.stdout, stderr: await said.stderr }
-  assertSaidNoSecret(ended, args, env)
+  assertNoSecretPrinted(ended, args, env)
   return ended
 }
 

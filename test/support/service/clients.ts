@@ -1,5 +1,5 @@
-// A customer's program, written with the client: it knows the API and nothing about how the service is built. One attempt
-// a call, so that a test sees what one request gets.
+// A customer's program, written with the client library: it knows only the API. One attempt per call, so that a test sees the
+// answer to one request.
 import { type ClientCode, createCreditsClient, isCreditsError, type ServiceCode } from '../../../client/src/index.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
 
@@ -7,7 +7,7 @@ export type Client = ReturnType<typeof clientOf>
 
 export function clientOf(publicUrl: string, apiKey: string) {
   const client = createCreditsClient({ baseUrl: publicUrl, apiKey, maxAttempts: 1 })
-  /** With a payment key of the caller's own making, which a sandbox that is not strict takes for a finished checkout. */
+  /** With a made-up payment key, which a sandbox that is not strict accepts as a finished checkout. */
   const confirm = (orderId: string, amount: number) =>
     client.confirmPayment({ orderId, paymentKey: `pay_${orderId}`, amount })
   return {
@@ -26,7 +26,7 @@ export function clientOf(publicUrl: string, apiKey: string) {
   }
 }
 
-/** How a call has ended. */
+/** The code that a call ended with. */
 export async function codeOf(call: Promise<unknown>): Promise<'SUCCESS' | ServiceCode | ClientCode> {
   try {
     await call

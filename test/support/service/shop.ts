@@ -1,4 +1,4 @@
-// The whole service with its shop, and a buyer in front of a real browser who knows only what is on the page.
+// The whole service with its shop, and a buyer with a real browser who knows only what the page shows.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { takePicture } from '../console/browser.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { sandboxControl } from './service.ts'
 
-/** Short limits, so that a gateway that hangs is found out within a test. */
+/** Short limits, so that a hanging gateway is detected within a test. */
 const settings = {
   PORT: '0',
   INTERNAL_PORT: '0',

@@ -1,5 +1,5 @@
-// The whole service in this process with a database of its own, and keys and tokens for its callers. For what only the
-// whole shows.
+// The whole service in this process with a database of its own, and keys and tokens for its callers. For tests that need
+// all parts.
 import assert from 'node:assert/strict'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
@@ -15,7 +15,7 @@ export type Left = { database: OwnTestDatabase; dataDir: string }
 const pepper = 'a pepper for the tests only'
 const peppers = [{ version: 1, secret: pepper }] as const
 
-/** With `before` it is the next process on what one that was closed has left. */
+/** With `before` it is the next process on the database and files of a closed one. */
 export async function startWholeService(t: Cleaner, settings: Record<string, string> = {}, before?: Left) {
   const database = before?.database ?? (await createTestDatabase())
   const dataDir = before?.dataDir ?? newDirectory(t)

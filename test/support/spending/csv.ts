@@ -1,4 +1,4 @@
-// Reads CSV as RFC 4180 has it: fields in quotes may hold commas, line ends and quotes that are doubled.
+// Parses CSV by RFC 4180: quoted fields may contain commas, line ends and doubled quotes.
 
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = []
@@ -13,7 +13,7 @@ export function parseCsv(text: string): string[][] {
   return rows
 }
 
-/** The rows by the names of the first line. */
+/** The rows as objects with the names of the first line. */
 export function readCsv(text: string): Record<string, string>[] {
   const [names = [], ...rows] = parseCsv(text)
   return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ''])))

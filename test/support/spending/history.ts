@@ -1,5 +1,4 @@
-// A customer to whom everything happens that can happen to credits, and what the balances were after each of it, by the
-// database's clock.
+// A customer with every kind of credit movement, and the balances after each step, by the database's clock.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expireHolds } from '../../../src/credits/expire-holds.ts'
@@ -12,11 +11,11 @@ export type Moment = {
   what: string
   at: Date
   balances: { balance: number; held: number; available: number }
-  /** So many there were. */
+  /** The number of entries so far. */
   entries: number
 }
 
-export async function liveThroughEverything(service: SpendingService, overrides: Overrides) {
+export async function runEveryMovement(service: SpendingService, overrides: Overrides) {
   const { internal } = service
   const customer = await service.newCustomer()
   const id = customer.customerId
@@ -32,7 +31,7 @@ export async function liveThroughEverything(service: SpendingService, overrides:
     assert.ok(row)
     const { at, balance, held, entries } = row
     moments.push({ what, at, entries, balances: { balance, held, available: balance - held } })
-    // Moments are told in milliseconds.
+    // The API has times in milliseconds.
     await sleep(3)
   }
   async function buy(name: string, packageType: 'BASIC' | 'STANDARD' | 'PRO'): Promise<void> {

@@ -1,4 +1,4 @@
-// The internal API as a sibling service meets it: an internal listener beside a test service, a token, and the calls.
+// The internal API as a sibling service uses it: an internal listener beside a test service, a token, and the calls.
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +30,7 @@ export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string
 export type ShownStatement = Omit<CustomerStatement, 'entries'> & { entries: ShownEntry[] }
 export type Spending = ReturnType<typeof spendingCalls>
 
-/** What a service with this token can ask, of a listener in this process or in another. */
+/** The calls of a service with this token, to a listener in this process or in another. */
 export function spendingCalls(url: string, token: string | null, way: Pick<Way, 'fetch'> = direct(url)) {
   async function call<Data = Record<string, unknown>>(path: string, request: Call = {}): Promise<Answer<Data>> {
     const { body, raw = body === undefined ? undefined : JSON.stringify(body) } = request
@@ -116,7 +116,7 @@ export async function startSpendingService(options: TestServiceOptions = {}) {
   return {
     ...service,
     internal,
-    /** A customer who has so many credits: whole packages, and the rest of them spent. */
+    /** A customer with that many credits: buys whole packages and spends the surplus. */
     async customerWith(credits: number): Promise<TestCustomer> {
       const customer = await service.newCustomer()
       const packages = Math.ceil(credits / 110)
@@ -135,9 +135,9 @@ export async function startSpendingService(options: TestServiceOptions = {}) {
   }
 }
 
-/** So many requests in one turn. */
-export function atOnce<Value>(count: number, request: (turn: number) => Promise<Value>): Promise<Value[]> {
-  return Promise.all(Array.from({ length: count }, (_, turn) => request(turn)))
+/** Sends `count` requests at once. */
+export function atOnce<Value>(count: number, request: (index: number) => Promise<Value>): Promise<Value[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => request(index)))
 }
 
 /** VAL002 or VAL003 that names this field alone. */
@@ -147,7 +147,7 @@ export function assertFieldRefused(answer: Answer<unknown>, code: 'VAL002' | 'VA
   assert.deepEqual([answer.status, answer.body.code, names], [400, code, [field]], answer.text)
 }
 
-/** BUS002 with what was asked and what is there. */
+/** BUS002 with the requested and the available credits. */
 export function assertLack(answer: Answer<unknown>, requested: number, available: number): void {
   assert.deepEqual([answer.status, answer.body.code], [402, 'BUS002'], answer.text)
   assert.deepEqual(answer.body.metadata, { requested, available })

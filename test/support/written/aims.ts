@@ -1,4 +1,4 @@
-// `npm run -s aims`: how easy the code is to pick up, in numbers. Counts files, names and spreads in the source, and runs one
+// `npm run -s aims`: measures how easy the code is to understand. Counts files, names and spreads in the source, and runs one
 // confirm on a real service to count the stack frames between its handler and PostgreSQL and the files that it executes.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-/** Folders with the most files, migrations aside: they are a list by nature. */
+/** Folders with the most files, except migrations, which are a list. */
 function fullestFolders(): string {
   const folders = Map.groupBy(
     files.filter((file) => /\.tsx?$/.test(file)),
@@ -38,7 +38,7 @@ function namesExportedTwice(): string {
   return `${twice.length}`
 }
 
-/** The files of the reading list in the tour, which is what a newcomer is given for confirm. */
+/** The files of the tour's reading list for confirm, which a newcomer starts with. */
 function readingList(): string {
   const [, list = ''] = /<!-- confirm -->([\s\S]*?)<!-- \/confirm -->/.exec(read('docs/tour.md')) ?? []
   const named = new Set([...list.matchAll(/`(src\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file))

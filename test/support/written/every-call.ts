@@ -1,5 +1,5 @@
-// Everything that callers of the public listener do, and what they meet: purchases and their retries, confirms, cancels,
-// refusals, lost answers, other customers' orders. What it makes the service run can be recorded.
+// Every kind of call to the public listener with every kind of outcome: purchases and their retries, confirms, cancels,
+// refusals, lost answers, other customers' orders. The statements that the service then runs can be recorded.
 import assert from 'node:assert/strict'
 import type { Connections } from '../../../src/db/database.ts'
 import type { OwnTestDatabase } from '../database/database.ts'
@@ -20,7 +20,7 @@ export function watchedDatabase(
   beforeEach: (sent: Sent) => void | Promise<void>,
 ): OwnTestDatabase {
   const { pool } = database
-  // One answer is lost, so that the statement which looks for what had happened runs as well.
+  // One answer is lost, so that the statement that looks up the committed result runs as well.
   const connections = losingAnswerOf(pool, 'payments.finishOperations')
   const query: Connections['query'] = async (sent) => {
     await beforeEach(sent)

@@ -11,7 +11,7 @@ import type { TestService } from '../service/service.ts'
 import { callEverything, watchedDatabase } from './every-call.ts'
 import { allStatements } from './statements.ts'
 
-/** What services of the platform, operators and the worker do. */
+/** The calls of sibling services, operators and the worker. */
 async function doTheRest({ payments, newCustomer }: TestService): Promise<void> {
   const { credits } = payments
   const { customerId, confirmedOrder } = await newCustomer()
@@ -26,7 +26,7 @@ async function doTheRest({ payments, newCustomer }: TestService): Promise<void> 
   for (const { run } of paymentJobs(payments)) await run(new AbortController().signal)
 }
 
-/** As on the connections of requests: planned once, for values of any size. */
+/** As on the connections of requests: with generic plans. */
 async function planOf(client: pg.Client, { text }: Statement, values?: unknown[]): Promise<string> {
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off; begin')
   const options = values ? 'analyze, buffers' : 'generic_plan'

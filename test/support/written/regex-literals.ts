@@ -1,11 +1,11 @@
-// The regular expressions of a source text: read sign by sign, past comments, strings and templates, so that none is missed
-// and no division is taken for one.
+// The regular expressions of a source text: read character by character, skipping comments and strings, so that none is
+// missed and no division is mistaken for one.
 
 /** After a value a slash divides; after anything else it begins a pattern. */
 const endOfValue = /[\w$)\]}'"`]$/
-/** Words that are no values. */
+/** Keywords, which are not values. */
 const keyword = /(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|throw|await|yield|delete|new|instanceof)$/
-/** What is stepped over whole; a template may hold code, which is read. */
+/** Skipped as a whole; a template may contain code, which is read. */
 const passed: [begin: string, whole: RegExp][] = [
   ['//', /\/\/[^\n]*/y],
   ['/*', /\/\*.*?\*\//sy],
@@ -17,7 +17,7 @@ const literal = /\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/y
 export function regexLiterals(text: string): RegExp[] {
   const found: RegExp[] = []
   let place = 0
-  /** The last signs of code before it. */
+  /** The last characters of code before it. */
   let before = ''
 
   function take(pattern: RegExp): RegExpExecArray | null {
@@ -44,28 +44,28 @@ export function regexLiterals(text: string): RegExp[] {
     let depth = 0
     before = ''
     while (place < text.length) {
-      const sign = text[place] as string
+      const character = text[place] as string
       const skipped = passed.find(([begin]) => text.startsWith(begin, place))
       if (skipped) {
         const [match = ''] = take(skipped[1]) ?? []
         if (match === '') place += 1
         if (!match.startsWith('/')) before = '"'
-      } else if (sign === '`') readTemplate()
-      else if (sign === '/' && (!endOfValue.test(before.trimEnd()) || keyword.test(before.trimEnd()))) {
+      } else if (character === '`') readTemplate()
+      else if (character === '/' && (!endOfValue.test(before.trimEnd()) || keyword.test(before.trimEnd()))) {
         const [, body = '', flags = ''] = take(literal) ?? []
         if (body === '') place += 1
         else found.push(new RegExp(body, flags.replace(/[gy]/g, '')))
         before = '/'
       } else {
-        if (sign === '{') depth += 1
-        if (sign === '}') {
+        if (character === '{') depth += 1
+        if (character === '}') {
           if (depth === 0 && end === '}') {
             place += 1
             return
           }
           depth -= 1
         }
-        before = `${before}${sign}`.slice(-20)
+        before = `${before}${character}`.slice(-20)
         place += 1
       }
     }

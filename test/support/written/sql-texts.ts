@@ -1,11 +1,11 @@
-// Finds the SQL in the source and what is put into it: the template literals that are given to statement() and query(), and
-// those that begin like a statement, with the expressions between ${ and }.
+// Finds the SQL in the source and the expressions in it: the template literals passed to statement() and query(), and those
+// that begin like a statement, with the expressions between ${ and }.
 
 const calls = /\b(?:statement|query)(?:<[^()]*>)?\(/g
 const verbs =
   /`\s*(?:with(?: recursive)? \w+|select|insert into|update \w+\s+(?:\w+\s+)?set|delete from|create (?:or |table|database|role|index)|alter|drop|grant|revoke|truncate|lock|set \w+ =)\b/g
 
-/** The expressions, as they are written. */
+/** The source texts of the expressions. */
 export function sqlExpressions(source: string): string[] {
   const starts = [
     ...[...source.matchAll(calls)].flatMap(({ index, 0: call }) => templatesIn(source, index + call.length)),
@@ -14,7 +14,7 @@ export function sqlExpressions(source: string): string[] {
   return [...new Set(starts)].flatMap((start) => readTemplate(source, start).expressions)
 }
 
-/** Where template literals begin among the arguments of a call, from behind its bracket to the one that closes it. */
+/** The positions of template literals in the arguments of a call, up to its closing bracket. */
 function templatesIn(source: string, from: number): number[] {
   const found: number[] = []
   let depth = 1
@@ -30,7 +30,7 @@ function templatesIn(source: string, from: number): number[] {
   return found
 }
 
-/** From its backquote: where it ends, and what is put into it. A template within an expression is part of it. */
+/** The end of a template and its expressions, from its backquote on. A template within an expression is part of it. */
 function readTemplate(source: string, start: number): { end: number; expressions: string[] } {
   const expressions: string[] = []
   let place = start + 1

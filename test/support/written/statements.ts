@@ -1,4 +1,4 @@
-// Every SQL statement of the service as it is sent, put together from all its fragments: the text of statements.sql.
+// Every SQL statement of the service as it is sent, composed of all its fragments: the text of statements.sql.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { definedStatements } from '../../../src/db/database.ts'

@@ -16,7 +16,7 @@ const fileOf = (name: string) => fileURLToPath(new URL(`../../../${name}`, impor
 const [schemaFile, guardsFile] = [fileOf('schema.sql'), fileOf('src/db/guards.json')]
 const directory = mkdtempSync(join(tmpdir(), 'prepaid-credits-schema-'))
 try {
-  // As root the server runs as another user, who has to get in.
+  // As root the server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   const server = await startEmbedded({ dataDir: join(directory, 'data') })
   try {
