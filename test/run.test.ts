@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { bareEnvironment, type Cleaner, type Ended, launch, repository } from '../harness/processes.ts'
-import { runOptions, writeEntry } from './run.ts'
+import { bareEnvironment, type Cleaner, type Ended, launch, newDirectory, repository } from '../harness/processes.ts'
+import { runOptions, writeLane } from './run.ts'
 import { serverVariable } from './support/database/database.ts'
 import { alone, planOf } from './support/plan.ts'
 import { idleLimitVariable } from './support/watchdog.ts'
@@ -18,7 +18,7 @@ function run(t: Cleaner, name: string, idleLimitMs?: number): Promise<Ended> {
     [serverVariable]: process.env[serverVariable],
     ...(idleLimitMs && { [idleLimitVariable]: `${idleLimitMs}` }),
   })
-  const entry = writeEntry({ name: `run-${name}`, files: [`test/support/runs/${name}.ts`] })
+  const entry = writeLane(newDirectory(t), name, [`test/support/runs/${name}.ts`])
   return launch(t, process.execPath, [...flags, entry], { cwd: repository, env }).ended
 }
 
@@ -31,8 +31,11 @@ test('npm test has these options', () => {
 })
 
 test('every test file runs once, and every file planned to run alone exists', () => {
-  const planned = planOf().flatMap(({ files }) => files)
-  assert.deepEqual(planned.toSorted(), globSync('test/**/*.test.ts', { cwd: repository }).sort())
+  const planned = planOf()
+  assert.deepEqual(
+    [...planned.alone, ...planned.shared].sort(),
+    globSync('test/**/*.test.ts', { cwd: repository }).sort(),
+  )
   assert.deepEqual(
     Object.keys(alone).filter((path) => !existsSync(join(repository, path))),
     [],

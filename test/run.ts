@@ -1,28 +1,30 @@
-// `npm test`: every test file, in the processes that test/support/plan.ts gives them, on one PostgreSQL. With the names of
-// files only those, each alone. `--titles FILE` writes the titles, sorted, so that two runs can be compared with diff;
+// `npm test`: every test file, in as many processes as the machine can use (test/support/plan.ts), on one PostgreSQL. With the
+// names of files only those, each alone. `--titles FILE` writes the titles, sorted, so that two runs can be compared with diff;
 // `--times` writes test/times.md.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type Entry, planOf } from './support/plan.ts'
+import { planOf } from './support/plan.ts'
 import { collectResults } from './support/results.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const entryFolder = join(root, 'node_modules/.cache/test-entries')
+const cache = join(root, 'node_modules/.cache')
 
-/** One more than there are cores: it works while others wait for a time that a test has to pass. */
-const concurrency = availableParallelism() + 1
+/** Twice as many as there are cores: half of them wait, for a database, a process or a page. */
+const concurrency = availableParallelism() * 2
 
-/** The file that the runner starts for an entry: it has to be one, and there is no other way to pass it a list. */
-export function writeEntry({ name, files }: Entry): string {
-  mkdirSync(entryFolder, { recursive: true })
-  const entry = join(entryFolder, `${name.replaceAll(/[^\w]+/g, '-')}.mjs`)
-  const together = pathToFileURL(join(root, 'test/support/together.ts')).href
-  writeFileSync(entry, `import { runTogether } from '${together}'\nrunTogether(${JSON.stringify(files)})\n`)
+/** The file that the runner starts for a lane: it has to be one, and there is no other way to pass it a list. */
+export function writeLane(directory: string, name: string, files: string[]): string {
+  const claims = join(directory, 'claims')
+  mkdirSync(claims, { recursive: true })
+  const entry = join(directory, `${name}.mjs`)
+  const lane = pathToFileURL(join(root, 'test/support/lane.ts')).href
+  const args = [files, claims].map((value) => JSON.stringify(value)).join(', ')
+  writeFileSync(entry, `import { runLane } from '${lane}'\nawait runLane(${args})\n`)
   return entry
 }
 
@@ -40,17 +42,23 @@ if (import.meta.main) {
     allowPositionals: true,
     options: { titles: { type: 'string' }, times: { type: 'boolean' } },
   })
-  const entries =
-    positionals.length > 0
-      ? positionals.map((file) => ({ name: file, files: [relative(root, join(process.cwd(), file))] }))
-      : planOf()
-  const stream = run({ ...runOptions, files: entries.map(writeEntry) })
+  const named = positionals.map((file) => relative(root, join(process.cwd(), file)))
+  const { alone, shared } = named.length > 0 ? { alone: named, shared: [] } : planOf()
+  mkdirSync(cache, { recursive: true })
+  const directory = mkdtempSync(join(cache, 'test-run-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const lanes = shared.length > 0 ? Array.from({ length: concurrency }, (_, lane) => `lane-${lane}`) : []
+  const files = [
+    ...alone.map((file, place) => writeLane(join(directory, `alone-${place}`), 'alone', [file])),
+    ...lanes.map((name) => writeLane(directory, name, shared)),
+  ]
+  const stream = run({ ...runOptions, files })
   const results = collectResults(stream)
   stream.compose(spec).pipe(process.stdout)
   stream.once('end', () => {
     if (values.titles) writeFileSync(values.titles, results.titles())
     if (values.times) writeFileSync(join(root, 'test/times.md'), results.times())
-    if (positionals.length === 0) for (const line of results.overBudget()) process.stdout.write(`${line}\n`)
+    if (named.length === 0) for (const line of results.overBudget()) process.stdout.write(`${line}\n`)
     if (results.failed()) process.exitCode = 1
   })
 }

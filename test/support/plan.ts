@@ -1,5 +1,5 @@
-// Which test files share a process, which have one of their own and why, and in which order the processes start: the
-// longest first, so that no core is idle while the last one ends. A file that no row names is in the group of its folder.
+// Which test files have a process of their own, and why. All others are shared out among a few processes, the lanes: each
+// takes the next file when it has ended one.
 import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -8,14 +8,6 @@ export const alone: Record<string, string> = {
   'test/run.test.ts': 'it starts runs of its own',
   'test/gateway/checkout-script.test.ts': 'it puts a window and a document into the global scope',
   'test/faults': 'the fault table replaces the clock of its process, and each file is as long as a group',
-}
-
-/** Folders that share a process, since each has little to do; any other folder has one for itself. */
-const together: Record<string, readonly string[]> = {
-  'without a service': ['test', 'test/unit', 'test/bench', 'test/commands', 'test/config', 'test/console/words'],
-  'with a browser': ['test/browser', 'test/console/browser'],
-  'after a payment': ['test/refund', 'test/reconcile', 'test/webhooks'],
-  'as seen from outside': ['test/client', 'test/openapi', 'test/storefront'],
 }
 
 /** Seconds on the clock that the files of a folder may take together, on two cores with nothing else to do. */
@@ -57,37 +49,22 @@ export const budgets: Record<string, number> = {
   'test/webhooks': 20,
 }
 
-/** They start first. */
+/** Taken first, so that no lane still runs one of them when the others have ended. */
 const longest = [
-  'test/process',
-  'with a browser',
-  'test/operations',
-  'test/process/commands',
-  'test/faults/crossings-confirm.test.ts',
-  'test/faults/campaign.test.ts',
-  'test/api/concurrency',
-  'test/console/session',
-  'test/events',
-  'test/audit',
+  'test/process/readme.test.ts',
+  'test/process/fuzz.test.ts',
+  'test/operations/rehearsal.test.ts',
+  'test/console/browser/pages.test.ts',
 ]
 
-export type Entry = { name: string; files: string[] }
+export type Plan = { alone: string[]; shared: string[] }
 
-function entryOf(file: string): string {
-  const folder = dirname(file)
-  if (file in alone || folder in alone) return file
-  return Object.keys(together).find((name) => together[name]?.includes(folder)) ?? folder
-}
-
-function rankOf({ name }: Entry): number {
-  const place = longest.indexOf(name)
-  return place < 0 ? longest.length : place
-}
-
-/** Every test file there is, each in one entry. */
-export function planOf(files = globSync('test/**/*.test.ts').sort()): Entry[] {
-  const entries = Object.groupBy(files, entryOf)
-  return Object.entries(entries)
-    .map(([name, each = []]) => ({ name, files: each }))
-    .sort((one, other) => rankOf(one) - rankOf(other))
+/** Every test file there is, once. */
+export function planOf(files = globSync('test/**/*.test.ts').sort()): Plan {
+  const isAlone = (file: string) => file in alone || dirname(file) in alone
+  const shared = files.filter((file) => !isAlone(file))
+  return {
+    alone: files.filter(isAlone),
+    shared: [...longest, ...shared.filter((file) => !longest.includes(file))],
+  }
 }
