@@ -1,5 +1,5 @@
-// `npm run bench` as a person starts it, for as short as it goes: what it prints, what it writes, that nothing of it is
-// left.
+// `npm run bench` started from the command line, as short as possible: its output, its files, and that it leaves nothing
+// running.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -27,7 +27,9 @@ test('a short run prints its tables, writes JSON and plots, and leaves nothing b
   assert.equal(stdout, tablesOf(results))
   assert.deepEqual(
     results.measurements.map(({ workload, contender }) => `${workload}, ${contender}`),
-    ['purchase', 'packages'].flatMap((name) => ['service', 'bare', 'naive'].map((who) => `${name}, ${who}`)),
+    ['purchase', 'packages'].flatMap((name) =>
+      ['service', 'bare', 'naive'].map((contender) => `${name}, ${contender}`),
+    ),
   )
   assert.ok(results.measurements.every(({ perSecond, p50Ms, p99Ms }) => perSecond > 0 && p50Ms > 0 && p99Ms >= p50Ms))
   assert.ok((results.plainInserts[0]?.perSecond ?? 0) > 0)
@@ -40,14 +42,14 @@ test('a short run prints its tables, writes JSON and plots, and leaves nothing b
   assert.deepEqual(readdirSync(temporary), [])
 })
 
-for (const { moment, said } of [
-  { moment: 'while it starts', said: 'Starting ' },
-  { moment: 'while it measures', said: 'Measuring: ' },
+for (const { moment, output } of [
+  { moment: 'while it starts', output: 'Starting ' },
+  { moment: 'while it measures', output: 'Measuring: ' },
 ]) {
-  test(`a signal ${moment} ends all that was started`, { skip: longOnly }, async (t) => {
+  test(`a signal ${moment} ends all processes it has started`, { skip: longOnly }, async (t) => {
     const [out, temporary] = [join(newDirectory(t), 'results'), newDirectory(t)]
     const bench = launchBench(t, temporary, ['--workloads', 'packages', '--out', out])
-    while (!bench.output.stderr.includes(said)) await once(bench.child.stderr, 'data')
+    while (!bench.output.stderr.includes(output)) await once(bench.child.stderr, 'data')
     bench.child.kill('SIGTERM')
     const { code, stdout, stderr } = await bench.ended
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
@@ -57,7 +59,7 @@ for (const { moment, said } of [
   })
 }
 
-test('wrong arguments are told with exit code 2, before anything is started', async (t) => {
+test('wrong arguments are reported with exit code 2, before anything is started', async (t) => {
   const { code, stdout, stderr } = await launchBench(t, newDirectory(t), ['--workloads', 'sale']).ended
   assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
   assert.match(

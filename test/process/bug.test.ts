@@ -1,16 +1,16 @@
-// A bug outside of any request: the process says so, stops as it would have been told to, and ends with 1, so that whoever
-// watches it starts it again.
+// A bug outside of any request: the process logs it, stops as it does on SIGTERM, and exits with 1, so that a supervisor
+// starts it again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertNothingRuns, launchService, usedDataDir, waitUntilReady } from '../../harness/processes.ts'
 
 const bugs = {
-  'an exception that nobody caught': 'throw new Error("a bug")',
-  'a promise that nobody looked after': 'Promise.reject(new Error("a bug"))',
+  'an uncaught exception': 'throw new Error("a bug")',
+  'an unhandled rejection': 'Promise.reject(new Error("a bug"))',
 }
 
 for (const [name, bug] of Object.entries(bugs)) {
-  test(`${name} is logged and ends the process with 1, and nothing of it is left`, async (t) => {
+  test(`${name} is logged and ends the process with exit code 1, and nothing is left running`, async (t) => {
     const dataDir = await usedDataDir(t)
     const script = `process.on('SIGUSR2', () => { ${bug} })`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(script)}`

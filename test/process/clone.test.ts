@@ -1,5 +1,5 @@
-// A fresh clone: what lies in the repository is enough, wherever it was cloned to, and set-up installs when and only
-// when something is missing.
+// A fresh clone: the repository alone is enough, in any directory, and set-up installs if and only if something is
+// missing.
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -30,7 +30,7 @@ import { cloneInto, renameServer, shellIn } from '../support/service/clone.ts'
 const version = `0.0.0-clone-${process.pid}`
 
 const needsRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
-test('npm start in a clone that only root may enter: the server gets a place its user can go to', {
+test('npm start in a clone that only root may enter: the server is put in a directory that its user can enter', {
   skip: needsRoot,
 }, async (t) => {
   const directory = newDirectory(t, 0o700, diskDirectory())
@@ -54,20 +54,20 @@ test('npm start in a clone that only root may enter: the server gets a place its
   assert.ok(server)
   assert.equal(fs.readlinkSync(`/proc/${server}/exe`), join(binaries(), 'bin/postgres'))
   assert.notEqual(fs.statSync(`/proc/${server}`).uid, 0)
-  assert.equal(fs.statSync(directory).mode & 0o777, 0o700, 'nothing was opened to others')
+  assert.equal(fs.statSync(directory).mode & 0o777, 0o700, 'the mode of the directory is unchanged')
 
   assert.equal(await callerOf(service.publicUrl, demoKeyIn(service.output.stdout) ?? '').credits(), 0)
   const command = launch(t, 'npm', ['run', '-s', 'credits', '--', 'keys', 'list', '--json'], options)
   const listed = await command.ended
   assert.deepEqual([listed.code, listed.stderr], [0, ''])
-  assert.equal(JSON.parse(listed.stdout).length, 2, 'the key that is shown and the key of the shop')
+  assert.equal(JSON.parse(listed.stdout).length, 2, 'the printed key and the key of the shop')
 
   await service.stop()
   assert.equal(isAlive(pid), false)
   assertNothingRuns(dataDir)
 })
 
-test('package-lock.json names no host: any registry will do', () => {
+test('package-lock.json names no host: any registry can be used', () => {
   const { packages } = JSON.parse(fs.readFileSync(join(repository, 'package-lock.json'), 'utf8'))
   const entries = Object.entries<{ resolved?: string; integrity?: string }>(packages).filter(([path]) => path !== '')
   assert.ok(entries.length > 0)
@@ -89,7 +89,7 @@ const wanted: Lock = {
   },
 }
 
-/** setup.mjs in a project of its own, with an npm that says what it was asked and fails. */
+/** Runs setup.mjs in a project of its own, with an npm that records its arguments and fails. */
 async function setUp(t: TestContext, installed: Lock['packages'] | null, settings: Environment = {}) {
   const directory = newDirectory(t)
   fs.copyFileSync(join(repository, 'setup.mjs'), join(directory, 'setup.mjs'))
@@ -98,11 +98,12 @@ async function setUp(t: TestContext, installed: Lock['packages'] | null, setting
   const lock = join(directory, 'node_modules/.package-lock.json')
   if (installed) fs.writeFileSync(lock, JSON.stringify({ packages: installed }))
   const ended = await runSetUp(t, directory, settings)
-  const asked = join(directory, 'asked.json')
-  return { ...ended, asked: fs.existsSync(asked) ? JSON.parse(fs.readFileSync(asked, 'utf8')) : null }
+  const recorded = join(directory, 'arguments.json')
+  const npmArguments = fs.existsSync(recorded) ? JSON.parse(fs.readFileSync(recorded, 'utf8')) : null
+  return { ...ended, npmArguments }
 }
 
-/** The `node` it finds is the one that runs the tests, unless the settings say otherwise. */
+/** Its `node` is the one that runs the tests, unless the settings have another PATH. */
 function runSetUp(t: Cleaner, directory: string, settings: Environment = {}): Promise<Ended> {
   const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
   return runScript(t, join(directory, 'setup.mjs'), { npm_execpath: stubbedNpm(t), PATH, ...settings })
@@ -110,7 +111,7 @@ function runSetUp(t: Cleaner, directory: string, settings: Environment = {}): Pr
 
 function stubbedNpm(t: Cleaner): string {
   const script = join(newDirectory(t), 'npm.cjs')
-  const line = `require('node:fs').writeFileSync('asked.json', JSON.stringify(process.argv.slice(2))); process.exit(1)`
+  const line = `require('node:fs').writeFileSync('arguments.json', JSON.stringify(process.argv.slice(2))); process.exit(1)`
   fs.writeFileSync(script, line)
   return script
 }
@@ -128,9 +129,9 @@ const incomplete = [
   { name: 'an optional package has another version', installed: { ...one, ...otherPlatform('0.9.0') } },
 ]
 for (const { name, installed } of incomplete) {
-  test(`set-up when ${name}: npm ci with the development tools; its failure is told and is exit code 1`, async (t) => {
-    const { code, stdout, stderr, asked } = await setUp(t, installed)
-    assert.deepEqual(asked, ['ci', '--include=dev', '--loglevel=error'])
+  test(`set-up when ${name}: npm ci with the development tools; its failure is reported with exit code 1`, async (t) => {
+    const { code, stdout, stderr, npmArguments } = await setUp(t, installed)
+    assert.deepEqual(npmArguments, ['ci', '--include=dev', '--loglevel=error'])
     assert.deepEqual([code, stdout], [1, ''])
     const [first, second, ...others] = stderr.trimEnd().split('\n')
     assert.match(first ?? '', /^Installing dependencies/)
@@ -139,20 +140,20 @@ for (const { name, installed } of incomplete) {
   })
 }
 
-test('set-up when everything is there: nothing is said and nothing is done', async (t) => {
+test('set-up when everything is installed: no output and no npm call', async (t) => {
   for (const installed of [one, { ...one, ...otherPlatform('1.0.0') }]) {
     const ended = await setUp(t, installed)
     assertSilent(ended)
-    assert.equal(ended.asked, null)
+    assert.equal(ended.npmArguments, null)
   }
   assertSilent(await runSetUp(t, repository))
 })
 
-test('set-up where the Node that will run is too old: one line says which is needed', async (t) => {
+test('set-up when the Node of PATH is too old: one line states the version needed', async (t) => {
   const bin = newDirectory(t)
   fs.writeFileSync(join(bin, 'node'), '#!/bin/sh\necho v20.1.0\n', { mode: 0o755 })
   const PATH = `${bin}${delimiter}${process.env.PATH}`
-  const { code, stdout, stderr, asked } = await setUp(t, one, { PATH })
-  assert.deepEqual([code, stdout, asked], [1, '', null])
+  const { code, stdout, stderr, npmArguments } = await setUp(t, one, { PATH })
+  assert.deepEqual([code, stdout, npmArguments], [1, '', null])
   assert.match(stderr, /^Node 24 or later is needed, this is v20\.1\.0\. .*\n$/)
 })

@@ -1,5 +1,5 @@
-// The service and its database killed while customers write: what was answered is true afterwards, what was not can be
-// asked again, and the next start needs nobody's help.
+// The service and its database are killed while customers write: afterwards every answer still holds, every request
+// without an answer can be repeated, and the next start needs no operator.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,8 +21,8 @@ import { sandboxControl } from '../support/service/service.ts'
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
 const writers = 6
-const settleLimitMs = 20_000
-/** A confirm that was killed can be settled by its caller once its lease is over: soon. */
+const resumeLimitMs = 20_000
+/** A short lease: after it the caller can resume a confirm that was killed. */
 const settings = {
   GATEWAY_TIMEOUT_MS: '800',
   GATEWAY_LOOKUP_TIMEOUT_MS: '400',
@@ -30,12 +30,12 @@ const settings = {
   PENDING_ORDERS_PER_CUSTOMER: '0',
 }
 
-/** What the customer's program knows: the state of every order it was told of, and what it got no answer to. */
+/** What the customer's program knows: the state of every order from answers, and the requests without an answer. */
 const known = new Map<string, 'PENDING' | 'CONFIRMED'>()
 let unanswered: { purchases: Set<string>; confirms: Set<string> }
 let key: string
 
-/** Undefined when the service says that it is unavailable; throws when there is no answer at all. */
+/** Undefined when the service answers that it is unavailable; throws when there is no answer at all. */
 async function answered<Data>(call: Promise<Data>): Promise<Data | undefined> {
   try {
     return await call
@@ -45,7 +45,7 @@ async function answered<Data>(call: Promise<Data>): Promise<Data | undefined> {
   }
 }
 
-/** Buys and confirms; every third order is left PENDING. What is asked counts as unanswered until it is answered. */
+/** Buys and confirms; every third order is left PENDING. A request counts as unanswered until its answer. */
 async function buy(client: Client, idempotencyKey: string, leavePending: boolean): Promise<void> {
   unanswered.purchases.add(idempotencyKey)
   const purchase = await answered(client.purchaseCredits({ packageType: 'BASIC' }, { idempotencyKey }))
@@ -60,7 +60,7 @@ async function buy(client: Client, idempotencyKey: string, leavePending: boolean
   known.set(orderId, 'CONFIRMED')
 }
 
-/** Until nobody answers any more. */
+/** Writes until the service does not answer any more. */
 async function write(client: Client, name: string): Promise<void> {
   for (let count = 0; ; count += 1) {
     try {
@@ -82,27 +82,27 @@ async function retry(client: Client): Promise<void> {
     known.set(orderId, 'PENDING')
   }
   for (const orderId of unanswered.confirms) {
-    const deadline = performance.now() + settleLimitMs
+    const deadline = performance.now() + resumeLimitMs
     while (!(await answered(client.confirm(orderId, 1_000)))) {
-      assert.ok(performance.now() < deadline, `the confirm of ${orderId} is not settled`)
+      assert.ok(performance.now() < deadline, `the confirm of ${orderId} is not completed`)
       await sleep(100)
     }
     known.set(orderId, 'CONFIRMED')
   }
 }
 
-async function assertAllTrue(service: RunningService): Promise<void> {
+async function assertKnownStatesHold(service: RunningService): Promise<void> {
   const client = clientOf(service.publicUrl, key)
-  const told = [...known]
-  const statuses = await Promise.all(told.map(async ([orderId]) => [orderId, await client.status(orderId)]))
-  assert.deepEqual(statuses, told)
-  assert.equal(await client.credits(), told.filter(([, status]) => status === 'CONFIRMED').length)
+  const expected = [...known]
+  const statuses = await Promise.all(expected.map(async ([orderId]) => [orderId, await client.status(orderId)]))
+  assert.deepEqual(statuses, expected)
+  assert.equal(await client.credits(), expected.filter(([, status]) => status === 'CONFIRMED').length)
 }
 
 async function assertBooksAgree(service: RunningService): Promise<void> {
   const books = await openBooks(wholeFile, dataDir)
   const [row] = await books.query<{ count: number }>('select count(*) as count from orders')
-  assert.equal(row?.count, known.size, 'no order that nobody was told of')
+  assert.equal(row?.count, known.size, 'no order that the customer does not know')
   await assertInvariants(books)
   await assertGatewayAgrees(books, await sandboxControl(service.sandboxUrl).payments())
   await books.drop()
@@ -123,7 +123,7 @@ async function killAmidWrites(service: RunningService, name: string, victims: nu
   await sleep(Math.random() * 200)
   for (const pid of victims) process.kill(pid, 'SIGKILL')
   await Promise.all([writing, service.kill()])
-  assert.ok(unanswered.purchases.size + unanswered.confirms.size >= writers, 'the kill met writes under way')
+  assert.ok(unanswered.purchases.size + unanswered.confirms.size >= writers, 'the kill interrupted writes')
 }
 
 let service: RunningService | undefined
@@ -141,7 +141,7 @@ const rounds = [
   { killed: 'the service and its PostgreSQL', round: 2 },
 ]
 for (const { killed, round } of rounds) {
-  test(`SIGKILL of ${killed} amid writes, round ${round}: the next start has every answer`, async () => {
+  test(`SIGKILL of ${killed} amid writes, round ${round}: every answer holds after the next start`, async () => {
     const running = await start()
     const postmaster = findPostmaster(clusterOf(dataDir))
     assert.ok(postmaster)
@@ -152,12 +152,12 @@ for (const { killed, round } of rounds) {
     const next = await start()
     assert.equal(demoKeyIn(next.output.stdout), undefined)
     await retry(clientOf(next.publicUrl, key))
-    await assertAllTrue(next)
+    await assertKnownStatesHold(next)
     await assertBooksAgree(next)
   })
 }
 
-test('after all of that SIGTERM ends it cleanly', async () => {
+test('after all kills SIGTERM ends the service cleanly', async () => {
   await (await start()).stop()
   assertNothingRuns(dataDir)
 })

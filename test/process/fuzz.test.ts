@@ -1,5 +1,5 @@
-// A short run of the fuzzer (fuzz/) as a part of every run of the tests: a real service, a fixed seed, and nothing found.
-// `npm run fuzz` runs for as long as one likes; test/bench/fuzz-oracles.test.ts shows that it could find something.
+// A short run of the fuzzer (fuzz/) as a part of every run of the tests: a real service, a fixed seed, no findings.
+// `npm run fuzz` runs for any duration; test/bench/fuzz-oracles.test.ts shows that the fuzzer can find faults.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
@@ -18,13 +18,13 @@ import { until } from '../../harness/until.ts'
 const seed = 2_026
 const minutes = 8 / 60
 
-test('whatever arrives at its ports, the service answers in its envelope, keeps its secrets and goes on', async (t) => {
+test('the service answers any bytes at its ports in its envelope, keeps its secrets and keeps running', async (t) => {
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
   const report = await runFuzz({ seed, minutes, connections: 16, logLine, stopped: t.signal })
   const text = `${lines.join('\n')}\n${renderReport(report)}`
   assert.deepEqual(report.findings, [], text)
-  // That nothing was found means something only if much was tried.
+  // No findings mean something only after many different requests.
   const codes = ['SUCCESS', 'INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL002', 'VAL003', 'VAL004', 'NOT000']
   for (const code of codes) assert.ok(report.codes[code], `nothing was answered with ${code}\n${text}`)
   assert.ok(report.requests > 400 && report.answers > 200, text)
@@ -32,7 +32,7 @@ test('whatever arrives at its ports, the service answers in its envelope, keeps 
   t.diagnostic(`${report.requests} requests, ${report.answers} answers, ${report.connections} connections`)
 })
 
-test('the bytes of a case follow from the seed, the connection and the number', () => {
+test('the seed, the connection and the number determine the bytes of a case', () => {
   const planned = (of: number, connection: number) =>
     Array.from({ length: 200 }, (_, ordinal) => {
       const { bytes, sending, listener } = caseOf(of, connection, ordinal)
@@ -43,7 +43,7 @@ test('the bytes of a case follow from the seed, the connection and the number', 
   assert.notDeepEqual(planned(1, 0), planned(1, 1))
 })
 
-test('every route of the three listeners has a request that is right, and they are all sent', () => {
+test('every route of the three listeners has a valid sample request, and all of them are sent', () => {
   assert.deepEqual(routesWithoutSample, [])
   assert.ok(routes.length >= 14)
   for (const { listener } of routes) {
@@ -55,7 +55,7 @@ test('every route of the three listeners has a request that is right, and they a
   assert.deepEqual(missing, [])
 })
 
-test('real values take the place of their stand-ins, and no length changes', () => {
+test('real values replace their stand-ins, and the length stays the same', () => {
   const values = Object.fromEntries(Object.entries(standIns).map(([name, text]) => [name, 'v'.repeat(text.length)]))
   const { bytes } = caseOf(1, 0, 0)
   const filled = fillIn(bytes, values as Values)
@@ -74,7 +74,7 @@ test('wrong arguments of the fuzzer are one line and exit code 2', async (t) => 
   }
 })
 
-test('a signal ends all that was started', async (t) => {
+test('a signal ends all processes the fuzzer has started', async (t) => {
   const temporary = newDirectory(t)
   const env = bareEnvironment({ TMPDIR: temporary })
   const fuzz = launch(t, process.execPath, ['fuzz/main.ts', '--seed', '1'], { cwd: repository, env })

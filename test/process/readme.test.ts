@@ -1,6 +1,6 @@
-// The commands of the README and of the quick start, run as they are written, in a clone, from the first to the last in one
-// shell. What they print is what the document shows, except for ids and times. The Korean documents have the same commands:
-// they are compared, not run again.
+// Runs the commands of the README and of the quick start as written, in a clone, from the first to the last in one shell.
+// Their output equals the document, except for ids and times. The Korean documents have the same commands: they are
+// compared, not run again.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
@@ -30,7 +30,7 @@ function blocksOf(file: string): Block[] {
   })
 }
 
-/** English and Korean. The quick start goes on where the README ends. */
+/** English and Korean. The quick start continues where the README ends. */
 const translated = [
   ['README.md', 'README.ko.md'],
   ['docs/quickstart.md', 'docs/quickstart.ko.md'],
@@ -40,12 +40,12 @@ const blocks = translated.flatMap(([english]) => blocksOf(english))
 /** Blocks that this test does not run. */
 const elsewhere = [
   { block: /^npm start .*\nnpm test .*\n$/, by: 'here and in clone.test.ts, and by .ci/run' },
-  { block: /^GATEWAY=toss /, by: 'nobody without an account at the gateway' },
+  { block: /^GATEWAY=toss /, by: 'no test: it needs an account at the gateway' },
 ]
 const runHere = ({ language, text }: Block) => language === 'sh' && !elsewhere.some(({ block }) => block.test(text))
 
-/** Ids, times and how long it took are others each time. */
-function withoutChance(text: string): string {
+/** Masks ids and durations, which differ in each run. */
+function masked(text: string): string {
   return text
     .replaceAll(/ord_[0-9A-Z]{36}/g, 'ord_')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
@@ -53,15 +53,18 @@ function withoutChance(text: string): string {
     .trim()
 }
 
-/** The addresses of the README, and those of this run. */
+/** From an address of the README to the address of this run. */
 type Addresses = Record<string, string>
 
 function typed(text: string, key: string, addresses: Addresses): string {
-  const here = Object.entries(addresses).reduce((line, [written, real]) => line.replaceAll(written, real), text)
+  const here = Object.entries(addresses).reduce(
+    (line, [documented, actual]) => line.replaceAll(documented, actual),
+    text,
+  )
   return here.replaceAll('cpk_...', key)
 }
 
-/** For machines without curl: as much of it as the documents need. */
+/** A replacement for machines without curl, with the options that the documents use. */
 const curl = `
 const { argv } = process
 const all = (name) => argv.flatMap((each, index) => (argv[index - 1] === name ? [each] : []))
@@ -71,7 +74,7 @@ const answer = await fetch(argv.find((each) => each.startsWith('http')), { heade
 process.stdout.write(await answer.text())
 `
 
-/** A directory for PATH. */
+/** Returns a directory for PATH. */
 function provideCurl(directory: string): string {
   const bin = join(directory, 'bin')
   fs.mkdirSync(bin)
@@ -81,14 +84,14 @@ function provideCurl(directory: string): string {
   return bin
 }
 
-test('from a clone to confirmed payments, through the client and with curl, and what an operator does', async (t) => {
+test('the documented commands work: from a clone to confirmed payments, with the client and with curl, and the commands of an operator', async (t) => {
   const directory = newDirectory(t, 0o755, diskDirectory())
   const clone = cloneInto(directory)
   const dataDir = cleanedUp(t, join(clone, 'data'))
-  // The page of the console, if it is there and still right: that a clone builds it is shown in clone.test.ts.
+  // The page of the console, if it is built: clone.test.ts covers that a clone builds it.
   const page = join(repository, 'console/dist')
   if (fs.existsSync(page)) fs.cpSync(page, join(clone, 'console/dist'), { recursive: true })
-  // Nothing that npm has to say about itself.
+  // No messages of npm about itself.
   const quiet = { npm_config_update_notifier: 'false', npm_config_audit: 'false' }
   const bare = shellIn(directory)
   const env = { ...bare, ...quiet, PATH: [provideCurl(directory), bare.PATH].join(delimiter) }
@@ -103,23 +106,23 @@ test('from a clone to confirmed payments, through the client and with curl, and 
   const mark = '---- the next block ----'
   const script = commands.map(({ text }) => `${typed(text, key, addresses)}\necho; echo '${mark}'\n`).join('')
   fs.writeFileSync(join(directory, 'readme.sh'), script)
-  // Through a pipe: between two processes of Node there is a socket, and /dev/stderr cannot be opened there.
+  // Through a pipe: between two Node processes there is a socket, and a socket cannot be opened as /dev/stderr.
   const piped = '{ sh -e ../readme.sh; echo "ended with $?"; } 2>&1 | cat'
   const { stdout } = await launch(t, 'sh', ['-c', piped], { cwd: clone, env }).ended
-  const said = stdout.split(mark)
-  assert.equal(said.pop()?.trim(), 'ended with 0', stdout)
+  const outputs = stdout.split(mark)
+  assert.equal(outputs.pop()?.trim(), 'ended with 0', stdout)
   for (const [index, block] of commands.entries()) {
     const expected = blocks[blocks.indexOf(block) + 1]
     if (!expected || expected.language === 'sh') continue
     const real = typed(expected.text, key, addresses)
-    assert.equal(withoutChance(said[index] ?? ''), withoutChance(real), block.text)
+    assert.equal(masked(outputs[index] ?? ''), masked(real), block.text)
   }
-  assert.match(said.at(-1) ?? '', /^Usage: credits <command>/m)
+  assert.match(outputs.at(-1) ?? '', /^Usage: credits <command>/m)
   await service.stop()
   assertNothingRuns(dataDir)
 })
 
-test('what is not run here is run elsewhere', () => {
+test('blocks that are not run here are run elsewhere', () => {
   assert.deepEqual(
     elsewhere.map(({ block }) => blocks.filter(({ text }) => block.test(text)).length),
     elsewhere.map(() => 1),
@@ -137,7 +140,7 @@ const withoutComments = ({ language, text }: Block) => ({
       : text.replaceAll(/(^|\s)(#|\/\/) .*$/gm, '').replaceAll(/ +$/gm, ''),
 })
 
-/** A picture and a document may have a Korean twin. */
+/** A picture and a document may have a Korean version. */
 const withoutLanguage = (link: string) =>
   link.replace(/-korean\.png|\.ko\.md/, (end) => (/png/.test(end) ? '.png' : '.md'))
 
@@ -170,13 +173,13 @@ test('every link of the READMEs leads to a file', () => {
   }
 })
 
-test('docs/commands.md has every command and says which ask and which are in the trail', async () => {
+test('docs/commands.md has every command and states which ask for confirmation and which are in the action log', async () => {
   const { commands } = await import('../../src/commands/command-table.ts')
   const text = fs.readFileSync(join(repository, 'docs/commands.md'), 'utf8')
   const rows = [...text.matchAll(/^\| (`[^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)]
   for (const { name, changesData, confirm } of commands) {
     const row = rows.find(([, names = '']) => names.includes(`\`${name}\``)) ?? assert.fail(`${name} is missing`)
-    assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks`)
-    assert.equal(row[4]?.trim(), changesData ? 'yes' : '', `${name} in the trail`)
+    assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks for confirmation`)
+    assert.equal(row[4]?.trim(), changesData ? 'yes' : '', `${name} in the action log`)
   }
 })

@@ -1,5 +1,5 @@
-// When a service says that it is ready: after everything that its start asks the database for. What ready processes answer
-// must not depend on a question that is still open, and no ready process may end because of one.
+// A service reports ready after all database queries of its start. Answers of ready processes must not depend on a
+// pending query of the start, and no ready process may end because of one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/database/database.ts'
 import { startInProcess } from '../support/service/in-process.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
-test('a service listens on its internal port when nothing of its start is left to be asked', async (t) => {
+test('a service listens on its internal port only after the last query of its start', async (t) => {
   const database = await createTestDatabase()
   defer(t, () => database.drop())
   const [port = 0] = await takeFreePorts(1)
@@ -26,18 +26,18 @@ test('a service listens on its internal port when nothing of its start is left t
       and database = (select oid from pg_database where datname = current_database())`
     return (await owner.query(text)).rowCount === 1
   }
-  await until('the start asks for operators', isWaiting)
+  await until('the start queries operators', isWaiting)
   const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
     ({ status }) => status,
-    () => 'nobody there',
+    () => 'not listening',
   )
   await owner.query('rollback')
   const { internalUrl } = await starting
   const later = await fetch(`${internalUrl}/readyz`)
-  assert.deepEqual([ready, later.status], ['nobody there', 200])
+  assert.deepEqual([ready, later.status], ['not listening', 200])
 })
 
-test('a service whose database has become read-only is not ready, and ready again when it takes writes', async (t) => {
+test('a service whose database has become read-only is not ready, and ready again when the database accepts writes', async (t) => {
   const dataDir = await usedDataDir(t)
   const service = await startInProcess(t, dataDir)
   const books = await openBooks(t, dataDir)
@@ -53,7 +53,7 @@ test('a service whose database has become read-only is not ready, and ready agai
     'the service is not ready',
     async () => (await readiness()) === '503 not ready: the database is read-only',
   )
-  // Changing the setting is itself no write of a table.
+  // Changing the setting does not write to a table.
   await books.query('alter system reset default_transaction_read_only')
   await books.query('select pg_reload_conf()')
   await until('the service is ready', async () => (await readiness()) === '200 ready: accepted')

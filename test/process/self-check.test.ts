@@ -1,4 +1,4 @@
-// A server whose own configuration trades money for speed: the service that finds it running does not start.
+// A running server whose configuration gives up durability for speed: the service does not start on it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { startInProcess } from '../support/service/in-process.ts'
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
 
-/** As somebody else would have started it. */
+/** Starts the server as another program would. */
 async function startTampered(t: Parameters<typeof defer>[0], setting: string): Promise<void> {
   const location = locate(dataDir)
   const { runner, dataDirectory } = location

@@ -1,5 +1,5 @@
-// The role that serves in the embedded server: made with the first start, added to a cluster of an earlier version, put right
-// when somebody has changed it; and a service with a database of DATABASE_URL whose owner is somebody else.
+// The service role of the embedded server: created by the first start, added to a cluster of an earlier version, repaired
+// after a change by hand; and a service on a database of DATABASE_URL that another role owns.
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { clientOf } from '../support/service/clients.ts'
 import { startInProcess } from '../support/service/in-process.ts'
 
 const wholeFile = { after }
-/** As version 0.4.0 has left it: no role, no rights, five migrations. */
+/** A directory as of version 0.4.0: no role, no rights, five migrations. */
 const old = newDataDir(wholeFile)
 const customerId = crypto.randomUUID()
 before(async () => {
@@ -39,10 +39,10 @@ before(async () => {
 })
 
 const passwordOf = (dataDir: string) => join(dataDir, 'postgres.service.password')
-const whoStatement = statement('test.who', `select current_user as "role", session_user as "session"`)
+const roleStatement = statement('test.role', `select current_user as "role", session_user as "session"`)
 
-/** Who the connections of a process are, and that they can read. */
-async function whoServes(dataDir: string): Promise<unknown[]> {
+/** The roles of the connections of a process. */
+async function rolesOfConnections(dataDir: string): Promise<unknown[]> {
   const opened = await openDatabase({
     dataDir,
     databaseUrl: undefined,
@@ -51,15 +51,15 @@ async function whoServes(dataDir: string): Promise<unknown[]> {
     log: silentLog,
   })
   try {
-    return (await Promise.all([opened.database, opened.requestDatabase].map((each) => each.run(whoStatement)))).flat()
+    return (await Promise.all([opened.database, opened.requestDatabase].map((each) => each.run(roleStatement)))).flat()
   } finally {
     await opened.close()
   }
 }
 
-const isTheServiceRole = { role: 'credits_service', session: 'credits_service' }
+const serviceRole = { role: 'credits_service', session: 'credits_service' }
 
-test('a service on a cluster of an earlier version makes the role, serves as it, and leaves the owner to the locks', async (t) => {
+test('a service on a cluster of an earlier version creates the service role, serves with it, and uses the owner only for the locks', async (t) => {
   const dataDir = copyDataDir(t, old)
   assert.equal(fs.existsSync(passwordOf(dataDir)), false)
   const service = await startInProcess(t, dataDir)
@@ -82,13 +82,13 @@ test('a service on a cluster of an earlier version makes the role, serves as it,
   const { password } = books.connection
   const serving = fs.readFileSync(passwordOf(dataDir), 'utf8')
   assert.notEqual(serving, password)
-  await refusesDamage({ ...books.connection, user: 'credits_service', password: serving })
+  await assertDamageRefused({ ...books.connection, user: 'credits_service', password: serving })
   await books.drop()
   await service.close()
   assertNothingRuns(dataDir)
 })
 
-async function refusesDamage(connection: pg.ClientConfig): Promise<void> {
+async function assertDamageRefused(connection: pg.ClientConfig): Promise<void> {
   const client = new pg.Client(connection)
   await client.connect()
   for (const sql of [
@@ -107,7 +107,7 @@ async function refusesDamage(connection: pg.ClientConfig): Promise<void> {
   await client.end()
 }
 
-test('a command on a cluster of an earlier version makes the role too, whoever comes first', async (t) => {
+test('commands at once on a cluster of an earlier version create the role too, whichever is first', async (t) => {
   const dataDir = copyDataDir(t, old)
   const ends = await Promise.all(
     ['one', 'two', 'three'].map((name) => runCommand(t, dataDir, ['keys', 'issue', '--customer', name])),
@@ -120,15 +120,15 @@ test('a command on a cluster of an earlier version makes the role too, whoever c
       [0, ''],
     ],
   )
-  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  assert.deepEqual(await rolesOfConnections(dataDir), [serviceRole, serviceRole])
 })
 
-test('a lost password file, a password changed by hand and a role made mighty are put right by the next start', async (t) => {
+test('the next start repairs a lost password file, a password changed by hand and a role with extra rights', async (t) => {
   const dataDir = copyDataDir(t, old)
-  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  assert.deepEqual(await rolesOfConnections(dataDir), [serviceRole, serviceRole])
   const first = fs.readFileSync(passwordOf(dataDir), 'utf8')
   fs.rmSync(passwordOf(dataDir))
-  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  assert.deepEqual(await rolesOfConnections(dataDir), [serviceRole, serviceRole])
   assert.notEqual(fs.readFileSync(passwordOf(dataDir), 'utf8'), first)
 
   const server = await startEmbedded({ dataDir })
@@ -138,16 +138,16 @@ test('a lost password file, a password changed by hand and a role made mighty ar
   await client.query('grant all on ledger_entries to credits_service')
   await client.end()
   await server.stop()
-  assert.deepEqual(await whoServes(dataDir), [isTheServiceRole, isTheServiceRole])
+  assert.deepEqual(await rolesOfConnections(dataDir), [serviceRole, serviceRole])
   const books = await openBooks(t, dataDir)
-  await refusesDamage({
+  await assertDamageRefused({
     ...books.connection,
     user: 'credits_service',
     password: fs.readFileSync(passwordOf(dataDir), 'utf8'),
   })
 })
 
-test('a password file that is lost beside a running service, and made anew by a command, is read for new connections', async (t) => {
+test('a password file lost while a service runs, and written again by a command, is read for new connections', async (t) => {
   const dataDir = copyDataDir(t, old)
   const service = await startInProcess(t, dataDir)
   const client = clientOf(service.publicUrl, service.demoKey)
@@ -172,17 +172,17 @@ async function emptyDatabase(t: TestContext) {
     await database.query(`drop owned by ${role}; drop role ${role}`)
     await database.drop()
   })
-  await database.query(`create role ${role} login password 'of nobody'`)
-  return { database, serving: databaseUrl({ ...database.connection, user: role, password: 'of nobody' }) }
+  await database.query(`create role ${role} login password 'for tests'`)
+  return { database, serving: databaseUrl({ ...database.connection, user: role, password: 'for tests' }) }
 }
 
-test('the command migrate applies the migrations as the owner; without it a service says what to run, with it it serves alone', async (t) => {
+test('the command migrate applies the migrations as the owner; before it a service refuses with the command to run, after it the service role is enough', async (t) => {
   const { database, serving } = await emptyDatabase(t)
   const dataDir = newDataDir(t)
   await assert.rejects(startInProcess(t, dataDir, { DATABASE_URL: serving }), {
     message: /^[^\n]*run "npm run -s credits -- migrate" with MIGRATION_DATABASE_URL[^\n]*$/,
   })
-  // No other setting is asked for, in production neither.
+  // No other setting is needed, in production neither.
   const owner = {
     NODE_ENV: 'production',
     DATABASE_URL: serving,
@@ -197,13 +197,15 @@ test('the command migrate applies the migrations as the owner; without it a serv
   )
   const again = await callCli(t, dataDir, ['migrate', '--json'], owner)
   assert.deepEqual(JSON.parse(again.stdout).applied, [])
-  const trail = await database.query(`select count(*) > 0 as "noted" from operator_actions where command = 'migrate'`)
-  assert.deepEqual(trail, [{ noted: true }])
+  const actions = await database.query(
+    `select count(*) > 0 as "logged" from operator_actions where command = 'migrate'`,
+  )
+  assert.deepEqual(actions, [{ logged: true }])
   const service = await startInProcess(t, dataDir, { DATABASE_URL: serving })
   await service.close()
 })
 
-test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included; afterwards it serves alone', async (t) => {
+test('MIGRATION_DATABASE_URL migrates and DATABASE_URL serves, commands included; after the migration DATABASE_URL alone is enough', async (t) => {
   const { database, serving } = await emptyDatabase(t)
   const dataDir = newDataDir(t)
   const both = { DATABASE_URL: serving, MIGRATION_DATABASE_URL: databaseUrl(database.connection) }

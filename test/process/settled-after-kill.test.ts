@@ -1,5 +1,5 @@
-// SIGKILL at the worst moment: the gateway has moved the money and nobody has heard of it. Nobody asks again. The next
-// process finds the end of the order by itself, within the lease and five seconds.
+// SIGKILL at the worst moment: the gateway has moved the money and its answer is lost. The caller does not retry. The next
+// process completes the order by itself, within the lease and five seconds.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
@@ -28,7 +28,7 @@ const first = await startService(wholeFile, stopped, settings)
 const key = demoKeyIn(first.output.stdout) ?? assert.fail('no key was printed')
 await first.stop()
 
-/** A request that the gateway executes and never answers; resolves when the money has moved. */
+/** Sends a request that the gateway executes and never answers; resolves when the money has moved. */
 async function hangAfter({ sandboxUrl }: RunningService, orderId: string, status: string, request: Promise<unknown>) {
   request.catch(() => undefined)
   const control = sandboxControl(sandboxUrl)
@@ -39,11 +39,11 @@ for (const [on, moved, ends, credits] of [
   ['confirm', 'DONE', 'CONFIRMED', 21],
   ['cancel', 'CANCELED', 'CANCELLED', 0],
 ] as const) {
-  test(`a ${on} that was executed and then killed is settled within the lease and 5 s, without a caller`, async (t) => {
+  test(`a ${on} whose process was killed after the gateway executed it is completed within the lease and 5 s, without a retry of the caller`, async (t) => {
     const dataDir = copyDataDir(t, stopped)
     const service = await startService(t, dataDir, settings)
     const control = sandboxControl(service.sandboxUrl)
-    // A notification would settle it sooner: this is about the worker.
+    // A notification would complete it sooner: the worker is tested here.
     await control.setFaults([
       { on, kind: 'hang-after', times: 1 },
       { on: 'webhook', kind: 'drop', times: 9 },
@@ -59,18 +59,18 @@ for (const [on, moved, ends, credits] of [
     const next = await startService(t, dataDir, settings)
     const customer = clientOf(next.publicUrl, key)
     await until(`the order is ${ends}`, async () => (await customer.status(orderId)) === ends, limitMs)
-    const settledMs = performance.now() - killedAt
-    t.diagnostic(`settled ${Math.round(settledMs)} ms after the kill, with a lease of ${leaseMs} ms`)
-    assert.ok(settledMs < limitMs)
+    const completedMs = performance.now() - killedAt
+    t.diagnostic(`completed ${Math.round(completedMs)} ms after the kill, with a lease of ${leaseMs} ms`)
+    assert.ok(completedMs < limitMs)
     assert.equal(await customer.credits(), credits)
     const books = await openBooks(t, dataDir)
     const [operation] = await books.query<{ attempts: number }>(
       `select attempts from payment_operations where order_id = $1 and kind = $2`,
       [orderId, on.toUpperCase()],
     )
-    assert.ok((operation?.attempts ?? 0) > 0, 'the worker settled it')
+    assert.ok((operation?.attempts ?? 0) > 0, 'the worker completed it')
     if (on === 'cancel') {
-      // Decision: nobody was told of the cancel yet, so the first who asks again is.
+      // Decision: no caller has had the answer of the cancel yet, so the first retry gets it.
       assert.deepEqual(
         [await codeOf(customer.cancel(orderId)), await codeOf(customer.cancel(orderId))],
         ['SUCCESS', 'PAYMENT_CANCEL_FAILED'],

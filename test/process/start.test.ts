@@ -1,5 +1,5 @@
-// `npm start` as a person meets it: what it prints works, what it promises is kept, and it goes when told to.
-// What a kill leaves behind is in crash.test.ts.
+// `npm start` from the command line: the printed addresses and commands work, the documented times hold, and it stops on
+// SIGTERM. crash.test.ts covers kills.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
@@ -27,13 +27,13 @@ import { sandboxControl } from '../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDir = newDataDir(wholeFile)
-/** Times and memory are measured as people have them. */
+/** Times and memory are measured as in an ordinary start. */
 const measured = { NODE_COMPILE_CACHE: undefined }
 const readyMs = { first: [] as number[], later: [] as number[] }
 let first: RunningService
 let key: string
 
-/** Without the time in which the process was ready to run and others had the processors. */
+/** Without the time in which the process was runnable and waited for a processor. */
 function ownReadyMs({ pid, readyMs }: RunningService): number {
   const file = `/proc/${pid}/schedstat`
   const [, waitedNs] = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(' ') : []
@@ -55,7 +55,7 @@ async function stopFirst(): Promise<void> {
   if (!first.isGone()) await first.stop()
 }
 
-/** A later start on a directory of its own, with the demo key and whatever was bought in the first. */
+/** A later start on a copy of the directory, with the demo key and the orders of the first start. */
 async function startAgain(t: Cleaner, directory?: string, settings: Environment = {}): Promise<RunningService> {
   await stopFirst()
   const service = await startService(t, directory ?? copyDataDir(t, dataDir), { ...measured, ...settings })
@@ -63,7 +63,7 @@ async function startAgain(t: Cleaner, directory?: string, settings: Environment 
   return service
 }
 
-test('the first start says where everything is, and the demo key', () => {
+test('the first start prints the addresses, the place of the database and the demo key', () => {
   assert.equal(first.output.stderr, '')
   const lines = first.output.stdout.split('\n').map((line) => line.trim())
   assert.deepEqual(lines.slice(0, 2), [`Ready (process ${first.pid}).`, 'NO MONEY MOVES: the gateway is the sandbox.'])
@@ -79,13 +79,13 @@ test('DATA_DIR/service.pid holds the process id', () => {
   assert.equal(processIdFile(dataDir), `${first.pid}`)
 })
 
-test('what only the service may read is closed to everybody else', () => {
+test('the files with secrets are readable by their owner alone', () => {
   for (const name of ['key-pepper', 'webhook-token', 'postgres.password', 'postgres.service.password']) {
     assert.equal(fs.statSync(join(dataDir, name)).mode & 0o077, 0, name)
   }
 })
 
-test('/livez and /readyz answer 200; /readyz tells of database, migrations and gateway', async () => {
+test('/livez and /readyz answer 200; /readyz has the state of database, migrations and gateway', async () => {
   const alive = await fetch(`${first.internalUrl}/livez`)
   assert.deepEqual([alive.status, await alive.json()], [200, { status: 'alive' }])
   const ready = await fetch(`${first.internalUrl}/readyz`)
@@ -101,7 +101,7 @@ const noCurl = spawnSync('curl', ['--version']).error ? 'curl is not installed' 
 test('the printed commands, pasted into a shell in order, buy, confirm and read 21 credits', { skip: noCurl }, () => {
   const printed = first.output.stdout.split('\n').filter((line) => /^ {2}(KEY=|ORDER=|curl )/.test(line))
   assert.equal(printed.length, 4)
-  // Node's own pipes are sockets, and nobody can open a socket as /dev/stderr.
+  // Node's pipes are sockets, and a socket cannot be opened as /dev/stderr.
   const options = { input: printed.join('\n'), env: bareEnvironment(), encoding: 'utf8' } as const
   const { stdout } = spawnSync('sh', ['-c', 'sh -e 2>&1 | cat'], options)
   assert.match(stdout, /^(\{.*\}\n){3}$/)
@@ -114,13 +114,13 @@ test('the printed commands, pasted into a shell in order, buy, confirm and read 
   assert.deepEqual([balance.code, balance.data.credits], ['SUCCESS', 21])
 })
 
-const noProcessFiles = process.platform === 'linux' ? false : 'only Linux tells the peak of a process'
-test('the Node process stays below 200 MB', { skip: noProcessFiles }, () => {
+const noProcessFiles = process.platform === 'linux' ? false : 'only Linux has the peak memory of a process'
+test('the memory of the Node process stays below 200 MB', { skip: noProcessFiles }, () => {
   const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${first.pid}/status`, 'utf8')) ?? []
   assert.ok(Number(peak) > 0 && Number(peak) < 200 * 1024, `${peak} kB`)
 })
 
-test('a second service on the same DATA_DIR is refused by one line with the process id; the first goes on', async (t) => {
+test('a second service on the same DATA_DIR is refused by one line with the process id; the first keeps running', async (t) => {
   const { code, stdout, stderr } = await runService(t, dataDir)
   assert.equal(code, 1)
   assert.equal(stdout, '')
@@ -134,7 +134,7 @@ test('a second service on the same DATA_DIR is refused by one line with the proc
   assert.equal(processIdFile(dataDir), `${first.pid}`)
 })
 
-test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next start has everything', async (t) => {
+test('SIGTERM ends the service with 0 and leaves neither process nor pid file; the next start has all data', async (t) => {
   const client = clientOf(first.publicUrl, key)
   const orderId = await client.buy('PRO')
   const credits = await client.credits()
@@ -149,20 +149,21 @@ test('SIGTERM ends it with 0 and leaves neither process nor pid file; the next s
   assert.deepEqual(await sandboxControl(second.sandboxUrl).payments(), payments)
   assert.ok(payments.some((payment) => payment.orderId === orderId && payment.status === 'DONE'))
 
-  assert.equal(demoKeyIn(second.output.stdout), undefined, 'a key is shown on the first start only')
+  assert.equal(demoKeyIn(second.output.stdout), undefined, 'a key is printed on the first start only')
   assert.match(second.output.stdout, /^ {2}npm run -s credits -- keys issue --customer demo$/m)
   await second.stop()
   assertNothingRuns(dataDir)
 })
 
-test('SIGTERM while a confirm is under way: it is answered first, new connections are refused', async (t) => {
+test('SIGTERM during a confirm: the confirm is answered first, new connections are refused', async (t) => {
   const service = await startAgain(t, undefined, { SHUTDOWN_TIMEOUT_MS: '6000' })
   const client = clientOf(service.publicUrl, key)
   const { orderId } = await client.purchaseCredits({ packageType: 'BASIC' })
   await sandboxControl(service.sandboxUrl).setFaults([{ on: 'confirm', kind: 'delay', times: 1, delayMs: 1_500 }])
   const answer = client.confirm(orderId, 1_000)
-  const taken = async () => ((await (await fetch(`${service.sandboxUrl}/sandbox/faults`)).json()) as []).length === 0
-  while (!(await taken())) await sleep(10)
+  const isFaultUsed = async () =>
+    ((await (await fetch(`${service.sandboxUrl}/sandbox/faults`)).json()) as []).length === 0
+  while (!(await isFaultUsed())) await sleep(10)
 
   service.child.kill('SIGTERM')
   while ((await codeOf(client.getCreditBalance())) !== 'CONNECTION_LOST') await sleep(10)
@@ -172,7 +173,7 @@ test('SIGTERM while a confirm is under way: it is answered first, new connection
   assert.deepEqual([code, stderr], [0, ''])
 })
 
-test('SIGTERM during the start ends it with 0 too and leaves no PostgreSQL behind', async (t) => {
+test('SIGTERM during the start ends the service with 0 too and leaves no PostgreSQL running', async (t) => {
   await stopFirst()
   const directory = copyDataDir(t, dataDir)
   const service = launchService(t, directory)
@@ -184,12 +185,12 @@ test('SIGTERM during the start ends it with 0 too and leaves no PostgreSQL behin
   assertNothingRuns(directory)
 })
 
-const promises = [
+const startLimits = [
   { kind: 'first', limitMs: 10_000, start: startFirst },
   { kind: 'later', limitMs: 3_000, start: startAgain },
 ] as const
-for (const { kind, limitMs, start } of promises) {
-  /** The best of several: what else the machine does while the tests run only adds. */
+for (const { kind, limitMs, start } of startLimits) {
+  /** The best of several: other load on the machine can only add time. */
   test(`a ${kind} start is ready within ${limitMs / 1_000} s`, async (t) => {
     const measuredMs = readyMs[kind]
     while (measuredMs.length < 5 && !measuredMs.some((ms) => ms < limitMs)) await (await start(t)).stop()

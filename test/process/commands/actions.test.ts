@@ -1,5 +1,5 @@
-// The action log: it has every command that changes something, with actor, arguments, time and outcome; no other command, and
-// no secret.
+// The action log has every command that changes data, with actor, arguments, time and outcome; no other command, and no
+// secret.
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, test } from 'node:test'
@@ -39,7 +39,7 @@ async function newest() {
 
 const osUser = userInfo().username
 
-test('a command that changes something is written down with the user of this machine and the ids of what came of it', async (t) => {
+test('a command that changes data is logged with the user of this machine and the ids of its result', async (t) => {
   const issued = JSON.parse((await run(t, 'keys', 'issue', '--customer', 'Acme Inc', '--json')).stdout)
   const { keyId, customerId } = issued
   assert.deepEqual(await newest(), {
@@ -56,7 +56,7 @@ test('a command that changes something is written down with the user of this mac
   assert.deepEqual([subject, words, about], [customerId, [keyId], { keyId }], 'logged under the customer')
 })
 
-test('--by names who it was, beside the user of this machine', async (t) => {
+test('--by adds the name of the operator to the user of this machine', async (t) => {
   const { code } = await run(t, 'customers', 'low-credits', '--customer', 'Acme Inc', '--credits', '5', '--by', ' Kim ')
   assert.equal(code, 0)
   const [{ customerId } = { customerId: '' }] = await database.query<{ customerId: string }>(
@@ -73,7 +73,7 @@ test('--by names who it was, beside the user of this machine', async (t) => {
   })
 })
 
-test('what was refused is written down with what it was about, why it was wanted and why it was refused', async (t) => {
+test('a refused command is logged with its subject, its reason and the cause of the refusal', async (t) => {
   assert.equal((await run(t, 'keys', 'suspend', 'key_none')).code, 1)
   assert.deepEqual(await newest(), {
     actor: osUser,
@@ -90,7 +90,7 @@ test('what was refused is written down with what it was about, why it was wanted
   assert.match(outcome ?? '', /^There is no order|^NOT000/)
 })
 
-test('no secret gets in, not even one that was taken for an id', async (t) => {
+test('no secret is logged, not even one passed in place of an id', async (t) => {
   const [{ apiKey }, { token }] = await Promise.all([
     run(t, 'keys', 'issue', '--customer', 'Acme Inc', '--json').then(({ stdout }) => JSON.parse(stdout)),
     run(t, 'services', 'issue', '--name', 'analyses', '--json').then(({ stdout }) => JSON.parse(stdout)),
@@ -119,7 +119,7 @@ test('no secret gets in, not even one that was taken for an id', async (t) => {
     assert.equal(actionLog.includes(each), false, each)
 })
 
-test('actions list shows the newest first, as many as asked for, to people too', async (t) => {
+test('actions list shows the newest first, at most --limit, as JSON and as a table', async (t) => {
   const all = await list(t)
   assert.deepEqual(
     all.map(({ at }) => at),
@@ -143,7 +143,7 @@ test('an action that was killed has no outcome', async (t) => {
   assert.deepEqual(rest, { ...action, outcome: null, about: null, endedAt: null })
 })
 
-const looks = [
+const readCommands = [
   ['keys', 'list'],
   ['services', 'list'],
   ['endpoints', 'list'],
@@ -156,19 +156,19 @@ const looks = [
   ['operators', 'list'],
   ['audit'],
 ]
-test('commands that only look work where nothing can be written, and are not in the trail', async (t) => {
+test('commands that only read work on a read-only database, and are not in the action log', async (t) => {
   const before = await database.query('select from operator_actions')
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
-  const ends = await Promise.all(looks.map((args) => callCli(t, dataDir, args, { DATABASE_URL: readOnly })))
+  const ends = await Promise.all(readCommands.map((args) => callCli(t, dataDir, args, { DATABASE_URL: readOnly })))
   assert.deepEqual(
     ends.map(({ code, stderr }) => [code, stderr]),
-    looks.map(() => [0, '']),
+    readCommands.map(() => [0, '']),
   )
   assert.equal((await database.query('select from operator_actions')).length, before.length)
   assert.deepEqual(await database.query('select from audits'), [])
 })
 
-test('a command that cannot be written down does nothing', async (t) => {
+test('a command that cannot be logged changes nothing', async (t) => {
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
   const { code, stdout } = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
     DATABASE_URL: readOnly,
@@ -177,7 +177,7 @@ test('a command that cannot be written down does nothing', async (t) => {
   assert.deepEqual(await database.query(`select from customers where name = 'unseen'`), [])
 })
 
-const notTaken: [args: string[], says: RegExp][] = [
+const refusedCalls: [args: string[], message: RegExp][] = [
   [['keys', 'list', '--by', 'Kim'], /^keys list: --by is not an option of this command/],
   [
     ['keys', 'issue', '--customer', 'Acme Inc', '--by', ' '],
@@ -191,10 +191,10 @@ const notTaken: [args: string[], says: RegExp][] = [
   [['actions', 'list', '--limit', '1001'], /^actions list: --limit: expected a number from 1 to 1000/],
   [['actions', 'list', 'all'], /^actions list: unexpected argument "all"/],
 ]
-test('--by without a name or for a command that changes nothing, and a limit that is none, are refused: exit code 2', async (t) => {
-  const ends = await Promise.all(notTaken.map(([args]) => run(t, ...args)))
+test('--by without a name or for a command that changes nothing, and an invalid limit, are refused: exit code 2', async (t) => {
+  const ends = await Promise.all(refusedCalls.map(([args]) => run(t, ...args)))
   for (const [index, { code, stderr }] of ends.entries()) {
     assert.equal(code, 2)
-    assert.match(stderr, notTaken[index]?.[1] ?? /never/)
+    assert.match(stderr, refusedCalls[index]?.[1] ?? /never/)
   }
 })

@@ -1,5 +1,5 @@
-// The command line as a process, for people and for scripts: what it writes to stdout and stderr, its exit codes, how it ends
-// when it is interrupted, and calls from other directories.
+// The command line as a process, for people and for scripts: its stdout and stderr, its exit codes, its end when it is
+// interrupted, and calls from other directories.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
@@ -34,7 +34,7 @@ before(async () => {
 const run = (t: Cleaner, ...args: string[]) =>
   runCommand(t, dataDir, args, { DATABASE_URL: databaseUrl(database.connection) })
 
-test('help is on stdout with exit code 0, and asks for nothing', async (t) => {
+test('help is on stdout with exit code 0, and needs no valid settings', async (t) => {
   const ends = await Promise.all(
     [['--help'], ['help', 'keys', 'issue'], ['keys', 'issue', '--help']].map((args) =>
       callCli(t, newDataDir(t), args, { PORT: 'not even read' }),
@@ -64,7 +64,7 @@ test('with --json an error is one JSON document on stderr, with the exit code, a
   )
 })
 
-test('times are those of the zone of the machine', async (t) => {
+test('times are in the time zone of the machine', async (t) => {
   const { stdout } = await run(t, 'keys', 'issue', '--customer', 'zones', '--json')
   const { keyId } = JSON.parse(stdout)
   const listed = await runCommand(t, dataDir, ['keys', 'list'], {
@@ -75,7 +75,7 @@ test('times are those of the zone of the machine', async (t) => {
   assert.equal(listed.stdout.includes('\x1b'), false, 'colours are for terminals')
 })
 
-test('a reader that goes away ends it quietly, with the exit code of a broken pipe', async (t) => {
+test('a closed stdout ends the command without an error message, with the exit code of a broken pipe', async (t) => {
   const env = bareEnvironment({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl(database.connection) })
   const launched = launch(t, process.execPath, ['src/cli.ts', 'keys', 'list'], { cwd: repository, env })
   launched.child.stdout.destroy()
@@ -84,16 +84,16 @@ test('a reader that goes away ends it quietly, with the exit code of a broken pi
 })
 
 /** A gateway that accepts every request and never answers. */
-async function silentGateway(t: Cleaner): Promise<{ url: string; asked: Promise<unknown> }> {
+async function silentGateway(t: Cleaner): Promise<{ url: string; requested: Promise<unknown> }> {
   const server = createServer()
-  const asked = once(server, 'request')
+  const requested = once(server, 'request')
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   defer(t, () => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requested }
 }
 
 /** Runs a command and sends it the signal while it waits for the gateway. */
@@ -103,7 +103,7 @@ async function interrupted(t: Cleaner, signal: NodeJS.Signals, settings: Environ
   const env = bareEnvironment({ GATEWAY: 'toss', TOSS_API_URL: gateway.url, ...keys, ...settings })
   const args = ['src/cli.ts', 'reconcile', '--from', '2026-01-01', '--to', '2026-01-02', '--json']
   const launched = launch(t, process.execPath, args, { cwd: repository, env })
-  await Promise.race([gateway.asked, launched.ended])
+  await Promise.race([gateway.requested, launched.ended])
   launched.child.kill(signal)
   const { code, stdout, stderr } = await launched.ended
   const error = 'Interrupted. Finished changes remain; the worker completes operations begun at the gateway.'
@@ -117,20 +117,20 @@ async function newestAction(t: Cleaner, directory: string, settings: Environment
   return [command, outcome]
 }
 
-test('Ctrl-C in the middle: exit code 130, it is in the trail, and nothing is left running', async (t) => {
+test('Ctrl-C during a command: exit code 130, the command is in the action log, and nothing is left running', async (t) => {
   const directory = await usedDataDir(t)
   assert.equal(await interrupted(t, 'SIGINT', { DATA_DIR: directory }), 130)
   assertNothingRuns(directory)
   assert.deepEqual(await newestAction(t, directory), ['reconcile', 'interrupted'])
 })
 
-test('told to terminate in the middle: exit code 143, and it is in the trail', async (t) => {
+test('SIGTERM during a command: exit code 143, and the command is in the action log', async (t) => {
   const settings = { DATABASE_URL: databaseUrl(database.connection), DATA_DIR: dataDir }
   assert.equal(await interrupted(t, 'SIGTERM', settings), 143)
   assert.deepEqual(await newestAction(t, dataDir, settings), ['reconcile', 'interrupted'])
 })
 
-test('bin/credits works from anywhere, through a link too, and a path is seen from where it was typed', async (t) => {
+test('bin/credits works from any directory, through a link too, and a relative path is resolved in the working directory', async (t) => {
   const directory = newDirectory(t)
   fs.symlinkSync(join(repository, 'bin/credits'), join(directory, 'credits'))
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))

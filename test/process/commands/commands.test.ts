@@ -18,12 +18,12 @@ import {
 } from '../../../harness/processes.ts'
 import { callCli } from '../../support/service/cli-call.ts'
 
-/** In this process, or as one. */
+/** Runs a command in this process, or as a process of its own. */
 type Run = typeof runCommand
 type Issued = { keyId: string; customerId: string; apiKey: string }
 
 const wholeFile = { after }
-/** Used by commands alone, never by a service. */
+/** A directory for commands alone, without a service. */
 const stopped = newDataDir(wholeFile)
 const dataDir = await usedDataDir(wholeFile)
 let service: RunningService
@@ -70,13 +70,13 @@ test('keys issue --json gives exactly keyId, customerId and apiKey, and the key 
   assert.deepEqual(body.data, { credits: 0, customerId: issued.customerId })
 })
 
-test('keys issue without --json says the same to people', async (t) => {
+test('keys issue without --json prints the same fields as text', async (t) => {
   const lines = (await succeed(t, ['keys', 'issue', '--customer', 'people'])).trim().split('\n')
   const names = lines.map((line) => line.split(/: +/)[0])
   assert.deepEqual(names, ['keyId', 'customerId', 'apiKey'])
 })
 
-test('the same name twice is one customer with two keys, and their credits are the customer’s', async (t) => {
+test('the same name twice is one customer with two keys, which share the credits of the customer', async (t) => {
   const first = await issue(t, 'twice')
   const second = await issue(t, ' twice ')
   assert.equal(second.customerId, first.customerId)
@@ -87,7 +87,7 @@ test('the same name twice is one customer with two keys, and their credits are t
   assert.equal(await callerOf(service.publicUrl, second.apiKey).credits(), 1)
 })
 
-test('keys issue takes the UUID of a known customer, or of one to be made', async (t) => {
+test('keys issue accepts the UUID of a known customer, or of one to create', async (t) => {
   const { customerId } = await issue(t, 'by uuid')
   assert.equal((await issue(t, customerId.toUpperCase())).customerId, customerId)
   const chosen = crypto.randomUUID()
@@ -124,7 +124,7 @@ test('keys list shows every key with its last four characters, newest first, and
   for (const text of [table, JSON.stringify(rows)]) assert.doesNotMatch(text, /cpk_|hash|pepper/i)
 })
 
-test('5.4: keys suspend gives AUTH003 in the running service within a second, keys activate takes it back', async (t) => {
+test('5.4: after keys suspend the running service answers AUTH003 within a second, after keys activate SUCCESS again', async (t) => {
   const issued = await issue(t, 'suspended')
   const other = await issue(t, 'suspended')
   assert.equal(await codeOf(issued), 'SUCCESS')
@@ -133,8 +133,8 @@ test('5.4: keys suspend gives AUTH003 in the running service within a second, ke
     ['suspend', 'SUSPENDED', 'AUTH003'],
     ['activate', 'ACTIVE', 'SUCCESS'],
   ] as const) {
-    const said = await succeed(t, ['keys', verb, issued.keyId, '--json'])
-    assert.deepEqual(JSON.parse(said), { keyId: issued.keyId, status })
+    const output = await succeed(t, ['keys', verb, issued.keyId, '--json'])
+    assert.deepEqual(JSON.parse(output), { keyId: issued.keyId, status })
     // Keeps the key in the service's memory for as long as it may stay there.
     await codeOf(issued)
     await sleep(1_000)
@@ -150,36 +150,36 @@ test('an unknown key id is refused with one line and exit code 1', async (t) => 
   }
 })
 
-const notCommands: { args: string[]; says: RegExp }[] = [
-  { args: [], says: /^Usage: credits <command>/ },
-  { args: ['keys'], says: /^Usage: credits keys <verb> .*\n\n {2}credits keys issue --customer NAME\|UUID /s },
+const notCommands: { args: string[]; message: RegExp }[] = [
+  { args: [], message: /^Usage: credits <command>/ },
+  { args: ['keys'], message: /^Usage: credits keys <verb> .*\n\n {2}credits keys issue --customer NAME\|UUID /s },
   {
     args: ['keys', 'burn'],
-    says: /^There is no command "keys burn"\. Commands of keys: issue, suspend, .*\n\nMore: credits help keys\n$/,
+    message: /^There is no command "keys burn"\. Commands of keys: issue, suspend, .*\n\nMore: credits help keys\n$/,
   },
-  { args: ['keys', 'issue'], says: /^keys issue: --customer NAME\|UUID is needed/ },
-  { args: ['keys', 'issue', '--customer'], says: /^keys issue: --customer NAME\|UUID: the value is missing\n/ },
-  { args: ['keys', 'issue', '--customer', ' '], says: /^keys issue: --customer NAME\|UUID is needed/ },
-  { args: ['keys', 'issue', '--customer', 'Acme', 'Corporation'], says: /^keys issue: / },
-  { args: ['keys', 'suspend'], says: /^keys suspend: exactly one KEYID is needed/ },
-  { args: ['keys', 'list', 'Acme'], says: /^keys list: / },
+  { args: ['keys', 'issue'], message: /^keys issue: --customer NAME\|UUID is needed/ },
+  { args: ['keys', 'issue', '--customer'], message: /^keys issue: --customer NAME\|UUID: the value is missing\n/ },
+  { args: ['keys', 'issue', '--customer', ' '], message: /^keys issue: --customer NAME\|UUID is needed/ },
+  { args: ['keys', 'issue', '--customer', 'Acme', 'Corporation'], message: /^keys issue: / },
+  { args: ['keys', 'suspend'], message: /^keys suspend: exactly one KEYID is needed/ },
+  { args: ['keys', 'list', 'Acme'], message: /^keys list: / },
 ]
-for (const { args, says } of notCommands) {
-  test(`"${args.join(' ')}" is not a command: exit code 2, how to call it, and nothing happens`, async (t) => {
+for (const { args, message } of notCommands) {
+  test(`"${args.join(' ')}" is not a command: exit code 2 and the usage, without reading the settings`, async (t) => {
     const { code, stdout, stderr } = await callCli(t, newDataDir(t), args, { PORT: 'not even read' })
     assert.deepEqual([code, stdout], [2, ''])
-    assert.match(stderr, says)
+    assert.match(stderr, message)
     assert.doesNotMatch(stderr, /^\s+at /m)
   })
 }
 
-test('a fault in the settings is one line and exit code 1', async (t) => {
+test('a fault in the settings prints one line, with exit code 1', async (t) => {
   const { code, stdout, stderr } = await runCommand(t, dataDir, ['keys', 'list'], { LOG_LEVEL: 'loud' })
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^LOG_LEVEL: expected one of .*\n$/)
 })
 
-test('five commands at once beside a running service all do their work, and leave it running', async (t) => {
+test('five commands at once beside a running service all succeed, and leave it running', async (t) => {
   const issued = await issueAtOnce(t, Array(5).fill('at once'))
   assert.equal(new Set(issued.map(({ customerId }) => customerId)).size, 1)
   assert.equal(new Set(issued.map(({ apiKey }) => apiKey)).size, 5)
@@ -195,7 +195,7 @@ test('without a service a command starts the embedded PostgreSQL, on the first c
   assertNothingRuns(stopped)
 })
 
-test('five commands at once without a service all do their work, and nothing is left running', async (t) => {
+test('five commands at once without a service all succeed, and nothing is left running', async (t) => {
   await issue(t, 'first', stopped)
   const directory = copyDataDir(t, stopped)
   const before = await list(t, directory)
@@ -207,7 +207,7 @@ test('five commands at once without a service all do their work, and nothing is 
   for (const { keyId } of issued) assert.ok(ids.includes(keyId))
 })
 
-test('a command and a service that start at once both do their work', async (t) => {
+test('a command and a service that start at once both succeed', async (t) => {
   await issue(t, 'first', stopped)
   const directory = copyDataDir(t, stopped)
   const [issued, running] = await Promise.all([issue(t, 'beside', directory, runCommand), startService(t, directory)])

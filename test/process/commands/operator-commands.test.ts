@@ -1,4 +1,4 @@
-// The operator's commands about orders and books: beside a running service, whose sandbox is at a port of its own choice,
+// The operator's commands about orders and books: beside a running service whose sandbox has a port chosen at the start,
 // and without one; as processes where several run at once.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { sandboxControl, secretKey } from '../../support/service/service.ts'
 
 const wholeFile = { after }
 const dataDir = await usedDataDir(wholeFile)
-/** The worker is off: what happens here is what the commands do. */
+/** The worker is off, so that all changes come from the commands. */
 const settings = { TOSS_SECRET_KEY: secretKey, WORKER: 'off' }
 let service: ServiceInProcess
 let caller: Caller
@@ -44,7 +44,7 @@ async function run<Data = Result>(
   return JSON.parse(stdout)
 }
 
-/** It fails with this one line. */
+/** Asserts that the command fails with this one line. */
 async function fail(t: Cleaner, args: string[], line: string | RegExp): Promise<void> {
   const { code, stdout, stderr } = await callCli(t, dataDir, args, settings)
   assert.deepEqual([code, stdout], [1, ''], stderr)
@@ -65,7 +65,7 @@ async function confirmedOrder(): Promise<{ orderId: string; paymentKey: string }
 
 const sandbox = () => sandboxControl(service.sandboxUrl)
 
-test('orders show tells everything about an order, in JSON and to people', async (t) => {
+test('orders show prints all data of an order, as JSON and as text', async (t) => {
   const { orderId, paymentKey } = await confirmedOrder()
   const story = await run<Record<string, Result[]> & Result>(t, ['orders', 'show', orderId])
   const names = ['orderId', 'customerId', 'status', 'packageType', 'amount', 'credits', 'createdAt', 'confirmedAt']
@@ -87,7 +87,7 @@ test('orders show tells everything about an order, in JSON and to people', async
   assert.match(stdout, /\ndiscrepancies\nNone\.\n/)
 })
 
-test('orders settle brings an order in line: agrees, repaired, and with exit code 1 disagrees and unknown', async (t) => {
+test('orders settle returns agrees or repaired, and with exit code 1 disagrees or unknown', async (t) => {
   const { orderId, paymentKey } = await confirmedOrder()
   const agreed = await run(t, ['orders', 'settle', orderId])
   assert.deepEqual(agreed, { orderId, result: 'agrees', status: 'CONFIRMED', discrepancies: [] })
@@ -105,7 +105,7 @@ test('orders settle brings an order in line: agrees, repaired, and with exit cod
   assert.equal(await caller.status(orderId), 'REFUNDED')
 })
 
-test('orders settle finishes a confirm that was left open', async (t) => {
+test('orders settle completes a confirm whose answer was lost', async (t) => {
   const orderId = await pendingOrder()
   await sandbox().setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
   assert.equal((await caller.confirm(orderId, 20_000)).status, 503)
@@ -113,7 +113,7 @@ test('orders settle finishes a confirm that was left open', async (t) => {
   assert.equal(await caller.status(orderId), 'CONFIRMED')
 })
 
-test('orders refund refunds, gives the same answer again, and the customer sees it', async (t) => {
+test('orders refund refunds the order, returns the same answer again, and the customer sees the refund', async (t) => {
   const { orderId } = await confirmedOrder()
   const credits = await caller.credits()
   const answer = { orderId, status: 'REFUNDED', creditsTakenBack: 21, shortfall: 0 }
@@ -131,7 +131,7 @@ test('orders refund refunds, gives the same answer again, and the customer sees 
   )
 })
 
-test('orders refund of which the gateway says nothing fails with what happens next; orders settle finishes it', async (t) => {
+test('orders refund without an answer of the gateway fails with a message about the next steps; orders settle completes it', async (t) => {
   const { orderId } = await confirmedOrder()
   await sandbox().setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
   await fail(t, ['orders', 'refund', orderId, '--reason', 'goodwill'], /^Not known yet \(.*are held.*background\.$/m)
@@ -140,14 +140,14 @@ test('orders refund of which the gateway says nothing fails with what happens ne
   assert.equal(await caller.status(orderId), 'REFUNDED')
 })
 
-test('an order that does not exist is one line and exit code 1', async (t) => {
+test('an order that does not exist is reported with one line and exit code 1', async (t) => {
   const line = 'There is no order ord_none.'
   await fail(t, ['orders', 'show', 'ord_none'], line)
   await fail(t, ['orders', 'settle', 'ord_none'], line)
   await fail(t, ['orders', 'refund', 'ord_none', '--reason', 'x'], line)
 })
 
-test('discrepancies list shows what is open, oldest first; discrepancies resolve closes one with its reason', async (t) => {
+test('discrepancies list shows the open ones, oldest first; discrepancies resolve closes one with its reason', async (t) => {
   const orderIds: string[] = []
   for (const amount of [1, 2]) {
     const { orderId, paymentKey } = await confirmedOrder()
@@ -177,7 +177,7 @@ test('discrepancies list shows what is open, oldest first; discrepancies resolve
   assert.deepEqual(await run(t, ['discrepancies', 'list']), [])
 })
 
-test('reconcile of days to come is one line and exit code 1', async (t) => {
+test('reconcile of future days is refused with one line and exit code 1', async (t) => {
   const line = 'There is nothing to reconcile in a span that has not begun.'
   await fail(t, ['reconcile', '--from', '2999-01-01', '--to', '2999-01-02'], line)
 })
@@ -185,7 +185,7 @@ test('reconcile of days to come is one line and exit code 1', async (t) => {
 /** A Korean day. */
 const today = () => new Date(Date.now() + 9 * 3_600_000).toISOString().slice(0, 10)
 
-test('reconcile tells the totals, repairs, and fails when something is open; discrepancies list shows it', async (t) => {
+test('reconcile returns the totals, repairs, and fails when a discrepancy is open; discrepancies list shows it', async (t) => {
   const span = ['reconcile', '--from', today(), '--to', today()]
   const { orderId, paymentKey } = await confirmedOrder()
   await sandbox().cancel(paymentKey)
@@ -209,39 +209,42 @@ test('reconcile tells the totals, repairs, and fails when something is open; dis
 })
 
 const needed = /^reconcile: --(from|to) DATE is needed, 2026-01-31 \(a Korean day\) or 2026-01-31T09:00:00\+09:00\n/
-const notCommands: { args: string[]; says: RegExp }[] = [
-  { args: ['reconcile'], says: needed },
-  { args: ['reconcile', '--from', '2026-01-31', '--to', '2026-02-30'], says: needed },
-  { args: ['reconcile', '--from', '31.01.2026', '--to', '2026-02-01'], says: needed },
-  { args: ['reconcile', '--from', '2026-01-31T09:00:00', '--to', '2026-02-01'], says: needed },
-  { args: ['reconcile', '--from', '2026-01-31T25:00:00Z', '--to', '2026-02-01'], says: needed },
+const notCommands: { args: string[]; message: RegExp }[] = [
+  { args: ['reconcile'], message: needed },
+  { args: ['reconcile', '--from', '2026-01-31', '--to', '2026-02-30'], message: needed },
+  { args: ['reconcile', '--from', '31.01.2026', '--to', '2026-02-01'], message: needed },
+  { args: ['reconcile', '--from', '2026-01-31T09:00:00', '--to', '2026-02-01'], message: needed },
+  { args: ['reconcile', '--from', '2026-01-31T25:00:00Z', '--to', '2026-02-01'], message: needed },
   {
     args: ['reconcile', '--from', '2026-02-01', '--to', '2026-01-31'],
-    says: /^reconcile: --to must be after --from\n/,
+    message: /^reconcile: --to must be after --from\n/,
   },
-  { args: ['reconcile', '2026-01-31'], says: /^reconcile: unexpected argument "2026-01-31": / },
-  { args: ['orders', 'show'], says: /^orders show: exactly one ORDERID is needed\n/ },
-  { args: ['orders', 'refund', 'a'], says: /^orders refund: --reason TEXT is needed, 1 to 200 characters\n/ },
-  { args: ['orders', 'refund', 'a', '--reason', 'x'.repeat(201)], says: /^orders refund: --reason TEXT is needed/ },
+  { args: ['reconcile', '2026-01-31'], message: /^reconcile: unexpected argument "2026-01-31": / },
+  { args: ['orders', 'show'], message: /^orders show: exactly one ORDERID is needed\n/ },
+  { args: ['orders', 'refund', 'a'], message: /^orders refund: --reason TEXT is needed, 1 to 200 characters\n/ },
+  { args: ['orders', 'refund', 'a', '--reason', 'x'.repeat(201)], message: /^orders refund: --reason TEXT is needed/ },
   {
     args: ['orders', 'refund', 'a', '--reason', 'b', 'c'],
-    says: /^orders refund: .*put a text with spaces in quotes\n/,
+    message: /^orders refund: .*put a text with spaces in quotes\n/,
   },
-  { args: ['discrepancies', 'list', 'all'], says: /^discrepancies list: unexpected argument "all": / },
-  { args: ['discrepancies', 'resolve', 'x', '--reason', 'y'], says: /^discrepancies resolve: ID is the discrepancyId/ },
+  { args: ['discrepancies', 'list', 'all'], message: /^discrepancies list: unexpected argument "all": / },
+  {
+    args: ['discrepancies', 'resolve', 'x', '--reason', 'y'],
+    message: /^discrepancies resolve: ID is the discrepancyId/,
+  },
 ]
-for (const { args, says } of notCommands) {
-  test(`"${args.join(' ').slice(0, 60)}" is not a command: exit code 2, and what is wrong`, async (t) => {
+for (const { args, message } of notCommands) {
+  test(`"${args.join(' ').slice(0, 60)}" is not a command: exit code 2, the fault and the usage`, async (t) => {
     const { code, stdout, stderr } = await callCli(t, dataDir, args, { PORT: 'not even read' })
     assert.deepEqual([code, stdout], [2, ''])
-    assert.match(stderr, says)
+    assert.match(stderr, message)
     const command = args[0] === 'reconcile' ? 'reconcile' : args.slice(0, 2).join(' ')
     assert.ok(stderr.includes(`\n\nUsage: credits ${command} `), stderr)
     assert.ok(stderr.endsWith(`\nMore: credits help ${command}\n`), stderr)
   })
 }
 
-test('without a service the commands work on what it left behind, the gateway included, and leave nothing running', async (t) => {
+test('without a service the commands work on its data directory, the sandbox included, and leave nothing running', async (t) => {
   const { orderId } = await confirmedOrder()
   const partly = await confirmedOrder()
   await sandbox().cancel(partly.paymentKey, 900)
@@ -259,11 +262,11 @@ test('without a service the commands work on what it left behind, the gateway in
   assert.equal(existsSync(join(dataDir, 'sandbox.url')), false)
 })
 
-test('three commands at once without a service all ask the gateway and get their answer', async (t) => {
+test('three commands at once without a service all query the gateway and get its answer', async (t) => {
   const directory = copyDataDir(t, dataDir)
   const [open] = await run<Result[]>(t, ['discrepancies', 'list'], 0, directory)
-  const settling = () => run(t, ['orders', 'settle', String(open?.orderId)], 1, directory, runCommand)
-  const results = await Promise.all([settling(), settling(), settling()])
+  const settle = () => run(t, ['orders', 'settle', String(open?.orderId)], 1, directory, runCommand)
+  const results = await Promise.all([settle(), settle(), settle()])
   assert.deepEqual(
     results.map(({ result }) => result),
     ['disagrees', 'disagrees', 'disagrees'],

@@ -1,5 +1,5 @@
-// What the environment can get wrong, and what the service makes of it: one line for people per fault, exit code 1,
-// nothing left running. And the settings that change how a service comes up.
+// Faults in the environment: the service prints one readable line per fault, exits with 1 and leaves nothing running.
+// And the settings that change how a service starts.
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
@@ -32,10 +32,10 @@ const wholeFile = { after }
 function assertRefusedWith({ code, stdout, stderr }: Ended, lines: (string | RegExp)[]): void {
   assert.equal(code, 1, stdout + stderr)
   assert.equal(stdout, '')
-  const said = stderr.trimEnd().split('\n')
-  assert.equal(said.length, lines.length, stderr)
+  const printed = stderr.trimEnd().split('\n')
+  assert.equal(printed.length, lines.length, stderr)
   for (const line of lines) {
-    const found = said.some((text) => (typeof line === 'string' ? text.startsWith(line) : line.test(text)))
+    const found = printed.some((text) => (typeof line === 'string' ? text.startsWith(line) : line.test(text)))
     assert.ok(found, `${line} is not in:\n${stderr}`)
   }
   assert.doesNotMatch(stderr, /^\s+at |node:internal|\.ts:\d/m)
@@ -47,7 +47,7 @@ async function newDatabase(t: Cleaner): Promise<TestDatabase> {
   return database
 }
 
-test('faults of every kind are told all at once: one line each, exit code 1, no DATA_DIR', async (t) => {
+test('faults of every kind are reported all at once: one line each, exit code 1, no DATA_DIR', async (t) => {
   const dataDir = newDataDir(t)
   const ended = await runService(t, dataDir, {
     PORT: 'http',
@@ -81,14 +81,14 @@ test('faults of every kind are told all at once: one line each, exit code 1, no 
   assert.equal(fs.existsSync(dataDir), false)
 })
 
-/** What `runService` would end with, from a start in this process. */
+/** The result that `runService` would have, from a start in this process. */
 async function refusedStart(t: Cleaner, dataDir: string, settings: Environment): Promise<Ended> {
   const error = await startInProcess(t, dataDir, settings).catch((each: Error) => each)
   assert.ok(error instanceof Error, 'the service has started')
   return { code: 1, signal: null, stdout: '', stderr: error.message }
 }
 
-test('a taken port is told with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
+test('a port in use is reported with the name of its setting; the embedded PostgreSQL is stopped again', async (t) => {
   const dataDir = await usedDataDir(t)
   const taken = await takePort(t)
   const lineFor = (setting: string) =>
@@ -115,7 +115,7 @@ for (const { setting, value } of badHosts) {
 
 const unreachable = [
   {
-    name: 'nobody listens',
+    name: 'nothing listens',
     url: 'postgres://credits:hunter2@127.0.0.1:1/credits',
     line: /127\.0\.0\.1:1 .*ECONNREFUSED/,
   },
@@ -196,10 +196,10 @@ test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes 
   const started = entries.find(({ msg }) => msg === 'ready')
   assert.deepEqual([started?.pid, started?.publicUrl], [service.pid, service.publicUrl])
   assert.doesNotMatch(service.output.stdout + service.output.stderr, /cpk_/)
-  assert.equal((await query('select key_id from api_keys')).length, 1, 'no key that nobody has seen')
+  assert.equal((await query('select key_id from api_keys')).length, 1, 'no key was issued without being shown')
 })
 
-test('KEY_PEPPER: keys live and die with it, and a new one may stand beside the old', async (t) => {
+test('KEY_PEPPER: a key is valid only with its pepper, and an old pepper may be listed beside a new one', async (t) => {
   const dataDir = newDataDir(t)
   const { connection } = await newDatabase(t)
   const DATABASE_URL = databaseUrl(connection)
