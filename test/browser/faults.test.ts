@@ -1,5 +1,5 @@
-// A gateway that fails during a purchase in a real Chromium: the buyer ends at a page that states the truth, and the credits
-// are right. test/storefront/faults.test.ts has every way in which the gateway can fail.
+// A gateway that fails during a purchase in a real Chromium: the buyer's last page shows the real outcome, and the credits
+// are right. test/storefront/faults.test.ts covers all faults of the gateway.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
@@ -12,12 +12,12 @@ const skip = browser ? false : 'no Chromium on this machine, and none could be i
 
 let shop: Shop
 before(async () => {
-  // What is open is settled in the background within a second or two, and a slow page would find it settled.
+  // The worker would complete open operations within a second or two, before a slow page is loaded.
   shop = await startShop({ WORKER: 'off' })
 })
 after(() => closeAll(browser, shop))
 
-test('a lost answer and a lookup that fails: the page does not guess, goes on asking, and the credits arrive once', {
+test('a lost answer and a lookup that fails: the page shows no outcome, keeps polling, and the credits arrive once', {
   skip,
 }, async () => {
   const buyer = await newBuyer(browser as Browser, shop)
@@ -29,7 +29,7 @@ test('a lost answer and a lookup that fails: the page does not guess, goes on as
   ])
   await buyer.pay()
   await buyer.page.waitForSelector('#retry')
-  assert.equal(await buyer.page.$('.panel.good, .panel.bad'), null, 'neither paid nor failed is claimed')
+  assert.equal(await buyer.page.$('.panel.good, .panel.bad'), null, 'the page shows neither paid nor failed')
   await buyer.picture('unknown')
   assert.match(await buyer.outcome('good'), /21 credits/)
   await shop.sandbox.clearFaults()
@@ -38,7 +38,9 @@ test('a lost answer and a lookup that fails: the page does not guess, goes on as
   await buyer.close()
 })
 
-test('the card that hangs: the answer never comes, the money has moved, and the page finds out', { skip }, async () => {
+test('the card that hangs: the answer never arrives, the money has moved, and the page shows the payment in the end', {
+  skip,
+}, async () => {
   const buyer = await newBuyer(browser as Browser, shop)
   const before = await buyer.balance()
   await buyer.buy('BASIC', 'hang')
@@ -47,7 +49,7 @@ test('the card that hangs: the answer never comes, the money has moved, and the 
   await buyer.close()
 })
 
-test('a lost answer to a cancel: the page does not guess, and one more try takes the credits back once', {
+test('a lost answer to a cancel: the page shows no outcome, and another try deducts the credits once', {
   skip,
 }, async () => {
   const buyer = await newBuyer(browser as Browser, shop)

@@ -1,6 +1,6 @@
 // The pictures of the documents, taken from real pages: the shop, the sandbox's checkout page, and the console with an order
 // whose answer the gateway lost. `npm run pictures` stores them; without it each page is compared with the text that is
-// stored beside its picture, so that a picture cannot go stale unnoticed.
+// stored beside its picture, so that an outdated picture fails the test.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const filled = browser && (await fill())
 
 /** A day at a small platform: purchases, spends, a declined card, a cancel, and one confirm whose answer was lost. */
 async function fill() {
-  // Notifications arrive when they arrive: of these none, so that the first page counts the same each time.
+  // No notifications: they arrive at random times, and the counts of the first page have to be the same in each run.
   await world.sandbox.setFaults([{ on: 'webhook', kind: 'drop', times: 999 }])
   const customers = await Promise.all(['Harbor Labs', 'Blue Kite', 'Summit Data'].map(world.newCustomer))
   for (const { client, customerId } of customers) {
@@ -37,7 +37,7 @@ async function fill() {
   const declined = await first.client.purchaseCredits({ packageType: 'BASIC' })
   await codeOf(first.client.confirmPayment({ ...declined, paymentKey: `decline_${declined.orderId}` }))
 
-  const orderId = await answerLostAndSetRight()
+  const orderId = await orderWithLostAnswerSettled()
   return { orderId, token: (await world.operator('admin')).token }
 }
 
@@ -45,7 +45,7 @@ async function fill() {
  * The gateway captures the payment and its answer is lost. It notifies us later, and an operator settles the order. The
  * pauses are for the picture: times that differ.
  */
-async function answerLostAndSetRight(): Promise<string> {
+async function orderWithLostAnswerSettled(): Promise<string> {
   const { sandbox, database } = world
   const { client } = await world.newCustomer('Acme Research')
   const { orderId, amount } = await client.purchaseCredits({ packageType: 'PRO' })
@@ -77,18 +77,18 @@ async function pause(milliseconds: number): Promise<void> {
 
 type Picture = { name: string; path: () => string; locale?: 'en-US' | 'ko-KR'; width: number; height?: number }
 
-const theOrder = () => `/orders/${filled.orderId}`
+const orderPath = () => `/orders/${filled.orderId}`
 
 /** Without a height the picture shows the whole page. */
 const pictures: Picture[] = [
-  { name: 'order', path: theOrder, width: 1160 },
-  { name: 'order-korean', path: theOrder, locale: 'ko-KR', width: 1160 },
-  { name: 'order-phone', path: theOrder, width: 390, height: 844 },
+  { name: 'order', path: orderPath, width: 1160 },
+  { name: 'order-korean', path: orderPath, locale: 'ko-KR', width: 1160 },
+  { name: 'order-phone', path: orderPath, width: 390, height: 844 },
   { name: 'home', path: () => '/', width: 1160, height: 560 },
 ]
 
 for (const { name, path, locale = 'en-US', width, height } of pictures) {
-  test(`docs/pictures/${name}.png shows the console as it is`, { skip }, async () => {
+  test(`docs/pictures/${name}.png shows the current console`, { skip }, async () => {
     const { page, ...admin } = await newPerson(browser, world, { token: filled.token, locale })
     await page.setViewportSize({ width, height: height ?? 600 })
     await admin.open(path())
@@ -102,7 +102,7 @@ for (const { name, path, locale = 'en-US', width, height } of pictures) {
   })
 }
 
-test('docs/pictures/shop.png and checkout.png show the shop and the payment page as they are', { skip }, async () => {
+test('docs/pictures/shop.png and checkout.png show the current shop and payment page', { skip }, async () => {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1040, height: 560 } })
   const page: Page = await context.newPage()
   await page.goto(world.storefrontUrl ?? '')
@@ -114,7 +114,7 @@ test('docs/pictures/shop.png and checkout.png show the shop and the payment page
   await context.close()
 })
 
-test('every picture is small, has its text, and is shown by a document', () => {
+test('every picture is small, has its text, and is used by a document', () => {
   const files = readdirSync(pictureDirectory)
   const names = files.filter((file) => file.endsWith('.png')).map((file) => file.slice(0, -'.png'.length))
   assert.deepEqual(files.sort(), names.flatMap((name) => [`${name}.png`, `${name}.txt`]).sort())

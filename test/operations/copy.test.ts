@@ -1,5 +1,5 @@
-// Backup and restore between databases of one server: what arrives is what was there, whatever the state it was in; a file
-// that is not whole, a target that is not empty and a restore that was interrupted are refused, and nothing is changed.
+// Backup and restore between databases of one server: the copy equals the original, in any state; an incomplete file, a
+// target that is not empty and an interrupted restore are refused, and nothing is changed.
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ import { callCommand } from '../support/service/command-calls.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 const wholeFile = { after }
-/** True of one moment of one database. */
+/** Tables that are valid only for a running database and are not copied. */
 const leftEmpty = ['operator_sessions', 'sign_in_failures']
 const directory = newDirectory(wholeFile)
 const file = join(directory, 'books.backup')
@@ -40,7 +40,7 @@ before(async () => {
   await backup(bareCall({ to: books.connection, dataDir: directory, values: { to: file } }))
 })
 
-/** Every row of every table as text, and whether every trigger is on. */
+/** Every row of every table as text, and the disabled triggers. */
 async function contentOf(database: TestDatabase) {
   const content: Record<string, unknown> = {}
   const addedTo = ['operator_actions', 'audits', 'record_journal', 'record_journal_head']
@@ -62,8 +62,8 @@ async function tablesOf(target: TestDatabase): Promise<number> {
   return row?.tables ?? -1
 }
 
-/** Refused with that text, and the target is as empty as it was. */
-async function refusedUntouched(target: TestDatabase, from: string, message: RegExp): Promise<void> {
+/** Asserts that the restore is refused with that text, and the target is still empty. */
+async function assertRefusedUntouched(target: TestDatabase, from: string, message: RegExp): Promise<void> {
   await assert.rejects(restoreInto(target, from), message)
   assert.equal(await tablesOf(target), 0)
 }
@@ -80,14 +80,14 @@ test('a restored database has every row as it was, and the audit finds nothing',
     { command: 'restore', outcome: null },
     { command: null, outcome: 'ok' },
   ])
-  // Those that were, and the one of the restore.
+  // The audits of the original, and the one of the restore.
   const audits = `select t::text as row from audits t where cause = 'DAILY'`
   assert.deepEqual(await target.query(audits), await books.query(audits))
   assert.deepEqual(await target.query('select cause, violation_count as count from audits order by ended_at'), [
     { cause: 'DAILY', count: 0 },
     { cause: 'COMMAND', count: 0 },
   ])
-  // The journal goes on where that of the original was.
+  // The journal continues that of the original.
   const journal = 'select j::text as row from record_journal j order by record_number'
   const [original, restored] = [await books.query(journal), await target.query(journal)]
   assert.ok(original.length > 10)
@@ -99,7 +99,7 @@ test('a restored database has every row as it was, and the audit finds nothing',
   )
 })
 
-test('a backup of an older schema is restored into its own tables and migrated to now', async (t) => {
+test('a backup of an older schema is restored into tables of that schema and then migrated to the current one', async (t) => {
   const [old, target] = [await emptyDatabase(t), await emptyDatabase(t)]
   const oldFile = join(directory, 'old.backup')
   const client = new pg.Client(old.connection)
@@ -120,15 +120,15 @@ test('a backup of an older schema is restored into its own tables and migrated t
   assert.deepEqual(await target.query('select name from customers'), [{ name: 'of old' }])
 })
 
-test('a file that is not whole, is something else or of a newer version is refused before anything is touched', async (t) => {
+test('an incomplete file, a file that is no backup and one of a newer version are refused before anything is changed', async (t) => {
   const target = await emptyDatabase(t)
   const newer = { version: 9999, name: '9999_of_tomorrow.sql', checksum: 'unknown' }
-  const fromTomorrow = rewritten(t, file, (text) =>
+  const fromNewerVersion = rewritten(t, file, (text) =>
     text.replace('],"totalRows"', `,${JSON.stringify(newer)}],"totalRows"`),
   )
   const edited = rewritten(t, file, (text) => text.replace(/"checksum":"\w+"/, '"checksum":"another"'))
   const bytes = fs.readFileSync(file)
-  const spoil = (name: string, content: Buffer | string) => {
+  const writeFile = (name: string, content: Buffer | string) => {
     fs.writeFileSync(join(directory, name), content)
     return join(directory, name)
   }
@@ -138,22 +138,22 @@ test('a file that is not whole, is something else or of a newer version is refus
   const shortened = rewritten(t, file, (text) => text.slice(0, text.lastIndexOf('{"sums"')))
   for (const [from, message] of [
     [
-      spoil('half', bytes.subarray(0, bytes.length >> 1)),
+      writeFile('half', bytes.subarray(0, bytes.length >> 1)),
       /half is not a complete backup \(unexpected end of file\): nothing was changed/,
     ],
-    [spoil('flipped', flipped), /flipped is not a complete backup \(.*\): nothing was changed/],
+    [writeFile('flipped', flipped), /flipped is not a complete backup \(.*\): nothing was changed/],
     [changed, /is not a complete backup \(the rows of \w+ do not match their sum\)/],
     [shortened, /is not a complete backup \(it ends too early\)/],
-    [spoil('text', 'no backup'), /text is not a complete backup \(incorrect header check\)/],
-    [fromTomorrow, /made by a newer version, with 9999_of_tomorrow\.sql: use that version/],
+    [writeFile('text', 'no backup'), /text is not a complete backup \(incorrect header check\)/],
+    [fromNewerVersion, /made by a newer version, with 9999_of_tomorrow\.sql: use that version/],
     [edited, /0001_credits\.sql was edited/],
     [join(directory, 'nowhere'), /nowhere cannot be read: ENOENT/],
   ] as const) {
-    await refusedUntouched(target, from, message)
+    await assertRefusedUntouched(target, from, message)
   }
 })
 
-test('a target that has rows is refused and keeps them; one with empty tables is filled', async (t) => {
+test('a target with rows is refused and keeps them; one with empty tables is filled', async (t) => {
   const target = await createTestDatabase()
   defer(t, () => target.drop())
   const endpoint = `insert into event_endpoints (endpoint_id, url, types, secrets)
@@ -166,7 +166,7 @@ test('a target that has rows is refused and keeps them; one with empty tables is
   assert.equal(((await restore(own())) as { ok: boolean }).ok, true)
 })
 
-test('a database with a table of somebody else, or ahead of the backup, is not an empty one', async (t) => {
+test('a database with a table of another program, or with newer migrations than the backup, does not count as empty', async (t) => {
   const target = await emptyDatabase(t)
   await target.query('create table of_another_program (id int)')
   await assert.rejects(restoreInto(target), /is not empty \(it has of_another_program\)/)
@@ -177,12 +177,12 @@ test('a database with a table of somebody else, or ahead of the backup, is not a
   await assert.rejects(restore(call), /is not empty \(it has 9999_of_tomorrow\.sql already/)
 })
 
-test('an interrupted restore is recognised: nothing is served from it, and no other restore goes on with it', async (t) => {
+test('an interrupted restore is recognised: its database is not served, and no other restore continues it', async (t) => {
   const target = await emptyDatabase(t)
   const { source, close } = await openBackup(file)
   const client = new pg.Client(target.connection)
   await client.connect()
-  // Everything is loaded, nothing is checked: here the process dies.
+  // Everything is loaded, nothing is verified: a process that dies here.
   const loading = { source, place: 'of this test', onProgress: () => undefined, signal: new AbortController().signal }
   await loadInto(client, loading)
   await client.end()
@@ -195,7 +195,7 @@ test('an interrupted restore is recognised: nothing is served from it, and no ot
   await assert.rejects(restoreInto(target), /is not empty \(a restore or a move into it was interrupted\)/)
 })
 
-test('a restore or a backup that is stopped leaves nothing half-done behind', async (t) => {
+test('a restore or a backup that is stopped leaves nothing unfinished', async (t) => {
   const target = await emptyDatabase(t)
   for (const phase of ['loading', 'verifying']) {
     const abort = new AbortController()
@@ -226,15 +226,15 @@ test('a backup does not overwrite a file, and is readable by its owner alone', a
   assert.equal((fs.statSync(file).mode & 0o777).toString(8), '600')
 })
 
-test('a restore without the secret that keys were hashed under asks first, and says so at the end', async (t) => {
+test('a restore without the secret that keys were hashed under asks for confirmation, and reports it at the end', async (t) => {
   const to = (await emptyDatabase(t)).connection
   const call = (peppers: typeof testPeppers | [{ version: number; secret: string }] | undefined) =>
     bareCall({ to, dataDir: directory, values: { from: file }, peppers })
   assert.equal(await confirmRestore(call(testPeppers)), undefined)
   for (const wrong of [undefined, [{ version: 1, secret: 'another secret, long enough' }]] as const) {
-    const asked = await confirmRestore(call(wrong as never))
+    const confirmation = await confirmRestore(call(wrong as never))
     assert.match(
-      JSON.stringify(asked?.preview),
+      JSON.stringify(confirmation?.preview),
       /The secret that keys were hashed under there \(version 1\) is missing here/,
     )
   }
@@ -246,14 +246,14 @@ test('a restore without the secret that keys were hashed under asks first, and s
   )
 })
 
-test('I-13: a backup is restored a day later though holds and payments in it are past their time by then', async (t) => {
+test('I-13: a backup is restored a day later although its holds and payments are overdue by then', async (t) => {
   const [late, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => late.drop())
   await writeBooks(bookkeeper(late.pool))
   await late.query(pastItsTime('1 day'))
-  const judged = await audit(createDatabase(late.pool, silentLog))
-  assert.deepEqual(new Set(judged.violations.map(({ invariant }) => invariant)), new Set(['I-13']))
-  assert.equal(judged.stranded, judged.violationCount)
+  const audited = await audit(createDatabase(late.pool, silentLog))
+  assert.deepEqual(new Set(audited.violations.map(({ invariant }) => invariant)), new Set(['I-13']))
+  assert.equal(audited.stranded, audited.violationCount)
   const from = join(directory, 'late.backup')
   await backup(bareCall({ to: late.connection, dataDir: directory, values: { to: from } }))
   const { ok, violations } = (await restoreInto(target, from)) as { ok: boolean; violations: unknown[] }
@@ -264,7 +264,7 @@ test('I-13: a backup is restored a day later though holds and payments in it are
   ])
   const options = { databaseUrl: databaseUrl(target.connection), dataDir: directory, databaseConnections: 4 }
   const opened = await openDatabase({ ...options, use: 'service', log: silentLog })
-  const { ok: right, stranded } = await callCommand<AuditResult>(
+  const { ok: isOk, stranded } = await callCommand<AuditResult>(
     commands,
     'audit',
     {},
@@ -272,17 +272,17 @@ test('I-13: a backup is restored a day later though holds and payments in it are
       database: opened.database,
     },
   )
-  assert.deepEqual([right, stranded], [true, judged.stranded])
+  assert.deepEqual([isOk, stranded], [true, audited.stranded])
   await opened.close()
 })
 
-/** An operator who is signed in, and somebody who has failed to. */
+/** An operator who is signed in, and failed sign-ins. */
 const signedIn = `
   insert into operators (operator_id, name, role, password_hash) values ('op_1', 'kim', 'admin', '$scrypt$1');
   insert into operator_sessions (session_hash, operator_id, access_version) values (sha256('session'), 'op_1', 1);
   insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`
 
-test('who is signed in is in no backup, and is left out of an older file that has it', async (t) => {
+test('sessions and failed sign-ins are in no backup, and are not restored from an older file that has them', async (t) => {
   const [source, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => source.drop())
   await source.query(signedIn)
@@ -300,7 +300,7 @@ test('who is signed in is in no backup, and is left out of an older file that ha
   assert.equal(((await restoreInto(target, older)) as { ok: boolean }).ok, true)
   assert.deepEqual(await target.query('select name from operators'), [{ name: 'kim' }])
   for (const table of leftEmpty) assert.deepEqual(await target.query(`select from ${table}`), [])
-  // What is left out of copies is not left out of what an empty database is.
+  // The tables that are not copied still have to be empty in the target.
   const used = await createTestDatabase()
   defer(t, () => used.drop())
   await used.query(`insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`)
@@ -308,7 +308,7 @@ test('who is signed in is in no backup, and is left out of an older file that ha
   await assert.rejects(restore(call), /is not empty \(sign_in_failures has rows\)/)
 })
 
-/** Two of everything that can be withdrawn: the first of each is, after the backup. */
+/** Several of every credential that can be withdrawn: some of them are, after the backup. */
 const credentials = `
   insert into customers (customer_id) values ('11111111-1111-4111-8111-111111111111');
   insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
@@ -331,7 +331,7 @@ const withdrawals = `
 
 type Restored = { ok: boolean; revived: string | Record<string, string>[] }
 
-test('a restore lists what was suspended or removed since the backup, each with the command that does it again', async (t) => {
+test('a restore lists the credentials suspended or removed since the backup, each with the command that repeats it', async (t) => {
   const [old, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => old.drop())
   await old.query(credentials)
@@ -354,13 +354,13 @@ test('a restore lists what was suspended or removed since the backup, each with 
   for (const { command } of result.revived as { command: string }[]) {
     assert.equal(parse(commands, command.split(' ').slice(1)).kind, 'call', command)
   }
-  const [trail] = await target.query<{ arguments: string[] }>(
+  const [action] = await target.query<{ arguments: string[] }>(
     `select arguments from operator_actions where command = 'restore'`,
   )
-  assert.ok(trail?.arguments.includes('--old') && !trail.arguments.join().includes(old.connection.password))
+  assert.ok(action?.arguments.includes('--old') && !action.arguments.join().includes(old.connection.password))
 })
 
-test('a restore that cannot look at the old database says what it does not know; one that shall and cannot is refused', async (t) => {
+test('a restore without --old reports which changes are not known; one whose --old cannot be read is refused', async (t) => {
   const target = await emptyDatabase(t)
   const withOld = (old: string) => bareCall({ to: target.connection, dataDir: directory, values: { from: file, old } })
   await assert.rejects(
@@ -376,7 +376,7 @@ test('a restore that cannot look at the old database says what it does not know;
   )
 })
 
-test('no table is left out of a backup but who is signed in, and none refers to itself through others', async () => {
+test('a backup has every table except sessions and failed sign-ins', async () => {
   const rows = await books.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S', 'm')`,
   )

@@ -1,4 +1,5 @@
-// docs/operations.md against the code: every setting with its default, every heading that an alert leads to, every command.
+// docs/operations.md is checked against the code: every setting with its default, every heading that an alert links to,
+// every command.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,14 +22,14 @@ test('the table has every setting, and no other', () => {
   assert.deepEqual(settings.map(({ name }) => name).sort(), [...readSettingNames(), ...readElsewhere].sort())
 })
 
-test('every default that is a number is the one of the code', () => {
+test('every numeric default equals the default in the code', () => {
   const defaults = readNumberDefaults()
-  const told = settings.filter(({ name }) => defaults.has(name))
+  const numeric = settings.filter(({ name }) => defaults.has(name))
   assert.deepEqual(
-    told.map(({ name, value }) => [name, Number(value)]),
-    told.map(({ name }) => [name, defaults.get(name)]),
+    numeric.map(({ name, value }) => [name, Number(value)]),
+    numeric.map(({ name }) => [name, defaults.get(name)]),
   )
-  assert.equal(told.length, defaults.size)
+  assert.equal(numeric.length, defaults.size)
 })
 
 const anchors = [...text.matchAll(/^#{2,3} (.+)$/gm)].map(([, title = '']) =>
@@ -38,7 +39,7 @@ const anchors = [...text.matchAll(/^#{2,3} (.+)$/gm)].map(([, title = '']) =>
     .replaceAll(' ', '-'),
 )
 
-test('every link into the document, of an alert or its own, leads to a heading', () => {
+test('every link into the document, from an alert or from itself, leads to a heading', () => {
   const directory = join(repository, 'ops')
   const files = existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: 'utf8' }) : []
   const alerts = files
@@ -65,7 +66,7 @@ test('every link into the document, of an alert or its own, leads to a heading',
   }
 })
 
-test('every command in it exists and takes the options that are given', () => {
+test('every command in it exists and has the options that are used', () => {
   const lines = [...text.matchAll(/(?:^|`|\s)(?:credits|src\/cli\.ts) ((?:[a-z-]+ )?[a-z-]+[^`\n]*)/gm)]
     .map(([, line = '']) => line.split('  #')[0]?.trim() ?? '')
     .filter((line) => commands.some(({ name }) => line.startsWith(name.split(' ')[0] ?? '')))

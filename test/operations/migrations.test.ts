@@ -1,5 +1,5 @@
-// Migrations that are safe beside the version before them: every new file keeps to the rules of test/support/database/migration-rules.ts,
-// and every statement of the version before can still be prepared on the schema of now.
+// Migrations that are safe while the previous version runs: every new file obeys the rules of
+// test/support/database/migration-rules.ts, and every statement of the previous version can be prepared on the new schema.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
@@ -11,16 +11,16 @@ import { createTestDatabase } from '../support/database/database.ts'
 import { breachesOf, rules } from '../support/database/migration-rules.ts'
 import { previousVersion } from '../support/database/previous-version.ts'
 
-/** Before there was such a rule. They have been applied wherever they will be. */
+/** Older than the rules. They are already applied everywhere. */
 const lastBeforeTheRules = 7
 
-/** With the reason: `0009_name.sql: the rule` → why it harms nobody. */
+/** Exceptions with their reason: `0009_name.sql: the rule` → why it is harmless. */
 const allowed: Record<string, string> = {
   '0018_daily_audits.sql: rows are not changed all at once':
-    'orders that a clock which stepped back has confirmed before they were created: none or a few, and all are read once',
+    'orders confirmed before their creation because a clock stepped back: none or a few, and the table is read once',
 }
 
-test('new migrations change nothing that the version before uses, and hold no lock for long', () => {
+test('new migrations change nothing that the previous version uses, and hold no lock for long', () => {
   const checked = listMigrations().filter(({ version }) => version > lastBeforeTheRules)
   const breaches = checked.flatMap(({ name, text }) => breachesOf(name, text))
   const named = breaches.map(({ migration, rule }) => `${migration}: ${rule}`)
@@ -31,12 +31,12 @@ test('new migrations change nothing that the version before uses, and hold no lo
   assert.deepEqual(
     Object.keys(allowed).filter((each) => !named.includes(each)),
     [],
-    'an exception that nothing needs',
+    'an exception that is not needed',
   )
 })
 
-/** What each rule refuses, and what stands beside it and is right. */
-const samples: [rule: string, refused: string, right: string][] = [
+/** A text that each rule refuses, and a similar one that is allowed. */
+const samples: [rule: string, refused: string, permitted: string][] = [
   ['nothing is dropped', 'alter table orders drop column credits', 'alter table orders drop constraint orders_status'],
   ['nothing is renamed', 'alter table orders rename column credits to amount', 'alter table orders add column x text'],
   ['no column changes its type', 'alter table orders alter column amount type numeric', 'create table a (type text)'],
@@ -63,22 +63,22 @@ const samples: [rule: string, refused: string, right: string][] = [
   ],
   ['rows are not changed', `update orders set status = 'x'`, 'create table a (b int); update a set b = 1'],
   ['no table is locked', 'lock table orders', '-- lock table orders\ncreate table a (b int)'],
-  ['rights are given', 'grant select on orders to somebody', 'create table a (granted int)'],
+  ['rights are given', 'grant select on orders to another_role', 'create table a (granted int)'],
 ]
 
-test('every rule refuses what it names, and leaves alone what is right', () => {
+test('every rule refuses its sample, and accepts the allowed one', () => {
   assert.equal(samples.length, rules.length)
-  for (const [rule, refused, right] of samples) {
+  for (const [rule, refused, permitted] of samples) {
     const found = breachesOf('0000_sample.sql', refused).map((breach) => breach.rule)
     assert.ok(
       found.some((each) => each.startsWith(rule)),
       `${refused}: ${found}`,
     )
-    assert.deepEqual(breachesOf('0000_sample.sql', right), [], right)
+    assert.deepEqual(breachesOf('0000_sample.sql', permitted), [], permitted)
   }
 })
 
-/** Run in the directory of that version: everything that is imported says which statements it has. */
+/** Runs in the directory of the previous version: imports all modules and collects their statements. */
 const collector = `
 import { readdirSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -102,7 +102,7 @@ for (const folder of folders) {
 process.stdout.write(JSON.stringify([...found]))
 `
 
-test('every statement of the version before can be prepared on the schema of now', async (t) => {
+test('every statement of the previous version can be prepared on the new schema', async (t) => {
   const { directory } = previousVersion(t)
   const script = join(newDirectory(t), 'collect.mjs')
   writeFileSync(script, collector)
@@ -121,8 +121,8 @@ test('every statement of the version before can be prepared on the schema of now
   const client = await database.pool.connect()
   try {
     for (const [name, text] of statements) {
-      await client.query(`prepare of_before as ${text}`).catch((error) => assert.fail(`${name}: ${error.message}`))
-      await client.query('deallocate of_before')
+      await client.query(`prepare previous as ${text}`).catch((error) => assert.fail(`${name}: ${error.message}`))
+      await client.query('deallocate previous')
     }
   } finally {
     client.release()

@@ -1,6 +1,6 @@
-// The rehearsal of the runbook, with the commands as an operator types them: a service with payments in every state is
-// backed up while it takes more of them, restored into another directory a week later, and serves the keys of before; then
-// its embedded database, which no worker has worked on meanwhile, moves to a server.
+// The rehearsal of the runbook, with the commands of an operator: a service with payments in every state is backed up while
+// it takes more payments, restored into another directory a week later, and accepts the old keys; then its embedded
+// database, on which no worker has run meanwhile, moves to a server.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ async function bought(caller: ReturnType<typeof callerOf>, packageType = 'STANDA
   return orderId
 }
 
-/** Confirmed, cancelled, spent, held, under way, and told to an endpoint that is away. */
+/** Confirmed, cancelled, spent, held and open payments, and events for an endpoint that does not answer. */
 async function paymentsOfEveryKind(service: ServiceInProcess) {
   await credits(dataDir, ['endpoints', 'add', '--url', 'http://127.0.0.1:9/events'])
   const { token } = await credits(dataDir, ['services', 'issue', '--name', 'analyses'])
@@ -66,9 +66,9 @@ async function paymentsOfEveryKind(service: ServiceInProcess) {
   return { apiKey, keyId, token, customerId, openOrder: orderId, demo: callerOf(service.publicUrl, service.demoKey) }
 }
 
-test('a backup beside payments is restored elsewhere a week later: the books are right, old keys are served, what was open is settled', async (t) => {
+test('a backup taken during payments is restored in another directory a week later: the audit passes, old keys work, open operations are completed', async (t) => {
   const service = await startInProcess(t, dataDir, { ...settings, WORKER: 'off' })
-  const given = await paymentsOfEveryKind(service)
+  const before = await paymentsOfEveryKind(service)
   const books = await openBooks(t, dataDir)
   await books.query(pastItsTime('7 days'))
   await books.drop()
@@ -76,7 +76,7 @@ test('a backup beside payments is restored elsewhere a week later: the books are
   const traffic = Promise.all(
     Array.from({ length: 4 }, async () => {
       let payments = 0
-      for (; busy; payments += 1) await bought(given.demo)
+      for (; busy; payments += 1) await bought(before.demo)
       return payments
     }),
   )
@@ -84,29 +84,29 @@ test('a backup beside payments is restored elsewhere a week later: the books are
   busy = false
   assert.ok(
     (await traffic).every((payments) => payments > 0),
-    'payments went on beside the backup',
+    'payments continued during the backup',
   )
   assert.ok(made.tables.every(({ rows }: { rows: number }) => Number.isInteger(rows)))
   await service.close()
-  await credits(dataDir, ['keys', 'suspend', given.keyId])
+  await credits(dataDir, ['keys', 'suspend', before.keyId])
 
   const restored = newDataDir(t)
   cpSync(join(dataDir, 'sandbox'), join(restored, 'sandbox'), { recursive: true })
   cpSync(join(dataDir, 'key-pepper'), join(restored, 'key-pepper'))
   const result = await credits(restored, ['restore', '--from', file, '--old', dataDir])
   assert.deepEqual([result.ok, result.lacks], [true, undefined])
-  const again = `credits keys suspend ${given.keyId}`
-  assert.deepEqual(result.revived, [{ what: 'API key', id: given.keyId, since: 'suspended', command: again }])
+  const command = `credits keys suspend ${before.keyId}`
+  assert.deepEqual(result.revived, [{ what: 'API key', id: before.keyId, since: 'suspended', command }])
   assert.deepEqual(result.tables, made.tables)
   const { ok, stranded } = await credits(restored, ['audit'])
   assert.deepEqual([ok, stranded], [true, 2], 'the hold and the confirm')
 
   const next = await startInProcess(t, restored, settings)
-  const caller = callerOf(next.publicUrl, given.apiKey)
-  await until('what was under way is settled', async () => (await caller.status(given.openOrder)) === 'CONFIRMED')
+  const caller = callerOf(next.publicUrl, before.apiKey)
+  await until('the open order is completed', async () => (await caller.status(before.openOrder)) === 'CONFIRMED')
   await until('the hold has expired', async () => (await caller.credits()) === 104)
   assert.equal((await credits(restored, ['audit'])).stranded, 0)
-  assert.equal((await spendingCalls(next.internalUrl, given.token).spend(given.customerId, 1)).status, 200)
+  assert.equal((await spendingCalls(next.internalUrl, before.token).spend(before.customerId, 1)).status, 200)
   await bought(caller)
   await next.close()
 })
@@ -138,19 +138,19 @@ test('the embedded database moves to a server with one command; the original is 
   assert.equal(await caller.credits(), 21)
   await bought(caller)
   const open = `select from holds where state = 'ACTIVE' union all select from payment_operations where state = 'OPEN'`
-  await until('what was past its time has ended', async () => (await target.query(open)).length === 0)
+  await until('the overdue holds and operations have ended', async () => (await target.query(open)).length === 0)
   assert.equal((await credits(dataDir, ['audit'], { DATABASE_URL: to })).ok, true)
-  // One of the move, one of the command.
+  // One audit of the move, one of the command.
   assert.equal((await target.query(`select from audits where cause = 'COMMAND' and violation_count = 0`)).length, 2)
   await service.close()
-  const trail = await target.query<{ arguments: string[] }>(
+  const actions = await target.query<{ arguments: string[] }>(
     `select arguments from operator_actions where command = 'move'`,
   )
-  assert.equal(trail.length, 1)
-  assert.ok(!JSON.stringify(trail).includes(target.connection.password))
+  assert.equal(actions.length, 1)
+  assert.ok(!JSON.stringify(actions).includes(target.connection.password))
 
   const note = join(dataDir, 'postgres.moved')
   assert.ok(existsSync(note) && readFileSync(note, 'utf8').includes(target.connection.database))
   const books = await openBooks(t, dataDir)
-  assert.equal((await books.query('select from api_keys')).length > 0, true, 'the original is as it was')
+  assert.equal((await books.query('select from api_keys')).length > 0, true, 'the original is unchanged')
 })

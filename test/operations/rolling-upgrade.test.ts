@@ -1,6 +1,6 @@
-// An upgrade as the runbook tells it: the version of before serves, the new one starts beside it and migrates, both serve,
-// the old one goes; then one of the new ones is stopped in the middle of everything. Nobody's request fails, every operation
-// finds its end, and the books are right.
+// An upgrade as in the runbook: the previous version serves, the new one starts beside it and migrates, both serve, the old
+// one stops; then one of the new processes is stopped under load. No request fails, every operation is completed, and the
+// audit passes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -47,7 +47,7 @@ before(async () => {
   }
 })
 
-/** What npm start of that version runs. */
+/** Starts the previous version with the command of its npm start. */
 function startPrevious(directory: string): Promise<RunningService> {
   const ports = { PORT: '0', INTERNAL_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0', SANDBOX_PORT: '0' }
   const env = bareEnvironment({ ...ports, ...settings, DATA_DIR: dataDirOfOld })
@@ -58,37 +58,39 @@ function startPrevious(directory: string): Promise<RunningService> {
 
 type Caller = ReturnType<typeof callerOf>
 
-/** Nothing was sent: the connection was refused, or given up while it was being made. */
+/** Nothing was sent: the connection was refused, or aborted before it was established. */
 function isRefusedConnection(error: unknown): boolean {
   const { code, syscall } = (error as { cause?: { code?: string; syscall?: string } }).cause ?? {}
   return code === 'ECONNREFUSED' || (code === 'ECONNRESET' && syscall === 'connect')
 }
 
-/** As a balancer does it: to the first one while it takes connections, then to the next. Nothing else is tried again. */
-async function served<Answer>(callers: Caller[], ask: (caller: Caller) => Promise<Answer>): Promise<Answer> {
+/** Like a load balancer: uses the first one while it accepts connections, then the next. Nothing else is retried. */
+async function balanced<Answer>(callers: Caller[], send: (caller: Caller) => Promise<Answer>): Promise<Answer> {
   const [first, ...others] = callers
   assert.ok(first)
   try {
-    return await ask(first)
+    return await send(first)
   } catch (error) {
     if (!isRefusedConnection(error) || others.length === 0) throw error
-    return served(others, ask)
+    return balanced(others, send)
   }
 }
 
 async function buyAndCancel(callers: Caller[]): Promise<void> {
-  const bought = await served(callers, (caller) => caller.purchase('STANDARD'))
+  const bought = await balanced(callers, (caller) => caller.purchase('STANDARD'))
   assert.equal(bought.status, 201, JSON.stringify(bought.body))
   const { orderId, amount } = bought.body.data
   const paymentKey = await sandboxControl(sandboxUrl).pay(orderId, amount)
-  const confirmed = await served(callers, (caller) => caller.call('confirm', { orderId, paymentKey, amount }))
+  const confirmed = await balanced(callers, (caller) => caller.call('confirm', { orderId, paymentKey, amount }))
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
-  assert.equal((await served(callers, (caller) => caller.call('credits'))).status, 200)
-  const cancelled = await served(callers, (caller) => caller.call('cancel', { paymentKey, reason: 'changed my mind' }))
+  assert.equal((await balanced(callers, (caller) => caller.call('credits'))).status, 200)
+  const cancelled = await balanced(callers, (caller) =>
+    caller.call('cancel', { paymentKey, reason: 'changed my mind' }),
+  )
   assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body))
 }
 
-test('two versions serve one database while it is upgraded, one is stopped under load, and nobody notices', async (t) => {
+test('two versions serve one database while it is upgraded, one is stopped under load, and no request fails', async (t) => {
   const previous = previousVersion(t)
   const old = await startPrevious(previous.directory)
   const keys = await Promise.all(
@@ -108,27 +110,27 @@ test('two versions serve one database while it is upgraded, one is stopped under
     }),
   )
   traffic.catch(() => undefined)
-  /** As many more, of everybody. */
-  async function more(times: number): Promise<void> {
+  /** Waits until every buyer has done as many waitForRounds rounds. */
+  async function waitForRounds(times: number): Promise<void> {
     const goal = Math.max(...rounds) + times
     await Promise.race([traffic, until(`round ${goal}`, () => rounds.every((each) => each >= goal), 60_000)])
   }
-  await more(2)
+  await waitForRounds(2)
   const [first, second] = await Promise.all([1, 2].map(() => startService(t, newDataDir(t), settings)))
   assert.ok(first && second)
-  await more(2)
+  await waitForRounds(2)
   services = [first, second]
-  await more(2)
+  await waitForRounds(2)
   await old.stop()
 
-  await more(2)
+  await waitForRounds(2)
   await first.stop()
-  await more(2)
+  await waitForRounds(2)
   running = false
   await traffic
 
   const open = () => database.query(`select from payment_operations where state = 'OPEN'`)
-  await until('everything is settled', async () => (await open()).length === 0)
+  await until('all operations are completed', async () => (await open()).length === 0)
   assert.deepEqual((await audit(createDatabase(database.pool, silentLog))).violations, [])
   const statuses = await database.query('select distinct status from orders order by 1')
   assert.deepEqual(statuses, [{ status: 'CANCELLED' }])

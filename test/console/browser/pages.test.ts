@@ -1,6 +1,6 @@
-// Every page of the console in a real Chromium, in both languages, light and dark, wide and narrow: whoever uses a keyboard or
-// a screen reader is not shut out, nothing hangs over the edge, and no button is shown to whom it would refuse.
-// SCREENSHOTS=directory keeps a picture of each.
+// Every page of the console in a real Chromium, in both languages, light and dark, wide and narrow: it is accessible by
+// keyboard and screen reader, nothing overflows, and no operator sees a button that would be refused.
+// SCREENSHOTS=directory keeps a picture of each page.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -28,7 +28,7 @@ const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
 const filled = (browser && (await fillWorld(world))) as Filled
 const token = browser && (await world.operator('admin')).token
 
-/** The scheme changes the colours of a page alone. */
+/** The scheme changes only the colours of a page. */
 const rulesIn = { light: undefined, dark: ['color-contrast'] } as const
 type Scheme = keyof typeof rulesIn
 const schemes = Object.keys(rulesIn) as Scheme[]
@@ -48,7 +48,7 @@ function pagesOf({
   return {
     home: '/',
     orders: '/orders',
-    'order in doubt': `/orders/${unanswered}`,
+    'order with an open confirm': `/orders/${unanswered}`,
     'order with a discrepancy': `/orders/${open}`,
     search: '/search?q=weather',
     customers: '/customers',
@@ -57,7 +57,7 @@ function pagesOf({
     'customer keys': `/customers/${customerId}?tab=keys`,
     'customer holds': `/customers/${customerId}?tab=holds`,
     'customer limits': `/customers/${customerId}?tab=limits`,
-    'customer trail': `/customers/${customerId}?tab=trail`,
+    'customer audit log': `/customers/${customerId}?tab=trail`,
     'books days': `/books?from=${days.from}&to=${days.to}`,
     'books runs': '/books?tab=runs',
     'books run': `/books/runs/${reconciliationId}`,
@@ -67,42 +67,42 @@ function pagesOf({
     'books audits': '/books?tab=audits',
     'books audit': `/books/audits/${auditId}`,
     'books exports': '/books?tab=exports',
-    trail: '/trail',
+    'audit log': '/trail',
     operators: '/operators',
     password: '/password',
     'no such page': '/nowhere',
   }
 }
 
-/** The same pages with something else on them. */
+/** The same pages with other content. */
 function variantsOf({ refunded, resolvedId }: Filled) {
   return {
     'discrepancy resolved': `/books/discrepancies/${resolvedId}`,
     'orders of a status': '/orders?status=PENDING',
     'order refunded': `/orders/${refunded}`,
-    'search without results': '/search?q=nobody-has-this',
+    'search without results': '/search?q=no-such-name',
     'books discrepancies resolved': '/books?tab=discrepancies&state=resolved',
-    'trail of an order': `/trail?subject=${refunded}`,
+    'audit log of an order': `/trail?subject=${refunded}`,
   }
 }
 
-/** Who is judged for, in which window and scheme. With pictures everything is judged everywhere. */
-type Judged = { size: Size; scheme: Scheme }
-const readers = {
+/** The window and scheme in which a language is checked. With SCREENSHOTS every combination is checked. */
+type Combination = { size: Size; scheme: Scheme }
+const combinations = {
   'en-US': { size: 'wide', scheme: 'light' },
   'ko-KR': { size: 'narrow', scheme: 'dark' },
-} as const satisfies Record<string, Judged>
+} as const satisfies Record<string, Combination>
 const isThorough = process.env.SCREENSHOTS !== undefined
 const pages: Record<string, string> = browser ? { ...pagesOf(filled), ...(isThorough && variantsOf(filled)) } : {}
 
-async function faultsOf({ page }: Person, judged: Judged, name: string): Promise<string[]> {
+async function faultsOf({ page }: Person, checked: Combination, name: string): Promise<string[]> {
   const faults: string[] = []
   for (const [size, viewport] of Object.entries(windows)) {
     await page.setViewportSize(viewport)
     const overflow = await overflowOf(page)
     if (overflow > 0) faults.push(`${size}: ${overflow} px too wide`)
-    if (size !== judged.size && !isThorough) continue
-    for (const scheme of isThorough ? schemes : [judged.scheme]) {
+    if (size !== checked.size && !isThorough) continue
+    for (const scheme of isThorough ? schemes : [checked.scheme]) {
       await setColorScheme(page, scheme)
       faults.push(...(await barriersOn(page, rulesIn[scheme])).map((fault) => `${size} ${scheme}: ${fault}`))
       await takePicture(page, `${name.replaceAll(' ', '-')}-${size}-${scheme}`, { fullPage: true })
@@ -111,24 +111,24 @@ async function faultsOf({ page }: Person, judged: Judged, name: string): Promise
   return faults
 }
 
-for (const [locale, judged] of Object.entries(readers) as [keyof typeof readers, Judged][]) {
-  test(`${locale}: the sign-in page shuts nobody out and fits its window`, { skip }, async () => {
+for (const [locale, checked] of Object.entries(combinations) as [keyof typeof combinations, Combination][]) {
+  test(`${locale}: the sign-in page is accessible and fits its window`, { skip }, async () => {
     const person = await newPerson(browser, world, { locale })
     await person.open('/')
     await settled(person.page)
-    assert.deepEqual(await faultsOf(person, judged, `sign-in-${locale}`), [])
+    assert.deepEqual(await faultsOf(person, checked, `sign-in-${locale}`), [])
     assert.equal(await person.page.locator('html').getAttribute('lang'), locale.slice(0, 2))
     await person.leave()
   })
 
-  test(`${locale}: every page shuts nobody out, fits its window, and complains about nothing`, { skip }, async (t) => {
+  test(`${locale}: every page is accessible, fits its window, and logs no error`, { skip }, async (t) => {
     const person = await newPerson(browser, world, { locale, token })
     await person.open('/')
     for (const [name, path] of Object.entries(pages)) {
       await t.test(name, async () => {
         await person.go(path)
         await settled(person.page)
-        assert.deepEqual(await faultsOf(person, judged, `${name}-${locale}`), [])
+        assert.deepEqual(await faultsOf(person, checked, `${name}-${locale}`), [])
         assert.deepEqual(person.problems.splice(0), [])
       })
     }
@@ -136,8 +136,8 @@ for (const [locale, judged] of Object.entries(readers) as [keyof typeof readers,
   })
 }
 
-/** What can be pressed on a page by those who may. */
-const powers: Record<string, (string | RegExp)[]> = {
+/** The buttons of a page for operators with all permissions. */
+const buttonsByPage: Record<string, (string | RegExp)[]> = {
   'order with a discrepancy': ['Sync with gateway', 'Refund', 'Resend events'],
   customers: ['New customer'],
   'customer statement': ['Export CSV'],
@@ -149,12 +149,12 @@ const powers: Record<string, (string | RegExp)[]> = {
   'books exports': ['Export CSV'],
 }
 
-test('a viewer sees everything and no button that would be refused; an admin sees them all', { skip }, async () => {
-  const { token: ofViewer } = await world.operator('viewer')
-  const viewer = await newPerson(browser, world, { token: ofViewer, isRefused: true })
+test('a viewer sees every page and no button that would be refused; an admin sees all buttons', { skip }, async () => {
+  const { token: viewerToken } = await world.operator('viewer')
+  const viewer = await newPerson(browser, world, { token: viewerToken, isRefused: true })
   const admin = await newPerson(browser, world, { token })
   for (const person of [viewer, admin]) await person.open('/')
-  for (const [name, buttons] of Object.entries(powers)) {
+  for (const [name, buttons] of Object.entries(buttonsByPage)) {
     for (const [person, sees] of [
       [viewer, false],
       [admin, true],
@@ -177,11 +177,11 @@ test('a viewer sees everything and no button that would be refused; an admin see
   await admin.leave()
 })
 
-test('a file is of the days in the fields; of what is no span and without a session nothing is saved, and it is said why', {
+test('an exported file has the days of the fields; for an invalid span and without a session no file is saved, and the page shows why', {
   skip,
 }, async () => {
-  const { name, token: ofFinance } = await world.operator('finance')
-  const { page, ...finance } = await newPerson(browser, world, { token: ofFinance })
+  const { name, token: financeToken } = await world.operator('finance')
+  const { page, ...finance } = await newPerson(browser, world, { token: financeToken })
   const { from, to } = filled.days
   await finance.open('/books')
   const [first, last] = ['From', 'To'].map((label) => page.getByLabel(label, { exact: true }))
@@ -212,7 +212,9 @@ test('a file is of the days in the fields; of what is no span and without a sess
   await finance.leave()
 })
 
-test('by the keyboard alone: past the navigation, to the search, into a row, out of a dialog', { skip }, async () => {
+test('the keyboard alone is enough: past the navigation, to the search, into a row, out of a dialog', {
+  skip,
+}, async () => {
   const { page, ...admin } = await newPerson(browser, world, { token })
   await admin.open('/orders')
   await settled(page)
@@ -241,9 +243,9 @@ test('by the keyboard alone: past the navigation, to the search, into a row, out
   await keyboard.press('Enter')
   const reason = admin.dialog().getByLabel('Reason')
   await reason.waitFor()
-  assert.ok(await isFocused(reason), 'what is asked for is under the fingers')
+  assert.ok(await isFocused(reason), 'the field to fill in has the focus')
   await keyboard.press('Escape')
   await admin.dialog().waitFor({ state: 'detached' })
-  assert.ok(await isFocused(settle), 'the focus is back where it was')
+  assert.ok(await isFocused(settle), 'the focus returns to the button')
   await admin.leave()
 })

@@ -1,5 +1,5 @@
-// The shell of the console in a real Chromium: a session that ends under somebody's hands, a link that is opened before
-// signing in, and what a reader has chosen.
+// The shell of the console in a real Chromium: a session that ends while the operator types, a link opened before signing
+// in, and the choice of language and colours.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
@@ -15,10 +15,10 @@ const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
 
 const ownPassword = 'a sentence that nobody else says'
 
-test('a first password is changed before anything else, at the address that was asked for, and a session that ends keeps what was typed', {
+test('a first password is changed before anything else, at the requested address, and a session that ends keeps the typed text', {
   skip,
 }, async () => {
-  const customer = await world.newCustomer('Somebody')
+  const customer = await world.newCustomer('Night train')
   const firstPassword = await world.newcomer('mina', 'admin')
   const { page, ...mina } = await newPerson(browser, world)
   const address = `/customers/${customer.customerId}?tab=keys`
@@ -38,7 +38,7 @@ test('a first password is changed before anything else, at the address that was 
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, `/console${address}`)
 
   await mina.dialog().getByLabel('Reason').fill('lost their key on a train')
-  const shown = page.getByText('Somebody', { exact: true }).first()
+  const shown = page.getByText('Night train', { exact: true }).first()
   assert.equal(await shown.isVisible(), true)
   await world.database.query(`delete from operator_sessions where operator_id =
     (select operator_id from operators where name = 'mina')`)
@@ -46,23 +46,23 @@ test('a first password is changed before anything else, at the address that was 
   await mina.sees('Your session has ended')
   const again = mina.dialog().filter({ hasText: 'Your session has ended' })
   await again.getByLabel('Password', { exact: true }).and(page.locator(':focus')).waitFor()
-  assert.equal(await shown.isVisible(), false, 'nothing is left to read')
+  assert.equal(await shown.isVisible(), false, 'the page is hidden')
   assert.deepEqual(await barriersOn(page), [])
   await again.getByLabel('Password', { exact: true }).fill(ownPassword)
   await again.getByRole('button', { name: 'Sign in' }).click()
   await again.waitFor({ state: 'detached' })
   assert.equal(await mina.dialog().getByLabel('Reason').inputValue(), 'lost their key on a train')
   assert.equal(await shown.isVisible(), true)
-  // Faster than anything is drawn.
+  // Three submits before the page is drawn again.
   await page.evaluate(`for (const _ of [1, 2, 3]) document.querySelector('[role=dialog] form').requestSubmit()`)
   assert.match(await page.getByLabel('API key', { exact: true }).inputValue(), /^cpk_\w{43}$/)
   const { keys } = await (await world.operator('admin')).get('customer', { params: customer })
-  assert.equal(keys.length, 2, 'the first one, and one more')
+  assert.equal(keys.length, 2, 'the first key, and exactly one more')
   await mina.leave()
 })
 
-test('a page that nobody is at hides what it shows when its session is over', { skip }, async () => {
-  const { token } = await signedIn(world, 'viewer', 'somebody-at-lunch')
+test('an idle page hides its content when its session has ended', { skip }, async () => {
+  const { token } = await signedIn(world, 'viewer', 'idle-viewer')
   const { page, ...reader } = await newPerson(browser, world, { token })
   await page.clock.install()
   await reader.open('/customers')
@@ -70,14 +70,14 @@ test('a page that nobody is at hides what it shows when its session is over', { 
   await title.waitFor()
   await settled(page)
   await world.database.query(`update operator_sessions set last_seen_at = now() - interval '31 min'
-    where operator_id = 'opr_somebody-at-lunch'`)
+    where operator_id = 'opr_idle-viewer'`)
   await page.clock.fastForward('31:00')
   await reader.sees('Your session has ended')
   await title.waitFor({ state: 'hidden' })
   await reader.leave()
 })
 
-test('language and light or dark are chosen by clicks, hold for the next visit, and are in no link', {
+test('language and light or dark mode are chosen by clicks, are kept for the next visit, and are in no link', {
   skip,
 }, async () => {
   const { token } = await world.operator('viewer')
@@ -106,7 +106,7 @@ test('language and light or dark are chosen by clicks, hold for the next visit, 
   await reader.leave()
 })
 
-test('the charts of the first page have tables, and their span is in the link', { skip }, async () => {
+test('the charts of the first page can be shown as tables, and their span is in the link', { skip }, async () => {
   const { client } = await world.newCustomer('A buyer')
   await client.buy('STANDARD')
   const { token } = await world.operator('finance')
@@ -123,7 +123,7 @@ test('the charts of the first page have tables, and their span is in the link', 
   await finance.leave()
 })
 
-test('what was typed for one key is not there for another, without a network nothing is done later, and whoever signs in elsewhere begins anew', {
+test('text typed for one key is not kept for another, an action without a network is not sent later, and after a sign-in as another operator the page starts anew', {
   skip,
 }, async () => {
   const { customerId } = await world.newCustomer('Two keys')
@@ -152,7 +152,7 @@ test('what was typed for one key is not there for another, without a network not
   await support.dialog().waitFor({ state: 'detached' })
   const { keys } = await admin.get('customer', { params: { customerId } })
   const states = keys.map(({ status }) => status)
-  assert.deepEqual(states, ['ACTIVE', 'ACTIVE'], 'nothing was done by itself')
+  assert.deepEqual(states, ['ACTIVE', 'ACTIVE'], 'the action was not sent later')
 
   await suspends.nth(0).click()
   await reason.fill('still typing')
@@ -164,7 +164,7 @@ test('what was typed for one key is not there for another, without a network not
   await settled(page)
   assert.equal(await support.dialog().count(), 0)
   await suspends.nth(0).click()
-  assert.equal(await reason.inputValue(), '', 'what another person typed')
+  assert.equal(await reason.inputValue(), '', 'no text of another operator')
   await support.press('Cancel', support.dialog())
   await support.dialog().waitFor({ state: 'detached' })
 
@@ -172,6 +172,6 @@ test('what was typed for one key is not there for another, without a network not
   await page.keyboard.type(`"${issued.apiKey}",`)
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/customers/${customerId}?tab=keys`)
-  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), '', 'a key is read by nobody else')
+  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), '', 'a typed key is not shown again')
   await support.leave()
 })

@@ -1,5 +1,5 @@
-// What operators do, in a real Chromium, by clicks and by what is written on the page: find the customer who paid and has no
-// credits and settle it, refund, suspend and rotate a key, compare a day with the gateway and close what it found.
+// The tasks of operators in a real Chromium, by clicks and visible texts: find the customer who paid and has no credits and
+// settle the order, refund, suspend and rotate a key, reconcile a day with the gateway and resolve its discrepancies.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -26,7 +26,7 @@ async function newOperator(role: Role) {
   return newPerson(browser as Browser, world, { token: (await world.operator(role)).token })
 }
 
-test('paid and no credits: support signs in, finds the payment, reads why, settles it, and the credits are there', {
+test('paid and no credits: support signs in, finds the payment, reads the cause, settles the order, and the credits are granted', {
   skip,
 }, async () => {
   const customer = await world.newCustomer('Text analyses')
@@ -75,7 +75,7 @@ test('paid and no credits: support signs in, finds the payment, reads why, settl
   await newcomer.leave()
 })
 
-test('a refund shows its quote first, is done at the second deliberate click, and says what the customer keeps', {
+test('a refund shows its quote first, needs a second click, and shows the credits that the customer keeps', {
   skip,
 }, async () => {
   const customer = await world.newCustomer('Image labels')
@@ -112,11 +112,11 @@ test('a refund shows its quote first, is done at the second deliberate click, an
   await finance.sees(`Not deducted, because already used or held: ${spent} credits.`)
   assert.deepEqual([await customer.client.status(partlySpent), await customer.client.credits()], ['REFUNDED', 0])
   const [payment] = await world.sandbox.paymentsOf(partlySpent)
-  assert.equal(payment?.balanceAmount, 0, 'all of the money is back')
+  assert.equal(payment?.balanceAmount, 0, 'the whole amount is refunded')
   await finance.leave()
 })
 
-test('a key is suspended by clicks and refused within a second, activated again, and rotated; its secret is shown once', {
+test('a key is suspended by clicks and refused within a second, activated again, and rotated; the new key is shown once', {
   skip,
 }, async () => {
   const customer = await world.newCustomer('Speech notes')
@@ -139,7 +139,7 @@ test('a key is suspended by clicks and refused within a second, activated again,
   assert.equal(
     await page.getByRole('button', { name: /Rotate|Issue|Activate/ }).count(),
     0,
-    'nothing that makes a key work',
+    'support has no button that makes a key valid',
   )
   await support.leave()
 
@@ -147,7 +147,7 @@ test('a key is suspended by clicks and refused within a second, activated again,
   await admin.open(`/customers/${customer.customerId}?tab=keys`)
   await admin.press(`Activate key ending in ${end}`)
   await admin.giveReason('it was another key', 'Activate')
-  await until('the key is taken again', async () => (await codeOf(customer.client.credits())) === 'SUCCESS')
+  await until('the key is accepted again', async () => (await codeOf(customer.client.credits())) === 'SUCCESS')
 
   await admin.press(`Rotate key ending in ${end}`)
   await admin.giveReason('a colleague has left', 'Rotate now')
@@ -157,12 +157,12 @@ test('a key is suspended by clicks and refused within a second, activated again,
   await until('the old key is refused', async () => (await codeOf(customer.client.credits())) === 'AUTH003', 1_000)
   await admin.press('I have copied it')
   await admin.row(shown.slice(-4)).waitFor()
-  assert.ok(!(await adminPage.content()).includes(shown), 'the secret is on the page no more')
+  assert.ok(!(await adminPage.content()).includes(shown), 'the key is not on the page any more')
   assert.ok(!adminPage.url().includes(shown))
   await admin.leave()
 })
 
-test('a day is compared with the gateway, differs by what somebody gave back there, and is closed with a note', {
+test('a reconciled day differs by a cancel made at the gateway, and its discrepancy is resolved with a note', {
   skip,
 }, async () => {
   const customer = await world.newCustomer('Weather maps')
@@ -171,27 +171,27 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await finance.open('/books')
   const today = page.getByRole('row').nth(1)
 
-  async function compare(button: string): Promise<void> {
+  async function reconcile(reason: string): Promise<void> {
     await finance.press(/^Reconcile (now|again): /, today)
-    await finance.giveReason(`${button} before the month ends`, 'Reconcile now')
+    await finance.giveReason(`${reason} before the month ends`, 'Reconcile now')
     await finance.sees(/^Reconciliation of .* finished\./)
   }
-  await compare('look')
+  await reconcile('check')
   await today.getByText('Matched', { exact: true }).waitFor()
   const moved = await world.movedAtGateway()
   const kept = moved.captured - moved.cancelled
-  assert.equal(await today.getByText(won(kept), { exact: true }).count(), 2, 'both sides are what the gateway has kept')
+  assert.equal(await today.getByText(won(kept), { exact: true }).count(), 2, 'both sides are the gateway total')
   await today.getByText('₩0', { exact: true }).waitFor()
 
-  const givenBack = 5_000
-  await world.sandbox.cancel(`pay_${orderId}`, givenBack)
+  const cancelledAmount = 5_000
+  await world.sandbox.cancel(`pay_${orderId}`, cancelledAmount)
   await finance.press('Close this notice')
-  await compare('look again')
+  await reconcile('check again')
   await today.getByText('Mismatch', { exact: true }).waitFor()
-  await today.getByText(`-${won(givenBack)}`, { exact: true }).waitFor()
+  await today.getByText(`-${won(cancelledAmount)}`, { exact: true }).waitFor()
   await takePicture(page, 'story-4-differs', { fullPage: true })
   await finance.follow('Show result')
-  await finance.sees(`Difference between gateway and books at the time of the run: -${won(givenBack)}`)
+  await finance.sees(`Difference between gateway and books at the time of the run: -${won(cancelledAmount)}`)
   await finance.sees('Partially cancelled at the gateway')
   await takePicture(page, 'story-4-run', { fullPage: true })
   const run = new URL(page.url()).pathname.replace('/console', '')
@@ -205,33 +205,33 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   await finance.sees('No open discrepancies. Gateway and books match.')
   await page.getByRole('group', { name: 'Open discrepancies, oldest first' }).and(page.locator(':focus')).waitFor()
   await finance.open(run)
-  await finance.sees(`Difference between gateway and books at the time of the run: -${won(givenBack)}`)
+  await finance.sees(`Difference between gateway and books at the time of the run: -${won(cancelledAmount)}`)
   await finance.sees('All discrepancies of this run are resolved.')
   await finance.open('/books?tab=discrepancies')
   await page.getByRole('radiogroup', { name: 'Status' }).getByText('Resolved', { exact: true }).click()
   await finance.row('agreed with the customer by mail').waitFor()
 
-  const orders = await savedBy('/books?tab=discrepancies&state=resolved')
+  const orders = await exportedFrom('/books?tab=discrepancies&state=resolved')
   assert.match(orders, new RegExp(`PARTLY_CANCELLED_AT_GATEWAY,${orderId},.*agreed with the customer by mail`))
-  const [newest = ''] = (await savedBy('/books')).split('\r\n').slice(1)
+  const [newest = ''] = (await exportedFrom('/books')).split('\r\n').slice(1)
   const { movements, captured, cancelled } = moved
   const [gateway, books] = [
-    [captured, cancelled + givenBack, kept - givenBack],
+    [captured, cancelled + cancelledAmount, kept - cancelledAmount],
     [captured, cancelled, kept],
   ]
   assert.deepEqual(
     newest.split(',').slice(1, 10),
-    ['differs', movements + 1, ...gateway, ...books, -givenBack].map(String),
+    ['differs', movements + 1, ...gateway, ...books, -cancelledAmount].map(String),
   )
 
-  const first = await openOnItsPage()
+  const first = await openNewDiscrepancy()
   await finance.press('Resolve')
   await finance.giveReason('seen once more, and still agreed', 'Resolve')
   await finance.sees('This discrepancy is resolved. If gateway and books still differ')
   await page.getByRole('region', { name: 'Actions' }).and(page.locator(':focus')).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Resolve', exact: true }).count(), 0)
 
-  const second = await openOnItsPage()
+  const second = await openNewDiscrepancy()
   assert.notEqual(second.discrepancyId, first.discrepancyId)
   await finance.press('Resolve')
   const body = { reason: 'another was faster' }
@@ -245,8 +245,8 @@ test('a day is compared with the gateway, differs by what somebody gave back the
   assert.match(finance.problems.splice(0).join(), /^Failed to load resource: [^,]* 404[^,]*$/)
   await finance.leave()
 
-  /** What still differs is found again by settling. */
-  async function openOnItsPage(): Promise<{ discrepancyId: string }> {
+  /** Settling the order finds the remaining difference again; opens its page. */
+  async function openNewDiscrepancy(): Promise<{ discrepancyId: string }> {
     const admin = await world.operator('admin')
     await admin.get('settleOrder', { params: { orderId }, body: { reason: 'to see whether it still differs' } })
     const { openDiscrepancies } = await admin.get('order', { params: { orderId } })
@@ -255,7 +255,7 @@ test('a day is compared with the gateway, differs by what somebody gave back the
     return { discrepancyId }
   }
 
-  async function savedBy(path: string): Promise<string> {
+  async function exportedFrom(path: string): Promise<string> {
     await finance.open(path)
     const saving = page.waitForEvent('download')
     await finance.press('Export CSV')
