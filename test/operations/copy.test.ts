@@ -376,7 +376,7 @@ test('a restore without --old reports which changes are not known; one whose --o
   )
 })
 
-test('a backup has every table except sessions and failed sign-ins', async () => {
+test('a backup has every table except sessions and failed sign-ins, and no table references itself through others', async () => {
   const rows = await books.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S', 'm')`,
   )

@@ -1,6 +1,6 @@
 // Several holds of one customer in one statement: each caller gets the answer about its own hold, whatever order the
-// statement works in and whatever becomes of the others. Asked of the statements themselves: which requests share a batch
-// is otherwise a matter of luck.
+// statement works in and whatever happens to the others. The statements are called directly: over HTTP it is random which
+// requests share a batch.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newHoldId } from '../../src/core/ids.ts'
@@ -29,13 +29,13 @@ function opening(customerId: string, credits: number, more: Partial<HoldOpening>
   return { customerId, holdId: newHoldId(), credits, reference, serviceId, expiresInSeconds: 60 * credits, ...more }
 }
 
-/** With ids in descending order: a statement that works in the order of ids takes these from the last to the first. */
+/** With ids in descending order: a statement that works in the order of ids handles these from the last to the first. */
 function openingsOf(customerId: string, credits: number[]): HoldOpening[] {
   const holdIds = credits.map(() => newHoldId()).toSorted()
   return credits.map((each, index) => opening(customerId, each, { holdId: holdIds.at(-1 - index) as string }))
 }
 
-test('each of several openings has its own hold, credits, time and balance; known, spent and uncovered ones among them', async () => {
+test('each of several openings returns its own hold, credits, time and balance, also with repeated, spent and uncovered ones among them', async () => {
   const { customerId } = await service.customerWith(30)
   assertSuccess(await service.internal.spend(customerId, 2, 'spent-before'), 200)
   const [known] = await openHolds(database(), [opening(customerId, 3, { reference: 'held-before' })])
@@ -62,12 +62,12 @@ test('each of several openings has its own hold, credits, time and balance; know
       { holdId: null, credits: null, available: null, isSpend: false, isNew: false },
     ],
   )
-  // A minute for each credit, so that no two holds of these end at the same time.
+  // A minute for each credit, so that no two of these holds end at the same time.
   const minutes = opened.map(({ expiresAt }) => expiresAt && Math.round((expiresAt.getTime() - startedAt) / 60_000))
   assert.deepEqual(minutes, [5, null, 3, 1, null, 7, null])
 })
 
-test('each of several endings has its own hold, what was captured of it and its balance; those that cannot end have none', async () => {
+test('each of several endings returns its own hold, captured credits and balance; those that cannot end return none', async () => {
   const { customerId } = await service.customerWith(30)
   const { customerId: otherId } = await service.customerWith(30)
   const openings = openingsOf(customerId, [5, 1, 7, 2])
@@ -112,7 +112,7 @@ test('each of several endings has its own hold, what was captured of it and its 
   )
 })
 
-/** The statement's rows say which input they belong to; nothing else of them is left out. */
+/** Without the number of the input, which the rows of the statement have in addition. */
 function withoutOrdinal(hold: Hold & { ordinal?: number }): Hold {
   const { ordinal: _, ...rest } = hold
   return rest

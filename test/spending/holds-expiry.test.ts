@@ -1,5 +1,5 @@
-// Holds that nobody ends: they expire by themselves, their credits come back, and until the sweep has come by nobody can
-// capture them any more.
+// Holds that are not ended: they expire by themselves, their credits become available again, and they cannot be captured
+// any more, even before the sweep.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -26,7 +26,7 @@ before(async () => {
 })
 after(() => service.close())
 
-/** The clock goes on: the time of these holds is over. */
+/** Moves the expiry of these holds into the past. */
 async function makeExpired(customerId: string): Promise<void> {
   await service.database.query(
     `update holds set expires_at = now() - interval '1 ms' where customer_id = $1 and state = 'ACTIVE'`,
@@ -44,14 +44,14 @@ async function heldCustomer(credits: number, expiresInSeconds?: number) {
   return { customer, order, id: customer.customerId, holdId: opened.body.data.holdId, opened }
 }
 
-test('the sweep leaves holds alone whose time has not come', async () => {
+test('the sweep does not end holds that have not expired', async () => {
   const { customer, id, holdId } = await heldCustomer(10, 60)
   assert.deepEqual(await sweep(), { expired: 0, more: false })
   assert.equal(await customer.credits(), 11)
   assertSuccess(await internal.capture(id, holdId), 200)
 })
 
-test('an expired hold gives its credits back once, by an entry of its own', async () => {
+test('an expired hold releases its credits once, by an entry of its own', async () => {
   const { customer, id, opened } = await heldCustomer(10)
   await makeExpired(id)
   assert.deepEqual(await sweep(), { expired: 1, more: false })
@@ -64,7 +64,7 @@ test('an expired hold gives its credits back once, by an entry of its own', asyn
   assert.deepEqual([name, reference, holdId], [null, 'the-hold', opened.body.data.holdId])
 })
 
-test('after its time a hold is EXPIRED for everybody who wants to end it, before the sweep as after it', async () => {
+test('after its expiry a hold is EXPIRED for every capture and release, before and after the sweep', async () => {
   const { customer, id, holdId } = await heldCustomer(10)
   await makeExpired(id)
   async function assertExpired(): Promise<void> {
@@ -77,14 +77,14 @@ test('after its time a hold is EXPIRED for everybody who wants to end it, before
       assert.match(answer.text, /the hold is EXPIRED/)
     }
   }
-  // Nobody has been there yet: the credits are still set aside, and the statement says by what.
+  // The sweep has not run yet: the credits are still held, and the statement shows the hold.
   assert.equal(await customer.credits(), 11)
   assertLack(await internal.spend(id, 12), 12, 11)
   assert.deepEqual(
     (await internal.statement(id)).body.data.setAside.map((each) => each.holdId),
     [holdId],
   )
-  // Whoever comes upon it ends it.
+  // The first capture or release ends it.
   await assertExpired()
   assert.equal(await customer.credits(), 21)
   assert.deepEqual(await sweep(), { expired: 0, more: false })
@@ -92,7 +92,7 @@ test('after its time a hold is EXPIRED for everybody who wants to end it, before
   assertSuccess(await internal.spend(id, 21), 200)
 })
 
-test('a hold that was ended in time does not expire, and its retries get the first answer after its time too', async () => {
+test('a hold that was ended in time does not expire, and retries get the first answer, also after its expiry', async () => {
   const { customer, id, holdId } = await heldCustomer(10, 1)
   const captured = await internal.capture(id, holdId, 4)
   await service.database.query(`update holds set expires_at = now() - interval '1 h' where hold_id = $1`, [holdId])
@@ -101,7 +101,7 @@ test('a hold that was ended in time does not expire, and its retries get the fir
   assert.equal(await customer.credits(), 17)
 })
 
-test('a cancel that a hold stood in the way of works once the hold has expired', async () => {
+test('a cancel that was refused because of a hold succeeds after the hold has expired', async () => {
   const { customer, order, id } = await heldCustomer(10)
   await makeExpired(id)
   assert.equal((await customer.cancel(order.paymentKey)).body.code, 'PAYMENT_CANCEL_FAILED')
@@ -110,27 +110,27 @@ test('a cancel that a hold stood in the way of works once the hold has expired',
   assert.equal(await customer.credits(), 0)
 })
 
-test('a hold of one second is given back by the worker', async (t) => {
+test('the worker expires a hold of one second', async (t) => {
   const worker = startWorker(creditJobs(service.payments.database, service.payments.tallies), silentLog)
   t.after(() => worker.stop())
   const { customer, id, opened } = await heldCustomer(10, 1)
   assert.equal(await customer.credits(), 11)
-  await until('the credits are back', async () => (await customer.credits()) === 21)
+  await until('the credits are available again', async () => (await customer.credits()) === 21)
   assert.deepEqual((await service.entries(id)).at(-1), 'EXPIRE 0/-10')
   assert.equal((await internal.hold(id, 10, { reference: 'the-hold' })).text, opened.text)
 })
 
-test('sweepers at the same moment expire each of many holds once, in batches, whoever they belong to', async (t) => {
+test('simultaneous sweeps expire each of many holds of several customers once, in batches', async (t) => {
   const customers = await Promise.all([300, 330, 4].map((credits) => service.customerWith(credits)))
   const opened = await Promise.all(
     customers.map(async ({ customerId }, place) => {
       const serviceId = internal.issued.serviceId
-      const holds = await atOnce([300, 330, 4][place] ?? 0, (turn) =>
+      const holds = await atOnce([300, 330, 4][place] ?? 0, (index) =>
         service.payments.credits.openHold({
           customerId,
           holdId: crypto.randomUUID(),
           credits: 1,
-          reference: `r${turn}`,
+          reference: `r${index}`,
           serviceId,
           expiresInSeconds: 3_600,
         }),
@@ -144,8 +144,8 @@ test('sweepers at the same moment expire each of many holds once, in batches, wh
   const { contexts, close } = await openContexts(service, 4)
   t.after(close)
   let expired = 0
-  async function sweepAll(turn: number): Promise<void> {
-    const database = contexts[turn % contexts.length]?.database ?? service.payments.database
+  async function sweepAll(index: number): Promise<void> {
+    const database = contexts[index % contexts.length]?.database ?? service.payments.database
     for (;;) {
       const swept = await expireHolds(database)
       expired += swept.expired
@@ -161,12 +161,12 @@ test('sweepers at the same moment expire each of many holds once, in batches, wh
   assert.deepEqual(await Promise.all(customers.map((customer) => customer.credits())), [300, 330, 4])
 })
 
-test('nobody is told that a hold has expired while somebody who came in time is still capturing it', async () => {
+test('no caller gets EXPIRED while a capture that came in time is still running', async () => {
   const { customer, id, holdId, opened } = await heldCustomer(10, 1)
   const client = await service.database.pool.connect()
   await client.query('begin')
   await client.query('select from accounts where customer_id = $1 for update', [id])
-  // In time, and kept waiting for the account past the end of the hold.
+  // In time, but blocked by the lock of the account until after the expiry of the hold.
   const first = internal.capture(id, holdId, 4)
   await setTimeout(Math.max(0, Date.parse(opened.body.data.expiresAt) - Date.now()) + 50)
   const late = [internal.capture(id, holdId, 4), internal.capture(id, holdId, 5), internal.release(id, holdId)]

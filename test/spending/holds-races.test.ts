@@ -1,5 +1,5 @@
-// Holds that several want to end at the same moment, at two services on one database: a capture, a release, the clock, or
-// a cancel that wants the same credits. Exactly one has its way, and everybody is told the same.
+// Holds that are ended by several requests at the same moment, at two services on one database: captures, releases, the
+// expiry, or a cancel that needs the same credits. Exactly one succeeds, and all answers agree.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => closeAll(...listeners, cluster))
 
-const at = (turn: number): Spending => listeners[turn % listeners.length] ?? assert.fail('no listener')
+const at = (index: number): Spending => listeners[index % listeners.length] ?? assert.fail('no listener')
 
 async function heldCustomer(credits: number) {
   const customer = await cluster.newCustomer()
@@ -41,35 +41,35 @@ async function stateOf(holdId: string) {
   return hold ?? assert.fail('no hold')
 }
 
-test('64 ways to end a hold at once, captures, parts, releases and the clock: one ending, one entry, one story', async (t) => {
+test('64 attempts to end a hold at once, captures, partial captures, releases and expiry: one ending, one entry, consistent answers', async (t) => {
   const ends: Record<string, number> = {}
   await forSeeds(30, async (random) => {
     const { customer, id, holdId } = await heldCustomer(10)
-    // In a quarter of the rounds nobody is too late, in the others the time comes in the middle of it.
+    // In a quarter of the rounds no attempt is late, in the others the hold expires in between.
     const clockMs = random.chance(0.25) ? 60_000 : random.integer(0, 12)
     await cluster.database.query(
       `update holds set expires_at = clock_timestamp() + $2 * interval '1 ms' where hold_id = $1`,
       [holdId, clockMs],
     )
-    const plan = Array.from({ length: 64 }, (_, turn) => ({
-      turn,
+    const plan = Array.from({ length: 64 }, (_, index) => ({
+      index,
       pauseMs: random.integer(0, 12),
       way: random.pick(['capture', 'part', 'release', 'expire']),
     }))
-    const told = await Promise.all(
-      plan.map(async ({ turn, pauseMs, way }) => {
+    const results = await Promise.all(
+      plan.map(async ({ index, pauseMs, way }) => {
         await sleep(pauseMs)
         if (way === 'expire') {
-          await expireHolds((cluster.contexts[turn % 2] ?? assert.fail('no context')).database)
+          await expireHolds((cluster.contexts[index % 2] ?? assert.fail('no context')).database)
           return { way, answer: null }
         }
         const answer = await (way === 'release'
-          ? at(turn).release(id, holdId)
-          : at(turn).capture(id, holdId, way === 'part' ? 4 : undefined))
+          ? at(index).release(id, holdId)
+          : at(index).capture(id, holdId, way === 'part' ? 4 : undefined))
         return { way, answer }
       }),
     )
-    // Nobody may have come in time, and the last sweep before it.
+    // Perhaps all attempts were late and the last sweep was too early.
     await until('the hold has ended', async () => {
       await expireHolds((cluster.contexts[0] ?? assert.fail('no context')).database)
       return (await stateOf(holdId)).state !== 'ACTIVE'
@@ -78,7 +78,7 @@ test('64 ways to end a hold at once, captures, parts, releases and the clock: on
     const winner = { CAPTURED: captured === 10 ? 'capture' : 'part', RELEASED: 'release', EXPIRED: 'expire' }[state]
     ends[winner ?? state] = (ends[winner ?? state] ?? 0) + 1
     assert.equal(endings, 1)
-    const answers = told.flatMap(({ way, answer }) => (answer ? [{ way, answer }] : []))
+    const answers = results.flatMap(({ way, answer }) => (answer ? [{ way, answer }] : []))
     assert.equal(new Set(answers.filter(({ way }) => way === winner).map(({ answer }) => answer.text)).size <= 1, true)
     for (const { way, answer } of answers) {
       if (way === winner) assertSuccess(answer, 200)
@@ -90,7 +90,7 @@ test('64 ways to end a hold at once, captures, parts, releases and the clock: on
   t.diagnostic(JSON.stringify(ends))
 })
 
-test('a hold and a cancel that want the same credits at the same moment: exactly one gets them', async (t) => {
+test('a hold and a cancel of the same credits at the same moment: exactly one succeeds', async (t) => {
   const ends: Record<string, number> = {}
   async function race(seed: number): Promise<void> {
     const random = createRandom(seed)
@@ -116,44 +116,44 @@ test('a hold and a cancel that want the same credits at the same moment: exactly
     assert.equal(await customer.status(order.orderId), 'CANCELLED')
     assert.equal(await customer.credits(), 0)
   }
-  for (let first = 1; first <= 80; first += 8) await atOnce(8, (turn) => race(first + turn))
+  for (let first = 1; first <= 80; first += 8) await atOnce(8, (index) => race(first + index))
   await cluster.check()
   assert.equal(Object.keys(ends).length, 2, JSON.stringify(ends))
   t.diagnostic(JSON.stringify(ends))
 })
 
-test('holds, captures, cancels and refunds of a few customers at once never wait for each other in a circle', async (t) => {
+test('holds, captures, cancels and refunds of a few customers at once cause no deadlock', async (t) => {
   const customers = await atOnce(3, async () => {
     const customer = await cluster.newCustomer()
     return { customer, orders: await atOnce(8, () => customer.confirmedOrder('STANDARD')) }
   })
   const counts: Record<string, number> = {}
-  const note = (code: string) => {
+  const count = (code: string) => {
     counts[code] = (counts[code] ?? 0) + 1
   }
   await forSeeds(2, async (random) => {
-    await atOnce(150, async (turn) => {
+    await atOnce(150, async (index) => {
       const { customer, orders } = random.pick(customers as [(typeof customers)[0]])
       const order = orders[random.integer(0, 7)] ?? assert.fail('no order')
       const [way, credits] = [random.integer(0, 9), random.integer(1, 9)]
       await sleep(random.integer(0, 40))
-      const context = cluster.contexts[turn % 2] ?? assert.fail('no context')
-      if (way === 0) return note(`cancel ${(await customer.at(turn).cancel(order)).body.code}`)
+      const context = cluster.contexts[index % 2] ?? assert.fail('no context')
+      if (way === 0) return count(`cancel ${(await customer.at(index).cancel(order)).body.code}`)
       if (way === 1) {
-        const reason = 'the platform says so'
+        const reason = 'decided by the platform'
         return refund(context, { orderId: order.orderId, reason }).then(
-          () => note('refund SUCCESS'),
-          (error) => note(`refund ${error.code}`),
+          () => count('refund SUCCESS'),
+          (error) => count(`refund ${error.code}`),
         )
       }
-      const hold = await at(turn).hold(customer.customerId, credits)
-      note(`hold ${hold.body.code}`)
+      const hold = await at(index).hold(customer.customerId, credits)
+      count(`hold ${hold.body.code}`)
       if (hold.body.code !== 'SUCCESS' || way < 4) return
       const { holdId } = hold.body.data
       const ends = await atOnce(2, (next) =>
         next === way % 2
-          ? at(turn + next).capture(customer.customerId, holdId)
-          : at(turn + next).release(customer.customerId, holdId),
+          ? at(index + next).capture(customer.customerId, holdId)
+          : at(index + next).release(customer.customerId, holdId),
       )
       assert.deepEqual(countCodes(ends), { SUCCESS: 1, VAL003: 1 })
     })

@@ -1,5 +1,5 @@
-// Holds over the internal API: opening, capturing all or part, releasing, and what is told of a hold that has ended. The
-// clock is in holds-expiry.test.ts, everything at the same moment in holds-races.test.ts.
+// Holds over the internal API: opening, capturing all or part, releasing, and the answers about a hold that has ended.
+// holds-expiry.test.ts covers the expiry, holds-races.test.ts simultaneous requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueToken } from '../../src/customers/service-tokens.ts'
@@ -39,7 +39,7 @@ async function newCustomer(packageType: 'BASIC' | 'STANDARD' = 'STANDARD'): Prom
   return customer
 }
 
-test('a hold answers 201 with its id, the credits, when it expires and what is left to spend', async () => {
+test('a hold answers 201 with its id, its credits, its expiry and the credits that are still available', async () => {
   const { customer, id, opened } = await heldCustomer(15)
   const { holdId, expiresAt, ...rest } = opened.body.data
   assert.match(holdId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -49,7 +49,7 @@ test('a hold answers 201 with its id, the credits, when it expires and what is l
   assert.deepEqual(await service.entries(id), ['GRANT 21/0', 'HOLD 0/15'])
 })
 
-test('34a: held credits are neither in the balance that the customer reads nor in totalCredits, until they are released', async () => {
+test('34a: held credits are neither in the balance of the customer nor in totalCredits, until they are released', async () => {
   const { customer, id, holdId } = await heldCustomer(21)
   assert.equal(await customer.credits(), 0)
   const order = await customer.paidOrder('BASIC')
@@ -74,7 +74,7 @@ for (const { expiresInSeconds, lastsSeconds } of [
   })
 }
 
-test('every field of a hold is checked, and nothing is set aside', async () => {
+test('every field of a hold is checked, and a refused hold holds nothing', async () => {
   const customer = await newCustomer()
   const fields = { customerId: customer.customerId, credits: 1, reference: 'never', expiresInSeconds: 60 }
   const hold = (body: object) => internal.call(`${creditsPath}/holds`, { body })
@@ -92,7 +92,7 @@ test('every field of a hold is checked, and nothing is set aside', async () => {
   assert.deepEqual(await service.entries(customer.customerId), ['GRANT 21/0'])
 })
 
-test('what the available credits do not cover is not held: BUS002, and the reference is not burnt', async () => {
+test('a hold of more than the available credits is BUS002, and its reference can still be used', async () => {
   const customer = await newCustomer()
   const { customerId } = customer
   assertLack(await internal.hold(customerId, 22, { reference: 'later' }), 22, 21)
@@ -135,8 +135,8 @@ type Ending = {
   captured: number
 }
 const endings: Ending[] = [
-  { title: 'captured whole, unasked', end: (id, holdId) => internal.capture(id, holdId), captured: 10 },
-  { title: 'captured whole, asked', end: (id, holdId) => internal.capture(id, holdId, 10), captured: 10 },
+  { title: 'captured whole without an amount', end: (id, holdId) => internal.capture(id, holdId), captured: 10 },
+  { title: 'captured whole with its amount', end: (id, holdId) => internal.capture(id, holdId, 10), captured: 10 },
   { title: 'captured in part', end: (id, holdId) => internal.capture(id, holdId, 4), captured: 4 },
   { title: 'released', end: (id, holdId) => internal.release(id, holdId), captured: 0 },
 ]
@@ -160,7 +160,7 @@ for (const { title, end, captured } of endings) {
   })
 }
 
-test('more than was held is not captured: VAL003, and the hold stays', async () => {
+test('a capture of more than was held is VAL003, and the hold stays', async () => {
   const { id, holdId } = await heldCustomer(10)
   for (const credits of [11, 21, Number.MAX_SAFE_INTEGER]) {
     assertFieldRefused(await internal.capture(id, holdId, credits), 'VAL003', 'credits')
@@ -172,7 +172,7 @@ test('more than was held is not captured: VAL003, and the hold stays', async () 
   assertFieldRefused(await internal.capture(id, holdId, 11), 'VAL003', 'credits')
 })
 
-test('the end of a hold needs its customer: missing VAL002, no UUID VAL003; another customer, another hold, what cannot be one: NOT000', async () => {
+test('the end of a hold needs its customer: missing VAL002, no UUID VAL003; another customer, another hold or an invalid hold id: NOT000', async () => {
   const { id, holdId } = await heldCustomer(10)
   const { customer: other, holdId: otherHold } = await heldCustomer(3)
   for (const verb of ['capture', 'release']) {
@@ -190,7 +190,7 @@ test('the end of a hold needs its customer: missing VAL002, no UUID VAL003; anot
   assert.deepEqual(await service.entries(id), ['GRANT 21/0', 'HOLD 0/10'])
 })
 
-test('a foreign customerId is NOT000 also at the very moment in which the customer ends the hold', async () => {
+test('a foreign customerId is NOT000, also while the customer ends the hold', async () => {
   const [{ id, holdId }, other, plug] = [await heldCustomer(10), await newCustomer(), await heldCustomer(3)]
   const end = (customerId: string, hold: string) =>
     service.payments.credits.endHold({
@@ -200,7 +200,7 @@ test('a foreign customerId is NOT000 also at the very moment in which the custom
       captured: 3,
       serviceId: internal.issued.serviceId,
     })
-  // The first two have the connections; what comes while they are under way is the next statement.
+  // The first two occupy the connections; requests that arrive meanwhile share the next statement.
   const plugs = [end(plug.id, plug.holdId), end(plug.id, plug.holdId)]
   const [own, foreign] = await Promise.all([end(id, holdId), end(other.customerId, holdId), ...plugs])
   assert.equal(own?.state, 'CAPTURED')
@@ -208,7 +208,7 @@ test('a foreign customerId is NOT000 also at the very moment in which the custom
   assert.equal(await other.credits(), 21)
 })
 
-test('another service may end a hold, and the ledger tells who did', async () => {
+test('another service may end a hold, and the ledger has the service that did', async () => {
   const { id, holdId } = await heldCustomer(10)
   const { token } = await issueToken(service.payments.database, testPeppers, 'the other')
   assertSuccess(await internal.as(token).capture(id, holdId, 4), 200)
@@ -219,7 +219,7 @@ test('another service may end a hold, and the ledger tells who did', async () =>
   )
 })
 
-test('4.6: a cancel is refused while the credits are under a hold, the gateway is not asked, and it works after the release', async () => {
+test('4.6: a cancel is refused while its credits are held, without a gateway call, and succeeds after the release', async () => {
   const { customer, order, id, holdId } = await heldCustomer(1)
   const calls = totalCalls(service)
   const refused = await customer.cancel(order.paymentKey)
@@ -232,10 +232,10 @@ test('4.6: a cancel is refused while the credits are under a hold, the gateway i
 })
 
 for (const held of [15, 21]) {
-  test(`a refund of the platform takes what is not held of 21: ${held} are held, and can still be captured`, async () => {
+  test(`a refund of the platform deducts the credits of 21 that are not held: ${held} are held, and can still be captured`, async () => {
     const { customer, order, id, holdId } = await heldCustomer(held)
     const { orderId } = order
-    const answer = await refund(service.payments, { orderId, reason: 'the platform says so' })
+    const answer = await refund(service.payments, { orderId, reason: 'decided by the platform' })
     const taken = 21 - held
     assert.deepEqual(answer, { orderId, status: 'REFUNDED', creditsTakenBack: taken, shortfall: held })
     assert.equal(await customer.credits(), 0)

@@ -1,5 +1,5 @@
-// Somebody keeps the row of an account: an operator's forgotten transaction, a backend that hangs. Those who need it are
-// refused for now, and nobody else waits for them.
+// The row of an account is locked for long: by a forgotten transaction of an operator, or a backend that hangs. Requests that
+// need it are refused, and other requests do not wait for them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
@@ -13,8 +13,8 @@ before(async () => {
 })
 after(() => service.close())
 
-/** Until the work is done, one way or the other. */
-async function whileKept<Result>(customerId: string, work: () => Promise<Result>): Promise<Result> {
+/** Locks the account until the work has ended or failed. */
+async function whileLocked<Result>(customerId: string, work: () => Promise<Result>): Promise<Result> {
   const client = await service.database.pool.connect()
   try {
     await client.query('begin')
@@ -35,38 +35,40 @@ async function expiredHold(credits: number) {
   return customer
 }
 
-test('spends of a kept account are SVC001 together, and another customer spends meanwhile', async () => {
-  const [kept, free] = [await service.customerWith(20), await service.customerWith(20)]
+test('spends of a locked account are SVC001 together, and another customer can spend meanwhile', async () => {
+  const [locked, free] = [await service.customerWith(20), await service.customerWith(20)]
   const { statements } = countStatements()
   const before = statements()
-  await whileKept(kept.customerId, async () => {
-    const waiting = atOnce(6, () => service.internal.spend(kept.customerId, 1))
+  await whileLocked(locked.customerId, async () => {
+    const waiting = atOnce(6, () => service.internal.spend(locked.customerId, 1))
     const served = atOnce(4, () => service.internal.spend(free.customerId, 1))
     for (const answer of await served) assertSuccess(answer, 200)
     for (const answer of await waiting) assertRefused(answer, 'SVC001')
   })
-  // A few batches, and one more for each customer of a batch that has both; not one for each that waits.
+  // A few batches, and one more for each customer of a batch that has both; not one for each waiting request.
   assert.ok(statements() - before <= 8, `${statements() - before} statements`)
-  assert.deepEqual([await kept.credits(), await free.credits()], [20, 16])
+  assert.deepEqual([await locked.credits(), await free.credits()], [20, 16])
 })
 
-test('the sweep of holds goes on past a kept account, and tells of it', async () => {
-  const [kept, free] = [await expiredHold(5), await expiredHold(7)]
-  await whileKept(kept.customerId, () => assert.rejects(expireHolds(service.payments.database), { code: 'SVC001' }))
-  assert.deepEqual([await kept.credits(), await free.credits()], [15, 20])
+test('the sweep of holds continues after a locked account, and reports it', async () => {
+  const [locked, free] = [await expiredHold(5), await expiredHold(7)]
+  await whileLocked(locked.customerId, () => assert.rejects(expireHolds(service.payments.database), { code: 'SVC001' }))
+  assert.deepEqual([await locked.credits(), await free.credits()], [15, 20])
   assert.deepEqual(await expireHolds(service.payments.database), { expired: 1, more: false })
-  assert.equal(await kept.credits(), 20)
+  assert.equal(await locked.credits(), 20)
 })
 
-test('the sweep of orders goes on past a kept account, and tells of it', async () => {
-  const [kept, free] = [await service.newCustomer(), await service.newCustomer()]
-  const orders = [(await kept.purchase()).body.data.orderId, (await free.purchase()).body.data.orderId] as const
-  await whileKept(kept.customerId, () => assert.rejects(expireOrders(service.payments.database, 0), { code: 'SVC001' }))
-  assert.deepEqual([await kept.status(orders[0]), await free.status(orders[1])], ['PENDING', 'FAILED'])
+test('the sweep of orders continues after a locked account, and reports it', async () => {
+  const [locked, free] = [await service.newCustomer(), await service.newCustomer()]
+  const orders = [(await locked.purchase()).body.data.orderId, (await free.purchase()).body.data.orderId] as const
+  await whileLocked(locked.customerId, () =>
+    assert.rejects(expireOrders(service.payments.database, 0), { code: 'SVC001' }),
+  )
+  assert.deepEqual([await locked.status(orders[0]), await free.status(orders[1])], ['PENDING', 'FAILED'])
   assert.deepEqual(await expireOrders(service.payments.database, 0), { expired: 1, more: false })
 })
 
-test('a hold that the books do not cover keeps nobody else from getting credits back', async () => {
+test('a hold that the books do not cover does not prevent the expiry of other holds', async () => {
   const [damaged, sound] = [await expiredHold(5), await expiredHold(7)]
   const [row] = await service.database.query<{ held: number }>('select held from accounts where customer_id = $1', [
     damaged.customerId,
@@ -80,7 +82,7 @@ test('a hold that the books do not cover keeps nobody else from getting credits 
   assert.deepEqual(await expireHolds(service.payments.database), { expired: 1, more: false })
 })
 
-/** How many statements of spending were run. */
+/** Counts the statements of spending. */
 function countStatements() {
   const { pool } = service.database
   const original = pool.query.bind(pool)

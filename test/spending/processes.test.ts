@@ -1,5 +1,5 @@
-// Spending at two services that are processes of their own, on one database, with the commands beside them: what holds
-// within a process holds between processes, and after one of them was killed.
+// Spending at two services that are separate processes on one database, with the commands beside them: the guarantees within
+// a process hold between processes, and after one of them was killed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -45,7 +45,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** A customer of the first process, whose sandbox takes any payment key. */
+/** A customer of the first process, whose sandbox accepts any payment key. */
 async function newCustomer(name: string, ...packageTypes: PackageType[]) {
   const { apiKey, customerId } = await issueKey(createDatabase(database.pool, silentLog), peppers, name)
   const client = clientOf(processes[0].publicUrl, apiKey)
@@ -53,12 +53,12 @@ async function newCustomer(name: string, ...packageTypes: PackageType[]) {
   return { client, customerId }
 }
 
-const at = (turn: number) => spendingCalls(processes[turn % 2]?.internalUrl ?? '', token)
+const at = (index: number) => spendingCalls(processes[index % 2]?.internalUrl ?? '', token)
 
 test('200 spends at once on 50 credits, at two processes: exactly 50 succeed', async () => {
   const { client, customerId } = await newCustomer('fifty', 'PRO')
   assertSuccess(await at(0).spend(customerId, 60), 200)
-  const answers = await atOnce(200, (turn) => at(turn).spend(customerId, 1))
+  const answers = await atOnce(200, (index) => at(index).spend(customerId, 1))
   assert.deepEqual(countCodes(answers), { SUCCESS: 50, BUS002: 150 })
   for (const answer of answers.filter(({ body }) => body.code === 'BUS002')) assertLack(answer, 1, 0)
   assert.equal(await client.credits(), 0)
@@ -67,13 +67,13 @@ test('200 spends at once on 50 credits, at two processes: exactly 50 succeed', a
 
 test('duplicates at two processes are one entry and one answer', async () => {
   const { client, customerId } = await newCustomer('duplicates', 'BASIC')
-  const spends = await atOnce(32, (turn) => at(turn).spend(customerId, 1, 'the-last'))
+  const spends = await atOnce(32, (index) => at(index).spend(customerId, 1, 'the-last'))
   assert.equal(new Set(spends.map(({ text }) => text)).size, 1)
   assertSuccess(spends[0] ?? assert.fail('no answer'), 200)
   assert.equal(await client.credits(), 0)
 })
 
-test('statements export writes the CSV, balances show tells what a customer had at a moment', async () => {
+test('statements export writes the CSV, balances show prints the balance of a customer at a moment', async () => {
   const { customerId } = await newCustomer('a customer', 'STANDARD')
   assertSuccess(await at(0).spend(customerId, 4, '=1+1,"quoted"'), 200)
   await sleep(5)
@@ -93,17 +93,17 @@ test('statements export writes the CSV, balances show tells what a customer had 
   assert.deepEqual(shown, { customerId, at: moment, balance: 17, held: 0, available: 17 })
 })
 
-test('services suspend is felt at both processes within a second', async () => {
+test('services suspend is effective at both processes within a second', async () => {
   const { customerId } = await newCustomer('suspended')
   const other = JSON.parse(await run('services', 'issue', '--name', 'suspended', '--json'))
-  const spend = (turn: number) => spendingCalls(processes[turn]?.internalUrl ?? '', other.token).spend(customerId, 1)
+  const spend = (index: number) => spendingCalls(processes[index]?.internalUrl ?? '', other.token).spend(customerId, 1)
   assert.deepEqual(countCodes(await atOnce(2, spend)), { BUS002: 2 })
   await run('services', 'suspend', other.serviceId)
   await sleep(1_000)
   assert.deepEqual(countCodes(await atOnce(2, spend)), { AUTH003: 2 })
 })
 
-test('a hold whose process was killed expires by itself: another process gives the credits back', async () => {
+test('a hold whose process was killed expires by itself: another process releases the credits', async () => {
   const { customerId } = await newCustomer('held', 'STANDARD')
   const hold = await at(0).hold(customerId, 21, { expiresInSeconds: 1, reference: 'killed' })
   assertSuccess(hold, 201)
@@ -111,7 +111,7 @@ test('a hold whose process was killed expires by itself: another process gives t
   assertLack(await at(1).spend(customerId, 1), 1, 0)
   assert.equal((await at(1).hold(customerId, 21, { reference: 'killed' })).text, hold.text)
   const available = async () => (await at(1).statement(customerId)).body.data.balance.available
-  await until('the credits are back', async () => (await available()) === 21)
+  await until('the credits are available again', async () => (await available()) === 21)
   const late = await at(1).capture(customerId, hold.body.data.holdId)
   assert.match(late.text, /the hold is EXPIRED/)
   assertSuccess(await at(1).spend(customerId, 21), 200)

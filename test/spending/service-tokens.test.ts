@@ -1,5 +1,5 @@
-// Who may call the internal API: services of the platform, by a token that is issued, listed, suspended and rotated by
-// command, and nobody else. A customer's key does not open it, and a token opens nothing else.
+// The internal API is for services of the platform, with a token that is issued, listed, suspended and rotated by command.
+// A customer's key is not valid there, and a token is valid nowhere else.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,15 +30,15 @@ before(async () => {
 })
 after(() => service.close())
 
-/** As the command line does it, without a process. */
+/** Runs a command as the command line does, without a process. */
 function run<Result>(name: string, values: Values = {}, ...positionals: string[]): Promise<Result> {
   const parts = { database: service.payments.database, peppers: () => testPeppers }
   return callCommand(serviceCommands, name, { positionals, values }, parts)
 }
 
 const issue = (name: string) => run<IssuedToken>('services issue', { name })
-/** A well-formed token that nobody was issued. */
-const strangersToken = `cst_${'A1b2'.repeat(11).slice(0, 43)}`
+/** A well-formed token that was never issued. */
+const unknownToken = `cst_${'A1b2'.repeat(11).slice(0, 43)}`
 
 const routes: { method: string; path: string; body?: object }[] = [
   { method: 'POST', path: `${creditsPath}/spend`, body: {} },
@@ -48,7 +48,7 @@ const routes: { method: string; path: string; body?: object }[] = [
   { method: 'GET', path: `/internal/v1/customers/${crypto.randomUUID()}/statement` },
 ]
 
-test('services issue shows a token once; services list names it without telling it', async () => {
+test('services issue prints a token once; services list shows its id, name and last four characters, not the token', async () => {
   const { serviceId, name, token } = await issue('  single analyses ')
   assert.match(token, /^cst_[0-9A-Za-z]{43}$/)
   assert.match(serviceId, /^svc_[0-9A-Za-z]{20}$/)
@@ -60,7 +60,7 @@ test('services issue shows a token once; services list names it without telling 
   assert.deepEqual(rest, { serviceId, name, lastFour: token.slice(-4), status: 'ACTIVE', secretVersion: 1 })
 })
 
-test('the commands refuse what they cannot do', async () => {
+test('the commands refuse invalid names, extra arguments and unknown tokens', async () => {
   for (const name of [undefined, '', '  ', 'n'.repeat(101), 'two\nlines', 'nul\u0000']) {
     await assert.rejects(run('services issue', name === undefined ? {} : { name }), /--name NAME is needed/)
   }
@@ -91,7 +91,7 @@ test('no token can be read from the database, only its hash and its last four ch
   }
 })
 
-test('a missing or malformed token is 401 INVALID_API_KEY, one that nobody was issued 401 AUTH001', async () => {
+test('a missing or malformed token is 401 INVALID_API_KEY, one that was never issued 401 AUTH001', async () => {
   const { token } = internal.issued
   const malformed = {
     none: undefined,
@@ -115,7 +115,7 @@ test('a missing or malformed token is 401 INVALID_API_KEY, one that nobody was i
     assert.deepEqual([answer.status, answer.body.code, answer.body.metadata], [401, 'INVALID_API_KEY', null], title)
   }
   const swapped = token.slice(0, 4) + [...token.slice(4)].reverse().join('')
-  for (const unknown of [strangersToken, swapped]) {
+  for (const unknown of [unknownToken, swapped]) {
     const answer = await internal.as(unknown).statement(customer.customerId)
     assert.deepEqual([answer.status, answer.body.code], [401, 'AUTH001'])
   }
@@ -129,7 +129,7 @@ test('a missing or malformed token is 401 INVALID_API_KEY, one that nobody was i
 test('the Authorization header sent twice is malformed, with the same token, another or none', async () => {
   const { token } = internal.issued
   const path = `/internal/v1/customers/${customer.customerId}/statement`
-  for (const second of [`Bearer ${token}`, `Bearer ${strangersToken}`, '']) {
+  for (const second of [`Bearer ${token}`, `Bearer ${unknownToken}`, '']) {
     const lines = [
       `GET ${path} HTTP/1.1`,
       'host: localhost',
@@ -158,14 +158,14 @@ test(`a customer's API key is refused on the internal listener, a service token 
       assertRefused(await service.call(`/public/v1/payments${path}`, request), 'INVALID_API_KEY')
     }
   }
-  // With the right credentials the routes of the one are unknown to the other.
+  // With valid credentials the routes of one listener are unknown to the other.
   assertRefused(await internal.call('/public/v1/payments/credits'), 'NOT000')
   for (const { method, path, body } of routes) {
     assertRefused(await service.call(path, { method, body, key: customer.apiKey } as Request), 'NOT000')
   }
 })
 
-test('a suspended token is 403 AUTH003 within a second, at another instance too, and works again as soon', async (t) => {
+test('a suspended token is 403 AUTH003 within a second, at another instance too, and is valid again as fast after activate', async (t) => {
   const { contexts, close } = await openContexts(service, 1)
   const other = await startInternal(contexts[0] ?? assert.fail('no context'))
   t.after(async () => {
@@ -188,7 +188,7 @@ test('a suspended token is 403 AUTH003 within a second, at another instance too,
   }
 })
 
-test('a second token of the same name rotates the first: both work, both are that service, and one outlives the other', async () => {
+test('a second token of the same name rotates the first: both are valid for that service, and the second stays valid when the first is suspended', async () => {
   const [first, second] = [await issue('rotated'), await issue('rotated')]
   assert.notEqual(first.serviceId, second.serviceId)
   const spender = await service.newCustomer()
@@ -207,7 +207,7 @@ test('a second token of the same name rotates the first: both work, both are tha
 
 type Draft = { token: string | null; method: string; path: string; fields: object; bodyEnd: string }
 type Fault = { name: string; code: ErrorCode; change: (draft: Draft) => Partial<Draft> }
-test('when a request is wrong in several ways the first of a fixed order is told', async () => {
+test('a request with several faults is answered with the first fault of a fixed order', async () => {
   const suspended = await issue('suspended')
   await run('services suspend', {}, suspended.serviceId)
   const start = { customerId: customer.customerId, credits: 1, reference: 'never' }
@@ -215,7 +215,7 @@ test('when a request is wrong in several ways the first of a fixed order is told
   const callers: Fault[] = [
     { name: 'no token', code: 'INVALID_API_KEY', change: () => ({ token: null }) },
     { name: 'an API key', code: 'INVALID_API_KEY', change: () => ({ token: customer.apiKey }) },
-    { name: 'an unknown token', code: 'AUTH001', change: () => ({ token: strangersToken }) },
+    { name: 'an unknown token', code: 'AUTH001', change: () => ({ token: unknownToken }) },
     { name: 'a suspended token', code: 'AUTH003', change: () => ({ token: suspended.token }) },
   ]
   const rest: Fault[] = [
@@ -238,7 +238,7 @@ test('when a request is wrong in several ways the first of a fixed order is told
       fields: start,
       bodyEnd: '',
     }
-    // From the last to the first, so that the earlier fault has the last word on what both change.
+    // From the last to the first, so that an earlier fault overwrites the later one when both change the same part.
     for (const { change } of faults.toReversed()) Object.assign(draft, change(draft))
     const { token, method, path, fields, bodyEnd } = draft
     const answer = await internal.as(token).call(path, { method, raw: JSON.stringify(fields) + bodyEnd })
@@ -248,7 +248,7 @@ test('when a request is wrong in several ways the first of a fixed order is told
   assert.ok(entries.every(({ reference }) => reference !== 'never'))
 })
 
-test('/livez and /readyz are for everybody, and everything else needs a token', async () => {
+test('/livez and /readyz need no token, and everything else does', async () => {
   for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
     const alive = await fetch(`${internal.url}/livez`, { headers })
     assert.deepEqual([alive.status, await alive.json()], [200, { status: 'alive' }])

@@ -1,5 +1,5 @@
-// Many who want the same credits at the same moment, over the internal API at one service and at two on one database.
-// Two processes are in processes.test.ts.
+// Many requests for the same credits at the same moment, over the internal API at one service and at two on one database.
+// processes.test.ts covers two processes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,8 +18,8 @@ before(async () => {
 after(() => closeAll(...listeners, cluster))
 
 /** Repeats a call that was not answered, as a sibling service does: a busy machine may need it. */
-function at(turn: number): Pick<Spending, 'spend' | 'hold' | 'capture' | 'release' | 'statement'> {
-  const calls = listeners[turn % listeners.length] ?? assert.fail('no listener')
+function at(index: number): Pick<Spending, 'spend' | 'hold' | 'capture' | 'release' | 'statement'> {
+  const calls = listeners[index % listeners.length] ?? assert.fail('no listener')
   return {
     spend: (customerId, credits, reference = crypto.randomUUID()) =>
       definite(() => calls.spend(customerId, credits, reference)),
@@ -38,7 +38,7 @@ async function customerWithFifty(): Promise<ClusterCustomer> {
   return customer
 }
 
-/** Of these, all told 402 are told what was there, and what was there is never below zero. */
+/** Asserts that every refusal has the available credits, and that no balance is below zero. */
 async function assertFiftySucceeded(customer: ClusterCustomer, answers: Awaited<ReturnType<Spending['spend']>>[]) {
   assert.deepEqual(countCodes(answers), { SUCCESS: 50, BUS002: 150 })
   for (const answer of answers.filter(({ body }) => body.code === 'BUS002')) assertLack(answer, 1, 0)
@@ -46,7 +46,7 @@ async function assertFiftySucceeded(customer: ClusterCustomer, answers: Awaited<
   assert.deepEqual(
     balances.sort((one, other) => one - other),
     Array.from({ length: 50 }, (_, balance) => balance),
-    'every balance from 49 to 0 is told to one',
+    'every balance from 49 to 0 is in one answer',
   )
   assert.equal(await customer.credits(), 0)
   assert.deepEqual(await customer.movements(), ['GRANT 110', 'SPEND -60', ...Array(50).fill('SPEND -1')])
@@ -59,7 +59,7 @@ for (const [name, instances] of [
   test(`200 spends at once on 50 credits, at ${name}: exactly 50 succeed`, async () => {
     for (let round = 0; round < 3; round += 1) {
       const customer = await customerWithFifty()
-      const answers = await atOnce(200, (turn) => at(turn % instances).spend(customer.customerId, 1))
+      const answers = await atOnce(200, (index) => at(index % instances).spend(customer.customerId, 1))
       await assertFiftySucceeded(customer, answers)
     }
     await cluster.check()
@@ -70,7 +70,7 @@ test('duplicates at two services are one entry and one answer, also when they ta
   for (let round = 0; round < 10; round += 1) {
     const customer = await cluster.newCustomer()
     await customer.confirmedOrder('BASIC')
-    const answers = await atOnce(32, (turn) => at(turn).spend(customer.customerId, 1, 'the-last'))
+    const answers = await atOnce(32, (index) => at(index).spend(customer.customerId, 1, 'the-last'))
     assert.deepEqual(countCodes(answers), { SUCCESS: 32 })
     assert.equal(new Set(answers.map((answer) => answer.text)).size, 1)
     assert.deepEqual(await customer.movements(), ['GRANT 1', 'SPEND -1'])
@@ -87,41 +87,41 @@ test('one customer, 500 requests at once that grant, spend, hold, capture and re
   const sums = { granted: 110, spent: 0, captured: 0, held: 0 }
   const counts: Record<string, number> = {}
 
-  async function holdAndEnd(turn: number, credits: number): Promise<string> {
-    const hold = await at(turn).hold(customerId, credits)
+  async function holdAndEnd(index: number, credits: number): Promise<string> {
+    const hold = await at(index).hold(customerId, credits)
     if (hold.body.code !== 'SUCCESS') return `hold ${hold.body.code}`
     const { holdId } = hold.body.data
-    if (turn % 3 === 0) {
+    if (index % 3 === 0) {
       sums.held += credits
       return 'hold kept'
     }
-    if (turn % 3 === 1) {
-      assertSuccess(await at(turn + 1).release(customerId, holdId), 200)
+    if (index % 3 === 1) {
+      assertSuccess(await at(index + 1).release(customerId, holdId), 200)
       return 'hold released'
     }
-    const { captured, released } = (await at(turn + 1).capture(customerId, holdId, 1)).body.data
+    const { captured, released } = (await at(index + 1).capture(customerId, holdId, 1)).body.data
     assert.deepEqual([captured, released], [1, credits - 1])
     sums.captured += captured
     return 'hold captured'
   }
-  async function spend(turn: number, credits: number): Promise<string> {
-    const answer = await at(turn).spend(customerId, credits)
+  async function spend(index: number, credits: number): Promise<string> {
+    const answer = await at(index).spend(customerId, credits)
     if (answer.body.code === 'SUCCESS') sums.spent += credits
     return `spend ${answer.body.code}`
   }
-  async function confirm(turn: number, order: (typeof paid)[0]): Promise<string> {
-    assertSuccess(await definite(() => customer.at(turn).confirm(order)), 200)
+  async function confirm(index: number, order: (typeof paid)[0]): Promise<string> {
+    assertSuccess(await definite(() => customer.at(index).confirm(order)), 200)
     sums.granted += order.credits
     return 'grant'
   }
 
-  const works = random.shuffled([
-    ...paid.map((order) => (turn: number) => confirm(turn, order)),
-    ...Array.from({ length: 200 }, () => (turn: number) => spend(turn, random.integer(1, 2))),
-    ...Array.from({ length: 200 }, () => (turn: number) => holdAndEnd(turn, random.integer(1, 3))),
+  const tasks = random.shuffled([
+    ...paid.map((order) => (index: number) => confirm(index, order)),
+    ...Array.from({ length: 200 }, () => (index: number) => spend(index, random.integer(1, 2))),
+    ...Array.from({ length: 200 }, () => (index: number) => holdAndEnd(index, random.integer(1, 3))),
   ])
-  for (const what of await atOnce(500, (turn) => works[turn]?.(turn) ?? assert.fail('no work'))) {
-    counts[what] = (counts[what] ?? 0) + 1
+  for (const result of await atOnce(500, (index) => tasks[index]?.(index) ?? assert.fail('no task'))) {
+    counts[result] = (counts[result] ?? 0) + 1
   }
   const { granted, spent, captured, held } = sums
   const balance = granted - spent - captured
@@ -133,7 +133,7 @@ test('one customer, 500 requests at once that grant, spend, hold, capture and re
   t.diagnostic(JSON.stringify({ ...sums, ...counts }))
 })
 
-test('4.6: a cancel and a spend that want the same credits, 240 times: never refunded and spent', async (t) => {
+test('4.6: a cancel and a spend of the same credits, 240 times: never both refunded and spent', async (t) => {
   const ends: Record<string, number> = {}
   async function race(seed: number): Promise<void> {
     const random = createRandom(seed)
@@ -142,10 +142,10 @@ test('4.6: a cancel and a spend that want the same credits, 240 times: never ref
     const order = await customer.confirmedOrder('STANDARD')
     const credits = random.chance(0.5) ? 21 : random.integer(1, 21)
     const [spendMs, cancelMs] = [random.integer(0, 6), random.integer(0, 6)]
-    const away = random.integer(0, 1)
+    const offset = random.integer(0, 1)
     const [spend, cancel] = await Promise.all([
       sleep(spendMs).then(() => at(seed).spend(customerId, credits, 'the-spend')),
-      sleep(cancelMs).then(() => definite(() => customer.at(seed + away).cancel(order))),
+      sleep(cancelMs).then(() => definite(() => customer.at(seed + offset).cancel(order))),
     ])
     const outcome = `${spend.body.code} ${cancel.body.code}`
     ends[outcome] = (ends[outcome] ?? 0) + 1
@@ -156,9 +156,9 @@ test('4.6: a cancel and a spend that want the same credits, 240 times: never ref
     assert.deepEqual(await customer.movements(), ['GRANT 21', spendWon ? `SPEND -${credits}` : 'ROLLBACK -21'])
     assert.equal(await customer.credits(), spendWon ? 21 - credits : 0)
   }
-  for (let first = 1; first <= 240; first += 12) await atOnce(12, (turn) => race(first + turn))
-  // Among others: the gateway has kept the money of the confirmed orders and of no other.
+  for (let first = 1; first <= 240; first += 12) await atOnce(12, (index) => race(first + index))
+  // Checks among others that the gateway has the money of the confirmed orders and of no other.
   await cluster.check()
-  assert.equal(Object.keys(ends).length, 2, 'both have won')
+  assert.equal(Object.keys(ends).length, 2, 'each of the two has won at least once')
   t.diagnostic(JSON.stringify(ends))
 })

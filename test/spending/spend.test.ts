@@ -1,5 +1,5 @@
-// Spending over the internal API: what it gives, what it refuses, and that a reference spends once. What happens when
-// many spend at the same moment is in spend-concurrency.test.ts.
+// Spending over the internal API: its answers, its refusals, and that a reference spends once. spend-concurrency.test.ts
+// covers simultaneous spends.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => service.close())
 
-const stranger = crypto.randomUUID()
+const unknownCustomer = crypto.randomUUID()
 
 async function newCustomer(packageType: 'BASIC' | 'STANDARD' | 'PRO' = 'STANDARD'): Promise<TestCustomer> {
   const customer = await service.newCustomer()
@@ -46,7 +46,7 @@ test('a spend answers 200 with the reference, the credits and the balance after 
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -5', 'SPEND -16'])
 })
 
-test('the ledger names the token and the statement its service, by which service spent', async (t) => {
+test('the ledger has the token of the spend, and the statement the name of its service', async (t) => {
   const customer = await newCustomer()
   const batches = await startInternal(service.payments, 'batch submissions')
   t.after(() => batches.close())
@@ -72,7 +72,17 @@ test('the ledger names the token and the statement its service, by which service
 
 /** Null counts as missing, as on the public listener. */
 const faultyValues: Record<string, unknown[]> = {
-  customerId: ['', 'x', 5, true, [], `{${stranger}}`, ` ${stranger}`, `${stranger}0`, stranger.replaceAll('-', '')],
+  customerId: [
+    '',
+    'x',
+    5,
+    true,
+    [],
+    `{${unknownCustomer}}`,
+    ` ${unknownCustomer}`,
+    `${unknownCustomer}0`,
+    unknownCustomer.replaceAll('-', ''),
+  ],
   credits: [0, -1, 1.5, 1e-9, 2 ** 53, 1e300, -(2 ** 53), '1', '', true, [1], { value: 1 }],
   reference: ['', ' ', 'two words', 'tab\t', 'line\n', 'é', '💳', '\u0000', '\u007f', 'r'.repeat(201), 5, ['r']],
 }
@@ -98,7 +108,7 @@ test('every field of a spend is checked: missing is VAL002, a wrong value VAL003
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
 })
 
-test('a reference is any 1 to 200 visible ASCII characters, and letters of another case are another reference', async () => {
+test('a reference is any 1 to 200 visible ASCII characters, and references are case-sensitive', async () => {
   const customer = await newCustomer()
   const references = ['!', '~', 'r'.repeat(200), `';--"\\`, '=1+1', 'a', 'A', '%00', '{}']
   for (const reference of references) {
@@ -109,31 +119,31 @@ test('a reference is any 1 to 200 visible ASCII characters, and letters of anoth
   assert.equal(await customer.credits(), 21 - references.length)
 })
 
-test('a customer who is not there is NOT000, whatever is asked', async () => {
+test('an unknown customer is NOT000, for every request', async () => {
   for (const answer of [
-    await internal.spend(stranger, 1),
-    await internal.hold(stranger, 1),
-    await internal.capture(stranger, crypto.randomUUID()),
-    await internal.release(stranger, crypto.randomUUID()),
-    await internal.statement(stranger),
+    await internal.spend(unknownCustomer, 1),
+    await internal.hold(unknownCustomer, 1),
+    await internal.capture(unknownCustomer, crypto.randomUUID()),
+    await internal.release(unknownCustomer, crypto.randomUUID()),
+    await internal.statement(unknownCustomer),
   ]) {
     assert.deepEqual([answer.status, answer.body.code, answer.body.metadata], [404, 'NOT000', null])
   }
 })
 
-test('too little balance is 402 BUS002 with what was asked and what is there; nothing moves', async () => {
+test('too little balance is 402 BUS002 with the requested and the available credits; nothing moves', async () => {
   const customer = await newCustomer()
   for (const requested of [22, 1_000_000, Number.MAX_SAFE_INTEGER]) {
     assertLack(await internal.spend(customer.customerId, requested), requested, 21)
   }
   assertSuccess(await internal.hold(customer.customerId, 15), 201)
   assertLack(await internal.spend(customer.customerId, 7), 7, 6)
-  const penniless = await service.newCustomer()
-  assertLack(await internal.spend(penniless.customerId, 1), 1, 0)
+  const withoutCredits = await service.newCustomer()
+  assertLack(await internal.spend(withoutCredits.customerId, 1), 1, 0)
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
 })
 
-test('a retry gets the first answer byte for byte, also after other movements and when nothing is left', async () => {
+test('a retry gets the first answer byte for byte, also after other movements and when no credits are left', async () => {
   const customer = await newCustomer()
   const first = await internal.spend(customer.customerId, 4, 'once')
   assertSuccess(first, 200)
@@ -150,7 +160,7 @@ test('a retry gets the first answer byte for byte, also after other movements an
   assert.equal(await customer.credits(), 0)
 })
 
-test('the same reference with another amount is VAL003 and names what it was used for', async () => {
+test('the same reference with another amount is VAL003 with its first use', async () => {
   const customer = await newCustomer()
   assertSuccess(await internal.spend(customer.customerId, 4, 'batch'), 200)
   for (const credits of [3, 5, 22, Number.MAX_SAFE_INTEGER]) {
@@ -179,7 +189,7 @@ test('references belong to a customer: another may use the same', async () => {
   assert.deepEqual([await one.credits(), await other.credits()], [17, 12])
 })
 
-test('a reference refused for lack of credits is not burnt: once there are enough it spends, any amount', async () => {
+test('a reference refused for lack of credits can still be used: once there are enough it spends, any amount', async () => {
   const customer = await newCustomer('BASIC')
   assertLack(await internal.spend(customer.customerId, 2, 'later'), 2, 1)
   assertLack(await internal.spend(customer.customerId, 3, 'later'), 3, 1)
@@ -200,7 +210,7 @@ test('32 simultaneous duplicates are one entry and 32 times the same answer', as
   }
 })
 
-test('32 simultaneous duplicates that take the last credit are no exception: none is told that it is missing', async () => {
+test('32 simultaneous duplicates that take the last credit all succeed: none is refused for lack of credits', async () => {
   for (let round = 0; round < 10; round += 1) {
     const customer = await newCustomer('BASIC')
     const answers = await atOnce(32, () => internal.spend(customer.customerId, 1, 'the-last'))
@@ -218,7 +228,7 @@ test('32 simultaneous duplicates of a spend that cannot be covered are all BUS00
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
 })
 
-test('one reference for a spend and a hold at the same moment: one of the two has it', async () => {
+test('one reference for a spend and a hold at the same moment: only one of the two uses it', async () => {
   for (let round = 0; round < 20; round += 1) {
     const customer = await newCustomer('BASIC')
     const answers = await Promise.all([
@@ -230,7 +240,7 @@ test('one reference for a spend and a hold at the same moment: one of the two ha
   }
 })
 
-/** Credits over connections that note how many spends a statement carried. */
+/** Credits over connections that record the number of spends of each statement. */
 function watchedCredits() {
   const sizes: number[] = []
   const connections: Connections = {
@@ -244,9 +254,9 @@ function watchedCredits() {
   return { credits: createCredits(createDatabase(connections, silentLog), tallies), sizes }
 }
 
-test('spends of one customer in one statement go one after the other: what is refused leaves the next its chance', async () => {
+test('spends of one customer in one statement are applied in order: a refused one leaves its credits to the next', async () => {
   const customer = await service.customerWith(10)
-  const [plugged, other] = [await newCustomer(), await newCustomer('BASIC')]
+  const [blocking, other] = [await newCustomer(), await newCustomer('BASIC')]
   const { credits, sizes } = watchedCredits()
   const spend = (customerId: string, amount: number, reference: string = crypto.randomUUID()) =>
     credits.spend({ customerId, credits: amount, reference, serviceId: internal.issued.serviceId })
@@ -260,13 +270,13 @@ test('spends of one customer in one statement go one after the other: what is re
   await breathe()
   sizes.length = 0
   const amounts = [3, 100, 2, 5, 4, 1]
-  // What comes while the first is under way is the next statement.
+  // Requests that arrive while the first is running share the next statement.
   const [, , again, foreign, none, ...spends] = await Promise.all([
-    spend(plugged.customerId, 1),
-    spend(plugged.customerId, 1),
+    spend(blocking.customerId, 1),
+    spend(blocking.customerId, 1),
     spend(customer.customerId, 1, 'known'),
     spend(other.customerId, 2),
-    spend(stranger, 1),
+    spend(unknownCustomer, 1),
     ...amounts.map((amount) => spend(customer.customerId, amount)),
   ])
   assert.deepEqual(sizes, [1, amounts.length + 4])

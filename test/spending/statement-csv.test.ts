@@ -1,5 +1,5 @@
-// The statement as CSV: the same entries oldest first, in pieces, safe to open in a spreadsheet. The command that writes
-// it is run in processes.test.ts.
+// The statement as CSV: the same entries oldest first, in pieces, safe to open in a spreadsheet.
+// processes.test.ts runs the command that writes it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Values } from '../../src/commands/command.ts'
@@ -31,7 +31,7 @@ async function exportCsv(customerId: string, more: Partial<ExportQuery> = {}): P
   return Array.fromAsync(statementCsv(service.payments.database, query))
 }
 
-test('the export has every entry of the statement, oldest first, with a line of names and CRLF at every end', async () => {
+test('the export has every entry of the statement, oldest first, with a header line and CRLF at the end of every line', async () => {
   const { id, moments } = await runEveryMovement(service, overrides)
   const text = (await exportCsv(id)).join('')
   assert.equal(text.slice(0, text.indexOf('\r\n')), columnNames)
@@ -56,14 +56,14 @@ test('the export has every entry of the statement, oldest first, with a line of 
   assert.equal((await exportCsv(id, none)).join(''), `${columnNames}\r\n`)
 })
 
-test('a customer without entries is a line of names; one who is not there is an error with the id', async () => {
+test('the export of a customer without entries is the header line; an unknown customer is an error with the id', async () => {
   const { customerId } = await service.newCustomer()
   assert.equal((await exportCsv(customerId)).join(''), `${columnNames}\r\n`)
-  const stranger = crypto.randomUUID()
-  await assert.rejects(exportCsv(stranger), new Error(`There is no customer ${stranger}.`))
+  const unknownId = crypto.randomUUID()
+  await assert.rejects(exportCsv(unknownId), new Error(`There is no customer ${unknownId}.`))
 })
 
-/** As it was given, and as it stands in the file. */
+/** The text, and its form in the file. */
 const texts: [given: string, written: string][] = [
   ['plain', 'plain'],
   ['a,b', '"a,b"'],
@@ -78,7 +78,7 @@ const texts: [given: string, written: string][] = [
   ['"', '""""'],
   [',', '","'],
 ]
-test('texts with commas and quotes are quoted, and what a spreadsheet would take for a formula is made none', async () => {
+test('texts with commas and quotes are quoted, and texts that a spreadsheet would take for a formula are escaped', async () => {
   const customer = await service.customerWith(110)
   const { customerId } = customer
   for (const [given] of texts) assertSuccess(await internal.spend(customerId, 1, given), 200)
@@ -88,7 +88,7 @@ test('texts with commas and quotes are quoted, and what a spreadsheet would take
   }
 })
 
-test('the name of a service is quoted and made safe as well; numbers below zero stay numbers', async () => {
+test('the name of a service is quoted and escaped as well; negative numbers stay numbers', async () => {
   const customer = await service.customerWith(110)
   for (const name of ['=cmd|calc', 'Analyses, "single"', '분석 ✓', '@home']) {
     const { token } = await issueToken(service.payments.database, testPeppers, name)
@@ -106,26 +106,26 @@ test('the name of a service is quoted and made safe as well; numbers below zero 
   )
 })
 
-test('a statement of more than a page of the export comes in pieces and is whole, also while it grows', async () => {
+test('a statement of more than a page of the export comes in pieces and is complete, also while it grows', async () => {
   const { customerId } = await service.customerWith(110)
   const { credits } = service.payments
   const { serviceId } = internal.issued
   const key = { customerId, serviceId }
   for (let round = 0; round < 26; round += 1) {
-    const holds = await atOnce(100, (turn) =>
+    const holds = await atOnce(100, (index) =>
       credits.openHold({
         ...key,
         holdId: crypto.randomUUID(),
         credits: 1,
-        reference: `${round}/${turn}`,
+        reference: `${round}/${index}`,
         expiresInSeconds: 60,
       }),
     )
-    await atOnce(100, (turn) =>
-      credits.endHold({ ...key, holdId: holds[turn]?.holdId ?? '', ending: 'RELEASE', captured: null }),
+    await atOnce(100, (index) =>
+      credits.endHold({ ...key, holdId: holds[index]?.holdId ?? '', ending: 'RELEASE', captured: null }),
     )
   }
-  // As autovacuum does within a minute: the connections have plans from when there was next to nothing.
+  // As autovacuum does within a minute: the plans of the connections were made for an almost empty table.
   await service.database.query('analyze ledger_entries')
   const pieces: string[] = []
   const all = { customerId, from: null, to: null, kinds: null }
@@ -141,12 +141,12 @@ test('a statement of more than a page of the export comes in pieces and is whole
   )
 })
 
-/** As the command line does it, without a process. */
+/** Runs a command as the command line does, without a process. */
 function run(name: string, values: Values): Promise<unknown> {
   return callCommand(customerCommands, name, { values }, { database: service.payments.database })
 }
 
-test('statements export takes a name or a UUID, times and kinds; a day is a Korean day', async () => {
+test('statements export accepts a name or a UUID, times and kinds; a day is a Korean day', async () => {
   const { customerId } = await service.customerWith(100)
   const all = (await exportCsv(customerId)).join('')
   assert.equal(await run('statements export', { customer: customerId.toUpperCase() }), all)
@@ -158,7 +158,7 @@ test('statements export takes a name or a UUID, times and kinds; a day is a Kore
   assert.equal(await run('statements export', { customer: customerId, to: '2001-01-01' }), `${columnNames}\r\n`)
 })
 
-test('balances show tells what a customer has, or had at the end of a Korean day', async () => {
+test('balances show returns the balance of a customer, now or at the end of a Korean day', async () => {
   const { customerId } = await service.customerWith(100)
   assertSuccess(await internal.hold(customerId, 30), 201)
   const now = { balance: 100, held: 30, available: 70 }
@@ -175,7 +175,7 @@ test('balances show tells what a customer has, or had at the end of a Korean day
   }
 })
 
-test('the commands refuse a customer, a time and a kind that are not there', async () => {
+test('the commands refuse a customer, a time and a kind that do not exist', async () => {
   for (const name of ['statements export', 'balances show']) {
     await assert.rejects(run(name, { customer: 'nobody' }), new Error('There is no customer nobody.'))
     for (const customer of [undefined, '', ' ']) {

@@ -1,4 +1,4 @@
-// A ledger that is longer than what one look goes through: kinds that are rare in it are found all the same, page by page.
+// A ledger that is longer than one page scans: rare kinds are found nevertheless, page by page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { entriesScannedAtMost, readStatement } from '../../src/credits/statement/statement.ts'
@@ -18,7 +18,7 @@ before(async () => {
     `insert into accounts (customer_id, balance, last_entry, last_hash) values ($1, 1, $2, sha256(''))`,
     [customerId, entries],
   )
-  // One grant, then nothing but spends; as nobody audits these books their hashes are of no account.
+  // One grant, then only spends; these books are not audited, so their hashes do not matter.
   await testDatabase.queryUnguarded(
     `insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, order_id, reference, held_delta,
                                  held_after, service_id, entry_hash)
@@ -33,7 +33,7 @@ after(() => testDatabase.drop())
 
 const query = { customerId, from: null, to: null, kinds: ['GRANT' as const], limit: 10 }
 
-test('a page that found nothing within what it looks through says where to go on', async () => {
+test('a page that found nothing within its scan returns the cursor to continue', async () => {
   const first = await readStatement(database, { ...query, cursor: null })
   assert.deepEqual([first.entries, first.nextCursor], [[], `${entries - entriesScannedAtMost + 1}`])
   const second = await readStatement(database, { ...query, cursor: Number(first.nextCursor) })
@@ -44,13 +44,13 @@ test('a page that found nothing within what it looks through says where to go on
   assert.equal(second.nextCursor, null)
 })
 
-test('the CSV has what is rare', async () => {
+test('the CSV of a rare kind has its entries', async () => {
   const lines = (await Array.fromAsync(statementCsv(database, query))).join('').split('\r\n')
   assert.equal(lines.length, 3)
   assert.match(lines[1] ?? '', /^1,.*,GRANT,/)
 })
 
-test('the CSV of everything has every entry once', async () => {
+test('the CSV of all kinds has every entry once', async () => {
   const text = (await Array.fromAsync(statementCsv(database, { ...query, kinds: null }))).join('')
   const found = text.trimEnd().split('\r\n').slice(1)
   assert.deepEqual(

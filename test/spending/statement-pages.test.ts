@@ -1,5 +1,5 @@
-// The statement page by page: a cursor covers everything once, also while the customer goes on spending; kinds and times
-// narrow it; query values that mean nothing are refused.
+// The statement page by page: the cursor returns every entry once, also while the customer keeps spending; kinds and times
+// filter it; invalid query values are refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { type EntryKind, entryKinds } from '../../src/credits/statement/statement.sql.ts'
@@ -30,7 +30,7 @@ afterEach(clear)
 
 const numbers = (entries: ShownEntry[]) => entries.map((entry) => entry.entryNumber)
 
-/** Page after page until there is no cursor any more. */
+/** Reads page after page until there is no cursor any more. */
 async function readAll(id: string, query: Record<string, string>, between: () => Promise<unknown> = async () => null) {
   const pages: ShownEntry[][] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -44,7 +44,7 @@ async function readAll(id: string, query: Record<string, string>, between: () =>
 }
 
 for (const limit of [1, 2, 3, 5, 17, 18, 1_000]) {
-  test(`pages of ${limit} cover the statement once, each as long as it may be`, async () => {
+  test(`pages of ${limit} cover the statement once, each full except the last`, async () => {
     const pages = await readAll(history.id, { limit: `${limit}` })
     assert.deepEqual(pages.flat(), everything)
     for (const page of pages.slice(0, -1)) assert.equal(page.length, limit)
@@ -52,10 +52,10 @@ for (const limit of [1, 2, 3, 5, 17, 18, 1_000]) {
   })
 }
 
-test('a page has 100 entries unless it is told otherwise', async () => {
+test('a page has 100 entries by default', async () => {
   const customer = await service.customerWith(60)
   const holds = await atOnce(60, () => internal.hold(customer.customerId, 1))
-  await atOnce(60, (turn) => internal.release(customer.customerId, holds[turn]?.body.data.holdId ?? ''))
+  await atOnce(60, (index) => internal.release(customer.customerId, holds[index]?.body.data.holdId ?? ''))
   const pages = await readAll(customer.customerId, {})
   assert.deepEqual(
     pages.map((page) => page.length),
@@ -63,7 +63,7 @@ test('a page has 100 entries unless it is told otherwise', async () => {
   )
 })
 
-test('movements that come in between two pages change nothing about the pages that follow', async () => {
+test('movements between two pages do not change the pages that follow', async () => {
   const customer = await service.customerWith(40)
   const id = customer.customerId
   for (let spend = 0; spend < 10; spend += 1) assertSuccess(await internal.spend(id, 1), 200)
@@ -73,7 +73,7 @@ test('movements that come in between two pages change nothing about the pages th
   assert.ok((await internal.statement(id)).body.data.entries.length > first.length)
 })
 
-test('kind narrows the statement to one kind or several; the balances stay those of all movements', async () => {
+test('kind filters the statement by one kind or several; the balances stay those of all movements', async () => {
   const kindsOf = new Set(everything.map((entry) => entry.kind))
   assert.deepEqual([...kindsOf].sort(), [...entryKinds].sort(), 'there is one of every kind')
   const lists: EntryKind[][] = [
@@ -92,7 +92,7 @@ test('kind narrows the statement to one kind or several; the balances stay those
   }
 })
 
-test('times, kinds and the cursor go together', async () => {
+test('times, kinds and the cursor can be combined', async () => {
   const [from, to] = [everything.at(-3)?.createdAt ?? '', everything[2]?.createdAt ?? '']
   const inTime = everything.filter((entry) => entry.createdAt >= from && entry.createdAt <= to)
   assert.ok(inTime.length > 5 && inTime.length < everything.length)
@@ -104,7 +104,7 @@ test('times, kinds and the cursor go together', async () => {
     pages.flat().map((entry) => entry.kind),
     ['EXPIRE'],
   )
-  // The offset of a time is understood; a cursor outside of the times is no error.
+  // A time may have an offset; a cursor outside of the times is no error.
   const korean = new Date(new Date(from).getTime() + 9 * 3_600_000).toISOString().replace('Z', '+09:00')
   assert.deepEqual((await internal.statement(history.id, { from: korean, to })).body.data.entries, inTime)
   assert.deepEqual((await internal.statement(history.id, { from, cursor: '1' })).body.data.entries, [])
@@ -120,14 +120,14 @@ const faulty: Record<string, string[]> = {
   kind: ['spend', 'NONE', 'GRANT,', ',', '', 'GRANT,NONE', 'GRANT SPEND'],
 }
 for (const [field, values] of Object.entries(faulty)) {
-  test(`${field} is refused with VAL003 when its value means nothing: ${values.map((value) => `"${value}"`).join(' ')}`, async () => {
+  test(`${field} is refused with VAL003 when its value is invalid: ${values.map((value) => `"${value}"`).join(' ')}`, async () => {
     for (const value of values) {
       assertFieldRefused(await internal.statement(history.id, { [field]: value }), 'VAL003', field)
     }
   })
 }
 
-test('a value that is given twice and a time span that ends before it begins are VAL003; whom nobody knows is NOT000', async () => {
+test('a parameter given twice and a time span that ends before it begins are VAL003; an unknown customer is NOT000', async () => {
   const path = `/internal/v1/customers/${history.id}/statement`
   assertFieldRefused(await internal.call(`${path}?limit=1&limit=2`), 'VAL003', 'limit')
   const span = { from: '2026-01-31T09:00:00.001Z', to: '2026-01-31T09:00:00Z' }
@@ -139,17 +139,17 @@ test('a value that is given twice and a time span that ends before it begins are
   assertRefused(await internal.statement('demo', span), 'VAL003')
 })
 
-test('the edges of time are times', async () => {
+test('the earliest and the latest times are valid', async () => {
   for (const time of ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
     for (const name of ['from', 'to']) assertSuccess(await internal.statement(history.id, { [name]: time }), 200)
   }
   assert.notEqual((await internal.statement(history.id, { from: '0000-01-01T00:00:00Z' })).body.code, 'INT001')
 })
 
-test('of more than a hundred holds the hundred that expire first are named', async () => {
+test('of more than a hundred holds setAside has the hundred that expire first', async () => {
   const customer = await service.customerWith(110)
   const { customerId } = customer
-  const seconds = Array.from({ length: 110 }, (_, turn) => 3_600 - turn * 10)
+  const seconds = Array.from({ length: 110 }, (_, index) => 3_600 - index * 10)
   for (const expiresInSeconds of seconds) {
     assertSuccess(await internal.hold(customerId, 1, { expiresInSeconds, reference: `in-${expiresInSeconds}` }), 201)
   }

@@ -1,5 +1,5 @@
-// The statement of a customer: every movement with its cause, the balances that follow from each other, and what is set
-// aside. Anyone can see why a balance is what it is. Pages and filters are in statement-pages.test.ts.
+// The statement of a customer explains the balance: every movement with its cause, the balance after each, and the current
+// holds. statement-pages.test.ts covers pages and filters.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { balancesAt } from '../../src/credits/statement/statement.ts'
@@ -24,11 +24,11 @@ async function oldestFirst(): Promise<ShownEntry[]> {
   return (await internal.statement(history.id)).body.data.entries.toReversed()
 }
 
-test('every movement is there with its kind, its amounts and its cause', async () => {
+test('the statement has every movement with its kind, its amounts and its cause', async () => {
   const { ids } = history
   const entries = await oldestFirst()
   const operations = new Map(entries.filter((entry) => entry.orderId).map((entry) => [entry.orderId, entry.holdId]))
-  /** What is set aside for an order is set aside by an operation on it. */
+  /** Credits of an order are held by an operation of that order. */
   const operation = (order: string) => operations.get(ids[order] ?? '')
   const shown = entries.map(({ kind, delta, heldDelta, orderId, holdId, reference, service: name }) =>
     [kind, delta, heldDelta, orderId, holdId, reference, name].join(' '),
@@ -70,7 +70,7 @@ test('entries are newest first and numbered without a gap, in the order of time'
   for (const time of times) assert.equal(new Date(time).toISOString(), time)
 })
 
-test('the balances of an entry follow from those of the entry before, and the last are what the customer has', async () => {
+test('the balances of an entry follow from those of the entry before, and the last ones are the current balances', async () => {
   const before = { balance: 0, held: 0 }
   for (const { delta, heldDelta, balanceAfter, heldAfter, availableAfter } of await oldestFirst()) {
     before.balance += delta
@@ -90,7 +90,7 @@ test('the balances of an entry follow from those of the entry before, and the la
   assert.deepEqual({ ...before, available: before.balance - before.held }, now)
 })
 
-test('the balance as of a moment is what it was: as closing, as opening, and by balancesAt', async () => {
+test('the balance at a moment in the past is returned as closing, as opening, and by balancesAt', async () => {
   const { id, moments } = history
   for (const { what, at, balances, entries } of moments) {
     const upTo = (await internal.statement(id, { to: at.toISOString() })).body.data
@@ -123,7 +123,7 @@ test('from and to are both included, to the millisecond', async () => {
   assert.deepEqual([notYet.entries, notYet.opening.balance, notYet.closing.balance], [[], 101, 101])
 })
 
-test('setAside explains what is held: the holds of services and a cancel whose outcome is not known', async () => {
+test('setAside lists the holds: those of services and of a cancel whose outcome is not known', async () => {
   const customer = await service.newCustomer()
   const id = customer.customerId
   const order = await customer.confirmedOrder('STANDARD')
@@ -163,7 +163,7 @@ test('setAside explains what is held: the holds of services and a cancel whose o
   assertSuccess(await internal.release(id, first.holdId), 200)
 })
 
-test('a customer to whom nothing has happened has an empty statement, and the case of the UUID does not matter', async () => {
+test('a customer without movements has an empty statement, and the case of the UUID does not matter', async () => {
   const { customerId } = await service.newCustomer()
   const none = { balance: 0, held: 0, available: 0 }
   const answer = await internal.statement(customerId.toUpperCase())

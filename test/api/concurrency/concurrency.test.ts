@@ -1,4 +1,4 @@
-// Sections 4.2 and 4.6 when many requests come at the same moment, to one service and to two on one database.
+// Sections 4.2 and 4.6 with many simultaneous requests, to one service and to two on one database.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,8 +6,8 @@ import { forSeeds, type Random } from '../../../harness/random.ts'
 import { type Cluster, countCodes, definite, startCluster } from '../../support/service/cluster.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
-function atOnce<Value>(count: number, request: (turn: number) => Promise<Value>): Promise<Value[]> {
-  return Promise.all(Array.from({ length: count }, (_, turn) => request(turn)))
+function atOnce<Value>(count: number, request: (index: number) => Promise<Value>): Promise<Value[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => request(index)))
 }
 
 for (const size of [1, 2]) {
@@ -19,19 +19,19 @@ for (const size of [1, 2]) {
     })
     after(() => cluster.close())
 
-    /** Sometimes the gateway takes its time, so that requests meet in the middle and not only at the ends. */
+    /** Sometimes delays the gateway, so that requests overlap during the gateway call and not only before and after it. */
     async function maybeDelay(random: Random, on: 'confirm' | 'cancel'): Promise<void> {
       const delayMs = random.integer(5, 120)
       await cluster.sandbox.setFaults(random.chance(0.6) ? [{ on, kind: 'delay', times: 1, delayMs }] : [])
     }
 
-    test(`4.2: of 64 simultaneous confirms of one order all have the same answer, and one adds credits, ${place}`, () =>
+    test(`4.2: 64 simultaneous confirms of one order all get the same answer, and one adds credits, ${place}`, () =>
       forSeeds(6, async (random) => {
         const customer = await cluster.newCustomer()
         const order = await customer.paidOrder('STANDARD')
         const calls = cluster.calls('confirm')
         await maybeDelay(random, 'confirm')
-        const answers = await atOnce(64, (turn) => definite(() => customer.at(turn).confirm(order)))
+        const answers = await atOnce(64, (index) => definite(() => customer.at(index).confirm(order)))
         const [answer] = answers
         for (const { status, body } of answers) assert.deepEqual([status, body], [200, answer?.body])
         assert.equal(answer?.body.data.totalCredits, 21)
@@ -45,15 +45,15 @@ for (const size of [1, 2]) {
         await cluster.check()
       }))
 
-    test(`4.6: of 64 simultaneous cancels of one payment one succeeds and takes the credits back once, ${place}`, () =>
+    test(`4.6: of 64 simultaneous cancels of one payment one succeeds and deducts the credits once, ${place}`, () =>
       forSeeds(6, async (random) => {
         const customer = await cluster.newCustomer()
-        // Enough is left for a second hold: it is the open operation that keeps the others out.
+        // There are enough credits for a second hold: the open operation is the reason for the refusals.
         await customer.confirmedOrder('PRO')
         const order = await customer.confirmedOrder('STANDARD')
         const calls = cluster.calls('cancel')
         await maybeDelay(random, 'cancel')
-        const answers = await atOnce(64, (turn) => customer.at(turn).cancel(order))
+        const answers = await atOnce(64, (index) => customer.at(index).cancel(order))
         const { SUCCESS, PAYMENT_CANCEL_FAILED = 0, SVC001 = 0 } = countCodes(answers)
         assert.deepEqual([SUCCESS, PAYMENT_CANCEL_FAILED + SVC001], [1, 63])
         assert.equal(cluster.calls('cancel') - calls, 1)
@@ -79,10 +79,10 @@ for (const size of [1, 2]) {
           })),
         )
         const pauses = Array.from({ length: 6 }, () => random.integer(0, 30))
-        const [first, ...others] = await atOnce(6, async (turn) => {
-          await sleep(pauses[turn])
-          const { confirm, cancel } = customer.at(turn)
-          return definite<unknown>(() => (turn < 3 ? confirm(order) : cancel(order)))
+        const [first, ...others] = await atOnce(6, async (index) => {
+          await sleep(pauses[index])
+          const { confirm, cancel } = customer.at(index)
+          return definite<unknown>(() => (index < 3 ? confirm(order) : cancel(order)))
         })
         const confirms = countCodes([first, ...others.slice(0, 2)].filter((each) => each !== undefined))
         const cancels = countCodes(others.slice(2))
@@ -91,7 +91,7 @@ for (const size of [1, 2]) {
         ends[status] = (ends[status] ?? 0) + 1
         assert.equal(status, cancelled ? 'CANCELLED' : 'CONFIRMED')
         assert.equal(await customer.credits(), cancelled ? 0 : 21)
-        // Too early is NOT000; a confirm that comes after the cancel is told the state.
+        // A cancel that is too early is NOT000; a confirm after the cancel is refused with the state.
         assert.equal(cancels.NOT000 ?? 0, 3 - (cancels.SUCCESS ?? 0) - (cancels.PAYMENT_CANCEL_FAILED ?? 0))
         assert.equal((confirms.SUCCESS ?? 0) + (cancelled ? (confirms.VAL003 ?? 0) : 0), 3)
         assert.ok((confirms.SUCCESS ?? 0) >= 1)
@@ -99,12 +99,12 @@ for (const size of [1, 2]) {
       }).then(() => t.diagnostic(JSON.stringify(ends)))
     })
 
-    test(`4.2: orders of one customer confirmed at once are all counted, ${place}`, () =>
+    test(`4.2: orders of one customer confirmed at once all add their credits, ${place}`, () =>
       forSeeds(6, async (random) => {
         const customer = await cluster.newCustomer()
         const orders = await atOnce(16, () => customer.paidOrder(random.pick(['BASIC', 'STANDARD', 'PRO'])))
         const answers = await Promise.all(
-          random.shuffled(orders).map((order, turn) => customer.at(turn).confirm(order)),
+          random.shuffled(orders).map((order, index) => customer.at(index).confirm(order)),
         )
         for (const answer of answers) assertSuccess(answer, 200)
         const sum = orders.reduce((total, order) => total + order.credits, 0)
@@ -136,13 +136,13 @@ for (const size of [1, 2]) {
   })
 }
 
-test('4.2: a confirm that has waited long enough is told SVC001, and its retry the original answer', async () => {
+test('4.2: a confirm that has waited for the limit is answered with SVC001, and its retry with the original answer', async () => {
   const cluster = await startCluster(2, { settings: { operationWaitMs: 60 } })
   try {
     const customer = await cluster.newCustomer()
     const order = await customer.paidOrder('STANDARD')
     await cluster.sandbox.setFaults([{ on: 'confirm', kind: 'delay', times: 1, delayMs: 500 }])
-    const answers = await atOnce(64, (turn) => customer.at(turn).confirm(order))
+    const answers = await atOnce(64, (index) => customer.at(index).confirm(order))
     const successes = answers.filter((answer) => answer.body.code === 'SUCCESS')
     assert.ok(successes.length >= 1)
     assert.equal(countCodes(answers).SVC001, 64 - successes.length)

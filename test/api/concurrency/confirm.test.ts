@@ -1,5 +1,5 @@
-// Section 4.2, row 23 of the decisions: a confirm while another one of the same order is under way, in the same process
-// and in another one on the same database. One call to the gateway in all.
+// Section 4.2, row 23 of the decisions: a confirm while another one of the same order is running, in the same process and
+// in another one on the same database. There is one gateway call in all.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import pg from 'pg'
@@ -9,20 +9,20 @@ import { movements } from '../../support/service/orders.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../../support/service/service.ts'
 
 let service: TestService
-let twin: TestService
-let hasty: TestService
+let sibling: TestService
+let impatient: TestService
 before(async () => {
   service = await startTestService()
   const beside = { database: service.database, sandboxUrl: service.sandboxUrl }
-  twin = await startTestService({ beside })
-  hasty = await startTestService({ beside, settings: { operationWaitMs: 100 } })
+  sibling = await startTestService({ beside })
+  impatient = await startTestService({ beside, settings: { operationWaitMs: 100 } })
 })
-after(() => closeAll(hasty, twin, service))
+after(() => closeAll(impatient, sibling, service))
 afterEach(() => service.sandbox.clearFaults())
 
-const confirmsSent = () => service.calls.confirm + twin.calls.confirm + hasty.calls.confirm
+const confirmsSent = () => service.calls.confirm + sibling.calls.confirm + impatient.calls.confirm
 
-/** A customer, a paid order, and its confirm as any of the processes gets it. */
+/** A customer, a paid order, and a function that confirms it at any of the processes. */
 async function prepare() {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
@@ -32,7 +32,7 @@ async function prepare() {
   return { customer, order, confirmAt }
 }
 
-/** Starts a confirm and returns when the gateway has been asked, with everybody's answer still `delayMs` away. */
+/** Starts a confirm and returns when the gateway was called; the gateway answers after `delayMs`. */
 async function startSlowly<Started>(
   delayMs: number,
   start: () => Promise<Started>,
@@ -40,17 +40,17 @@ async function startSlowly<Started>(
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'delay', times: 1, delayMs }])
   const sent = confirmsSent()
   const first = start()
-  await until('the gateway is asked', () => confirmsSent() === sent + 1)
+  await until('the gateway is called', () => confirmsSent() === sent + 1)
   return { first }
 }
 
 const places = [
   { where: 'the same process', second: () => service },
-  { where: 'another process', second: () => twin },
+  { where: 'another process', second: () => sibling },
 ]
 
 for (const { where, second } of places) {
-  test(`4.2: the same confirm in ${where} waits for the one under way and gives its answer`, async () => {
+  test(`4.2: the same confirm in ${where} waits for the running one and returns its answer`, async () => {
     const { customer, confirmAt } = await prepare()
     const sent = confirmsSent()
     const { first } = await startSlowly(400, () => confirmAt(service))
@@ -61,7 +61,7 @@ for (const { where, second } of places) {
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
   })
 
-  test(`4.2: another paymentKey in ${where} waits for the confirm under way, then is VAL003`, async () => {
+  test(`4.2: another paymentKey in ${where} waits for the running confirm, then is VAL003`, async () => {
     const { customer, order, confirmAt } = await prepare()
     const otherKey = await service.sandbox.pay(order.orderId, order.amount)
     const sent = confirmsSent()
@@ -89,30 +89,32 @@ for (const { where, second } of places) {
 }
 
 for (const [where, first] of [
-  ['the same process', () => hasty],
+  ['the same process', () => impatient],
   ['another process', () => service],
 ] as const) {
-  test(`4.2: past the bound of waiting for a confirm in ${where} it is SVC001, and the one under way goes on`, async () => {
+  test(`4.2: a confirm that waits for one in ${where} for longer than the limit is SVC001, and the running one continues`, async () => {
     const { customer, order, confirmAt } = await prepare()
     const otherKey = await service.sandbox.pay(order.orderId, order.amount)
     const sent = confirmsSent()
-    const { first: underWay } = await startSlowly(1_000, () => confirmAt(first()))
-    for (const answer of await Promise.all([confirmAt(hasty), confirmAt(hasty, otherKey)])) {
+    const { first: running } = await startSlowly(1_000, () => confirmAt(first()))
+    for (const answer of await Promise.all([confirmAt(impatient), confirmAt(impatient, otherKey)])) {
       assertRefused(answer, 'SVC001')
       assert.equal(answer.headers.get('retry-after'), '1')
     }
     assert.equal(await customer.status(order.orderId), 'PENDING')
-    assertSuccess(await underWay, 200)
-    assert.equal((await confirmAt(hasty)).text, (await underWay).text)
+    assertSuccess(await running, 200)
+    assert.equal((await confirmAt(impatient)).text, (await running).text)
     assert.equal(confirmsSent(), sent + 1)
   })
 }
 
-test('4.2: 64 confirms of one order at once, over all processes: one call, one grant, one answer', async () => {
+test('4.2: 64 confirms of one order at once, at two processes: one call, one grant, one answer', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { customer, confirmAt } = await prepare()
     const sent = confirmsSent()
-    const answers = await Promise.all(Array.from({ length: 64 }, (_, index) => confirmAt(index % 2 ? service : twin)))
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => confirmAt(index % 2 ? service : sibling)),
+    )
     for (const answer of answers) assert.equal(answer.text, answers[0]?.text)
     assertSuccess(answers[0] as never, 200)
     assert.equal(confirmsSent(), sent + 1)
@@ -120,11 +122,11 @@ test('4.2: 64 confirms of one order at once, over all processes: one call, one g
   }
 })
 
-test('4.2: two payments of one order confirmed at the same moment: one is taken, the other is VAL003 and not charged', async () => {
+test('4.2: two payments of one order confirmed at the same moment: one is captured, the other is VAL003 and not charged', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { customer, order, confirmAt } = await prepare()
     const otherKey = await service.sandbox.pay(order.orderId, order.amount)
-    const answers = await Promise.all([confirmAt(service), confirmAt(twin, otherKey)])
+    const answers = await Promise.all([confirmAt(service), confirmAt(sibling, otherKey)])
     assert.deepEqual(answers.map((answer) => answer.body.code).sort(), ['SUCCESS', 'VAL003'])
     const payments = await service.sandbox.paymentsOf(order.orderId)
     assert.deepEqual(payments.map((payment) => payment.status).sort(), ['DONE', 'IN_PROGRESS'])
@@ -138,7 +140,7 @@ test('4.2: one paymentKey for two orders at the same moment: only the order that
     const { orderId, amount } = (await customer.purchase()).body.data
     const [own, other] = await Promise.all([confirmAt(service), customer.confirm(orderId, order.paymentKey, amount)])
     assertRefused(other, 'VAL003')
-    // While the gateway is asked about the other order, the key is taken.
+    // The key is in use while the confirm of the other order is running.
     assert.ok(['SUCCESS', 'VAL003'].includes(own.body.code), own.text)
     assertSuccess(await confirmAt(service), 200)
     assert.ok(['PENDING', 'FAILED'].includes(await customer.status(orderId)))
@@ -146,7 +148,7 @@ test('4.2: one paymentKey for two orders at the same moment: only the order that
   }
 })
 
-test('4.2: a confirm that began while its paymentKey was under way for another order is VAL003 without a call, however that ends', async (t) => {
+test('4.2: a confirm that began while its paymentKey was in use for another order is VAL003 without a call, also when the other one is refused meanwhile', async (t) => {
   const customer = await service.newCustomer()
   const refused = await customer.paidOrder('STANDARD', 'decline')
   const order = await customer.paidOrder()
@@ -157,7 +159,7 @@ test('4.2: a confirm that began while its paymentKey was under way for another o
   await owner.query('begin')
   await owner.query('select from orders where order_id = $1 for update', [order.orderId])
   // Its statement begins before the other confirm is refused, and may end after that.
-  const second = twin.call('/public/v1/payments/confirm', {
+  const second = sibling.call('/public/v1/payments/confirm', {
     key: customer.apiKey,
     body: { orderId: order.orderId, paymentKey: refused.paymentKey, amount: order.amount },
   })

@@ -1,5 +1,5 @@
-// Credits that are spent, granted and taken back at the same moment, at two services on one database: sections 4.4 and
-// 4.6, and the ledger's own verb. Nobody spends and is refunded, and nothing is counted twice.
+// Credits that are spent, granted and deducted at the same moment, at two services on one database: sections 4.4 and 4.6,
+// and spending. No credits are both spent and refunded, and nothing is counted twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,14 +19,14 @@ before(async () => {
 })
 after(() => cluster.close())
 
-function atOnce<Value>(count: number, request: (turn: number) => Promise<Value>): Promise<Value[]> {
-  return Promise.all(Array.from({ length: count }, (_, turn) => request(turn)))
+function atOnce<Value>(count: number, request: (index: number) => Promise<Value>): Promise<Value[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => request(index)))
 }
 
 /** Fifty credits, from ten orders confirmed at once. */
 async function customerWithFifty(): Promise<ClusterCustomer> {
   const customer = await cluster.newCustomer()
-  await atOnce(10, (turn) => customer.confirmedOrder(turn < 2 ? 'STANDARD' : 'BASIC'))
+  await atOnce(10, (index) => customer.confirmedOrder(index < 2 ? 'STANDARD' : 'BASIC'))
   assert.equal(await customer.credits(), 50)
   return customer
 }
@@ -34,17 +34,17 @@ async function customerWithFifty(): Promise<ClusterCustomer> {
 test('200 simultaneous spends of 1 on 50 credits: exactly 50 succeed', () =>
   forSeeds(3, async () => {
     const customer = await customerWithFifty()
-    const spends = await atOnce(200, (turn) => customer.at(turn).spend(1))
+    const spends = await atOnce(200, (index) => customer.at(index).spend(1))
     assert.equal(spends.filter((each) => each.spent).length, 50)
     assert.equal(await customer.credits(), 0)
     await cluster.check()
   }))
 
-test('32 simultaneous spends with one reference take the credits once, and all are told so', () =>
+test('32 simultaneous spends with one reference take the credits once, and all return the same amount', () =>
   forSeeds(10, async (_random, seed) => {
     const customer = await cluster.newCustomer()
     await customer.confirmedOrder('STANDARD')
-    const spends = await atOnce(32, (turn) => customer.at(turn).spend(2, `batch-${seed}`))
+    const spends = await atOnce(32, (index) => customer.at(index).spend(2, `batch-${seed}`))
     assert.deepEqual(
       spends.map((each) => each.spent),
       Array(32).fill(2),
@@ -56,7 +56,7 @@ test('32 simultaneous spends with one reference take the credits once, and all a
 test('32 simultaneous spends with one reference that cannot be covered all fail, and the reference can be used later', async () => {
   const customer = await cluster.newCustomer()
   await customer.confirmedOrder('BASIC')
-  const spends = await atOnce(32, (turn) => customer.at(turn).spend(2, 'later'))
+  const spends = await atOnce(32, (index) => customer.at(index).spend(2, 'later'))
   assert.deepEqual(
     spends.map((each) => each.spent),
     Array(32).fill(0),
@@ -66,7 +66,7 @@ test('32 simultaneous spends with one reference that cannot be covered all fail,
   assert.deepEqual(await customer.movements(), ['GRANT 1', 'GRANT 1', 'SPEND -2'])
 })
 
-test('4.6: credits are never spent and refunded, however spends and a cancel meet', (t) => {
+test('4.6: credits are never both spent and refunded, in any order of spends and a cancel', (t) => {
   const ends: Record<string, number> = {}
   return forSeeds(16, async (random) => {
     const customer = await cluster.newCustomer()
@@ -82,9 +82,9 @@ test('4.6: credits are never spent and refunded, however spends and a cancel mee
     const cancelPauseMs = random.chance(0.5) ? 0 : random.integer(5, 20)
     const [cancel, ...spends] = await Promise.all([
       sleep(cancelPauseMs).then(() => customer.at(0).cancel(order)),
-      ...spending.map(async ({ credits, pauseMs }, turn) => {
+      ...spending.map(async ({ credits, pauseMs }, index) => {
         await sleep(pauseMs)
-        return (await customer.at(turn).spend(credits)).spent ? credits : 0
+        return (await customer.at(index).spend(credits)).spent ? credits : 0
       }),
     ])
     const spent = spends.reduce((sum, credits) => sum + credits, 0)
@@ -99,7 +99,7 @@ test('4.6: credits are never spent and refunded, however spends and a cancel mee
   }).then(() => t.diagnostic(JSON.stringify(ends)))
 })
 
-test('4.6: a cancel holds its credits also when they arrive at the same moment from another order', (t) => {
+test('4.6: a cancel holds its credits also when another order grants them at the same moment', (t) => {
   const ends: Record<string, number> = {}
   return forSeeds(16, async (random) => {
     const customer = await cluster.newCustomer()
@@ -109,9 +109,9 @@ test('4.6: a cancel holds its credits also when they arrive at the same moment f
     const confirmPauseMs = random.integer(0, 4)
     const [confirm, ...cancels] = await Promise.all([
       sleep(confirmPauseMs).then(() => customer.at(0).confirm(other)),
-      ...Array.from({ length: 24 }, async (_, turn) => {
-        await sleep(Math.floor(turn / 2))
-        return definite(() => customer.at(turn).cancel(spentOrder))
+      ...Array.from({ length: 24 }, async (_, index) => {
+        await sleep(Math.floor(index / 2))
+        return definite(() => customer.at(index).cancel(spentOrder))
       }),
     ])
     assertSuccess(confirm, 200)
@@ -124,7 +124,7 @@ test('4.6: a cancel holds its credits also when they arrive at the same moment f
   }).then(() => t.diagnostic(`cancels that succeeded: ${JSON.stringify(ends)}`))
 })
 
-test('4.6: cancels the gateway refuses give the credits back each time, however many come at once', async () => {
+test('4.6: cancels that the gateway refuses release the credits each time, however many are sent at once', async () => {
   const refusing = await startCluster(2, {
     wrapGateway: (gateway) => ({ ...gateway, cancel: async () => ({ kind: 'rejected', code: 'REFUND_REJECTED' }) }),
   })
@@ -132,7 +132,7 @@ test('4.6: cancels the gateway refuses give the credits back each time, however 
     await forSeeds(4, async () => {
       const customer = await refusing.newCustomer()
       const order = await customer.confirmedOrder('STANDARD')
-      const answers = await atOnce(16, (turn) => definite(() => customer.at(turn).cancel(order)))
+      const answers = await atOnce(16, (index) => definite(() => customer.at(index).cancel(order)))
       assert.deepEqual(countCodes(answers), { PAYMENT_CANCEL_FAILED: 16 })
       assert.equal(await customer.status(order.orderId), 'CONFIRMED')
       assert.equal(await customer.credits(), 21)

@@ -1,4 +1,4 @@
-// The commands about operators, called as the command line calls them, and what each means for whoever wants to sign in.
+// The commands about operators, called as the command line calls them, and the effect of each on signing in.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Call, Values } from '../../../src/commands/command.ts'
@@ -29,7 +29,7 @@ function run<Result = Shown>(name: string, values: Values = {}, ...positionals: 
   return callCommand<Result>(commands, `operators ${name}`, { positionals, values }, parts)
 }
 
-test('an operator who was added signs in with the password that was shown, and has to change it', async () => {
+test('a new operator signs in with the password that the command printed, and has to change it', async () => {
   const { operatorId, name, role, firstPassword = '' } = await run('add', { role: 'support' }, 'kim')
   assert.match(operatorId, /^opr_[0-9A-Za-z]{20}$/)
   assert.deepEqual([name, role], ['kim', 'support'])
@@ -39,11 +39,12 @@ test('an operator who was added signs in with the password that was shown, and h
   const body = { current: firstPassword, next: nextPassword }
   assertSuccess(await api.ask('changePassword', { cookie, body }), 200)
   assertSuccess(await api.ask('actionLog', { cookie }), 200)
-  const kept = JSON.stringify(await database.query('select o::text, a::text from operators o, operator_actions a'))
-  for (const secret of [firstPassword, nextPassword, cookie.slice(-87, -44)]) assert.equal(kept.includes(secret), false)
+  const stored = JSON.stringify(await database.query('select o::text, a::text from operators o, operator_actions a'))
+  for (const secret of [firstPassword, nextPassword, cookie.slice(-87, -44)])
+    assert.equal(stored.includes(secret), false)
 })
 
-test('a name is taken once', async () => {
+test('a name can be used once', async () => {
   await run('add', { role: 'viewer' }, 'lee')
   await assert.rejects(run('add', { role: 'admin' }, 'lee'), new Error('The operator lee exists already.'))
   const list = await run<Shown[]>('list')
@@ -57,15 +58,15 @@ test('a name is taken once', async () => {
   for (const each of list) assert.ok(!('passwordHash' in each) && !('firstPassword' in each))
 })
 
-test('role, reset, suspend and activate do what they say to whoever is signed in', async () => {
+test('role, reset, suspend and activate take effect on an operator who is signed in', async () => {
   const { operatorId, firstPassword = '' } = await run('add', { role: 'viewer' }, 'park')
   const cookie = await api.enter('park', firstPassword)
   assert.deepEqual(await run('role', { role: 'finance' }, 'park'), { operatorId, name: 'park', role: 'finance' })
   assert.equal((await api.ask('session', { cookie })).body.data.role, 'finance')
   const count = () => countOperators(createDatabase(database.pool, silentLog))
-  const whoCanSignIn = await count()
+  const countBefore = await count()
   assert.deepEqual(await run('suspend', {}, 'park'), { operatorId, name: 'park', status: 'SUSPENDED' })
-  assert.equal(await count(), whoCanSignIn - 1)
+  assert.equal(await count(), countBefore - 1)
   assertRefused(await api.ask('session', { cookie }), 'AUTH001')
   assert.deepEqual(await run('activate', {}, 'park'), { operatorId, name: 'park', status: 'ACTIVE' })
   assertRefused(await api.ask('session', { cookie }), 'AUTH001')
@@ -75,7 +76,7 @@ test('role, reset, suspend and activate do what they say to whoever is signed in
   assertSuccess(await api.signIn('park', reset.firstPassword), 200)
 })
 
-test('the commands refuse what they cannot do', async () => {
+test('the commands refuse invalid names, unknown roles and unknown operators', async () => {
   for (const name of ['K', 'Kim', 'two words', '-kim', 'k'.repeat(41), 'kim\n']) {
     await assert.rejects(run('add', { role: 'viewer' }, name), /NAME is 2 to 40 lower-case letters/)
   }

@@ -1,6 +1,6 @@
-// Who may do what, asked of the API itself: every endpoint and every file to save, for every role and for nobody, by a table
-// that is written down here from docs/console.md and not read from the code. Whoever may not is refused before anything
-// happens; whoever may is on the trail with who, what and why.
+// The permissions, tested at the API: every endpoint and every file, for every role and without a session, by a table that
+// is copied from docs/console.md and not read from the code. A caller without permission is refused before anything
+// changes; a permitted action is in the action log with operator, subject and reason.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
@@ -16,20 +16,20 @@ import { clientOf } from '../../support/service/clients.ts'
 import { startWholeService } from '../../support/service/whole-service.ts'
 
 const wholeFile = { after }
-type Somebody = Role | 'nobody'
+type Caller = Role | 'anonymous'
 type Sent = { params?: Record<string, string>; query?: Record<string, string>; body?: object }
 
-const everybody: Somebody[] = ['nobody', ...roles]
-const reason = 'asked for by the customer'
+const callers: Caller[] = ['anonymous', ...roles]
+const reason = 'requested by the customer'
 const today = new Date().toISOString().slice(0, 10)
 
 const service = await startWholeService(wholeFile, { WORKER: 'off' })
-const tokens = new Map<Somebody, string>()
+const tokens = new Map<Caller, string>()
 for (const role of roles) tokens.set(role, (await signedIn(service, role)).token)
-const ids = await things()
+const ids = await createSubjects()
 
-/** One of each kind of thing that something can be done to. */
-async function things() {
+/** One subject of each kind. */
+async function createSubjects() {
   const { keyId, customerId, apiKey } = await service.newKey()
   const orderId = await clientOf(service.publicUrl, apiKey).buy('STANDARD')
   const order = { customerId, orderId }
@@ -45,7 +45,7 @@ async function things() {
   return { ...order, keyId, discrepancyId, reconciliationId: crypto.randomUUID(), auditId: crypto.randomUUID() }
 }
 
-/** What would be done, with what is there. Of those about signing in, what is refused for another reason than who asks. */
+/** A request to each endpoint. Those about signing in are refused for another reason than the permission. */
 const sent: Record<EndpointName, () => Sent> = {
   signIn: () => ({ body: { name: 'kim', password: '' } }),
   session: () => ({}),
@@ -81,7 +81,7 @@ const sent: Record<EndpointName, () => Sent> = {
   resolveDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { reason } }),
   actionLog: () => ({}),
   operators: () => ({}),
-  // The last: nothing else is answered behind it.
+  // The last one: it ends the session.
   signOut: () => ({}),
 }
 const savedWith: Record<keyof typeof files, () => Sent> = {
@@ -91,9 +91,9 @@ const savedWith: Record<keyof typeof files, () => Sent> = {
   statement: () => ({ params: { customerId: ids.customerId } }),
 }
 
-async function send(method: string, path: string, { params = {}, query = {}, body }: Sent, who: Somebody) {
+async function send(method: string, path: string, { params = {}, query = {}, body }: Sent, caller: Caller) {
   const filled = path.replace(/:(\w+)/g, (_, name) => params[name] ?? assert.fail(`${path} has no ${name}`))
-  const token = tokens.get(who)
+  const token = tokens.get(caller)
   const response = await fetch(`${service.internalUrl}${apiPath}${filled}?${new URLSearchParams(query)}`, {
     method,
     headers: {
@@ -108,12 +108,12 @@ async function send(method: string, path: string, { params = {}, query = {}, bod
   return { status: response.status, text, code: isJson ? JSON.parse(text).code : 'a file' }
 }
 
-function ask(name: EndpointName, who: Somebody) {
+function request(name: EndpointName, caller: Caller) {
   const [method = '', path = ''] = endpoints[name].split(' ')
-  return send(method, path, sent[name](), who)
+  return send(method, path, sent[name](), caller)
 }
 
-const all = 'nobody viewer support finance admin'
+const all = 'anonymous viewer support finance admin'
 const signedInRoles = 'viewer support finance admin'
 
 /** From the table of docs/console.md. */
@@ -154,19 +154,19 @@ const allowed: Record<EndpointName, string> = {
   actionLog: signedInRoles,
   operators: 'admin',
 }
-/** Every file. */
+/** The roles that may download any file. */
 const maySave = 'finance admin'
 
-const isAmong = (who: Somebody, names: string) => names.split(' ').includes(who)
-const isAllowed = (name: EndpointName, who: Somebody) => isAmong(who, allowed[name])
+const isAmong = (caller: Caller, names: string) => names.split(' ').includes(caller)
+const isAllowed = (name: EndpointName, caller: Caller) => isAmong(caller, allowed[name])
 
-const asked = (Object.keys(sent) as EndpointName[]).flatMap((name) => everybody.map((who) => ({ name, who })))
+const requests = (Object.keys(sent) as EndpointName[]).flatMap((name) => callers.map((caller) => ({ name, caller })))
 const saved = (Object.keys(savedWith) as (keyof typeof files)[]).flatMap((name) =>
-  everybody.map((who) => ({ name, who })),
+  callers.map((caller) => ({ name, caller })),
 )
 
-/** All there is, table by table. */
-async function everything(): Promise<Record<string, string>> {
+/** A checksum of every table. */
+async function tableChecksums(): Promise<Record<string, string>> {
   const tables = await service.database.query<{ name: string }>(
     `select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
@@ -179,23 +179,27 @@ async function everything(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(sums))
 }
 
-test('every endpoint and every file to save has its case and its row', () => {
+test('every endpoint and every file has its request and its row in the table', () => {
   for (const named of [Object.keys(sent), Object.keys(allowed), namedEndpoints]) {
     assert.deepEqual(named.toSorted(), Object.keys(endpoints).sort())
   }
   assert.deepEqual(Object.keys(savedWith).sort(), Object.keys(files).sort())
 })
 
-test('whoever may not is refused with AUTH003, nobody with AUTH001, and nothing in any table has changed', async () => {
-  const before = await everything()
-  for (const { name, who } of asked.filter((each) => !isAllowed(each.name, each.who))) {
-    assert.equal((await ask(name, who)).code, who === 'nobody' ? 'AUTH001' : 'AUTH003', `${who} asks for ${name}`)
+test('a caller without permission is refused with AUTH003, one without a session with AUTH001, and no table changes', async () => {
+  const before = await tableChecksums()
+  for (const { name, caller } of requests.filter((each) => !isAllowed(each.name, each.caller))) {
+    assert.equal(
+      (await request(name, caller)).code,
+      caller === 'anonymous' ? 'AUTH001' : 'AUTH003',
+      `${caller} requests ${name}`,
+    )
   }
-  for (const { name, who } of saved.filter((each) => !isAmong(each.who, maySave))) {
-    const { code } = await send('GET', files[name], savedWith[name](), who)
-    assert.equal(code, who === 'nobody' ? 'AUTH001' : 'AUTH003', `${who} saves ${name}`)
+  for (const { name, caller } of saved.filter((each) => !isAmong(each.caller, maySave))) {
+    const { code } = await send('GET', files[name], savedWith[name](), caller)
+    assert.equal(code, caller === 'anonymous' ? 'AUTH001' : 'AUTH003', `${caller} saves ${name}`)
   }
-  assert.deepEqual(await everything(), before)
+  assert.deepEqual(await tableChecksums(), before)
 })
 
 test('every answer has the fields that are listed and no others', () => {
@@ -205,7 +209,7 @@ test('every answer has the fields that are listed and no others', () => {
   assert.deepEqual(differences, [])
 })
 
-test('the page is told what its role may do: exactly what the table allows', async () => {
+test('the session returns the permissions of its role: exactly those of the table', async () => {
   const rows: Record<string, EndpointName> = {
     read: 'home',
     settle: 'settleOrder',
@@ -220,23 +224,23 @@ test('the page is told what its role may do: exactly what the table allows', asy
   }
   assert.deepEqual([...Object.keys(rows), 'export'].sort(), Object.keys(permissions).sort())
   for (const role of roles) {
-    const told: string[] = JSON.parse((await ask('session', role)).text).data.permissions
+    const returned: string[] = JSON.parse((await request('session', role)).text).data.permissions
     const expected = Object.entries(rows).filter(([, name]) => isAllowed(name, role))
     const mine = [...expected.map(([permission]) => permission), ...(isAmong(role, maySave) ? ['export'] : [])]
-    assert.deepEqual(told.toSorted(), mine.sort(), role)
+    assert.deepEqual(returned.toSorted(), mine.sort(), role)
   }
 })
 
 type Recorded = { actor: string; subject: string | null; reason: string | null; outcome: string | null }
 
-/** Whose trail an action is on, by what the contract says of it. */
+/** The subject of an action in the action log, by the subject of the contract. */
 const subjects = {
   'the first id': (id: string | null) => id,
   'a new customer': (_: string | null, text: string) => JSON.parse(text).data.customerId,
   'the customer of the key': () => ids.customerId,
 }
 
-/** The newest of that name; a file's end is written when it has left. */
+/** The newest action of that name; the outcome of a file is logged after it was sent. */
 function newest(command: string): Promise<Recorded[]> {
   return service.database.query<Recorded>(
     `select b.actor, b.subject, b.reason, e.outcome from operator_actions b
@@ -246,10 +250,10 @@ function newest(command: string): Promise<Recorded[]> {
   )
 }
 
-test('whoever may is not refused for who they are, and what they change is on the trail with who, what and why', async () => {
-  for (const { name, who } of asked.filter((each) => isAllowed(each.name, each.who))) {
-    const { status, text, code } = await ask(name, who)
-    assert.ok(![401, 403, 500].includes(status), `${who} asks for ${name}: ${text}`)
+test('a caller with permission is not refused with 401 or 403, and every change is in the action log with operator, subject and reason', async () => {
+  for (const { name, caller } of requests.filter((each) => isAllowed(each.name, each.caller))) {
+    const { status, text, code } = await request(name, caller)
+    assert.ok(![401, 403, 500].includes(status), `${caller} requests ${name}: ${text}`)
     assertListedFields(name, JSON.parse(text).data)
     const endpoint: ConsoleEndpoint = contract[name]
     if (!endpoint.action) continue
@@ -257,20 +261,20 @@ test('whoever may is not refused for who they are, and what they change is on th
     const subject = subjects[endpoint.subject ?? 'the first id'](id, text)
     const [action] = await newest(endpoint.action)
     const { outcome, ...rest } = action ?? assert.fail(`${endpoint.action} is not in the action log`)
-    assert.deepEqual(rest, { actor: `${who} in the console from 127.0.0.1`, subject, reason })
+    assert.deepEqual(rest, { actor: `${caller} in the console from 127.0.0.1`, subject, reason })
     assert.match(outcome ?? '', code === 'SUCCESS' ? /^ok$/ : new RegExp(`^${code}: `), name)
     if (endpoint.subject) assert.ok((await actionsOf(subject)).includes(endpoint.action), name)
   }
-  for (const { name, who } of saved.filter((each) => isAmong(each.who, maySave))) {
-    tokens.set(who, (await signedIn(service, who as Role, `${who}-${name}`)).token)
-    const { status, code, text } = await send('GET', files[name], savedWith[name](), who)
-    assert.deepEqual([status, code], [200, 'a file'], `${who} saves ${name}`)
+  for (const { name, caller } of saved.filter((each) => isAmong(each.caller, maySave))) {
+    tokens.set(caller, (await signedIn(service, caller as Role, `${caller}-${name}`)).token)
+    const { status, code, text } = await send('GET', files[name], savedWith[name](), caller)
+    assert.deepEqual([status, code], [200, 'a file'], `${caller} saves ${name}`)
     assert.equal(text.split('\r\n')[0]?.replace(byteOrderMark, ''), columnsOf[name])
-    assert.equal((await newest(`export ${name}`))[0]?.actor, `${who}-${name} in the console from 127.0.0.1`)
+    assert.equal((await newest(`export ${name}`))[0]?.actor, `${caller}-${name} in the console from 127.0.0.1`)
   }
 })
 
-/** However its capitals are typed. */
+/** The subject is sent in upper case: its case does not matter. */
 async function actionsOf(subject: string): Promise<string[]> {
   const { text } = await send('GET', '/trail', { query: { subject: subject.toUpperCase() } }, 'admin')
   return JSON.parse(text).data.actions.map(({ command }: { command: string }) => command)
@@ -279,8 +283,8 @@ async function actionsOf(subject: string): Promise<string[]> {
 const countActions = async () =>
   (await service.database.query<{ count: number }>('select count(*)::int from operator_actions'))[0]?.count
 
-test('what cannot be an id is not found and not on the trail, whatever is done to it', async () => {
-  tokens.set('admin', (await signedIn(service, 'admin', 'admin-of-nothing')).token)
+test('an id that cannot exist is refused by every action, and is not in the action log', async () => {
+  tokens.set('admin', (await signedIn(service, 'admin', 'admin-without-subject')).token)
   const before = await countActions()
   for (const [name, address] of Object.entries(endpoints) as [EndpointName, string][]) {
     const [method = '', path = ''] = address.split(' ')
@@ -297,7 +301,7 @@ test('what cannot be an id is not found and not on the trail, whatever is done t
   assert.equal(await countActions(), before)
 })
 
-test('fields that an action does not have are ignored, and nobody can write them into the trail', async () => {
+test('fields that an action does not have are ignored and are not in the action log', async () => {
   const params = { customerId: ids.customerId }
   const body = { credits: 7, reason, 'a\0b': 'c\0d', note: 'x'.repeat(5_000), __proto__: null }
   assert.equal((await send('POST', '/customers/:customerId/low-credits', { params, body }, 'admin')).code, 'SUCCESS')
@@ -307,29 +311,29 @@ test('fields that an action does not have are ignored, and nobody can write them
   assert.deepEqual(action?.arguments, [ids.customerId, '--credits', '7'])
 })
 
-test('the longest reason is on the trail as it was typed', async () => {
+test('the longest reason is in the action log unchanged', async () => {
   const long = '💳'.repeat(200)
   const params = { customerId: ids.customerId }
   const { code } = await send('POST', '/customers/:customerId/low-credits', { params, body: { reason: long } }, 'admin')
   assert.deepEqual([code, (await newest('customers low-credits'))[0]?.reason], ['SUCCESS', long])
 })
 
-test('nothing is at a wrong address of the API or by a wrong method, and no word is of API keys', async () => {
+test('a wrong path or method of the API is NOT000, and the answer does not mention API keys', async () => {
   for (const [method, path] of [
     ['PUT', '/session'],
     ['DELETE', '/orders'],
     ['POST', '/nothing'],
     ['GET', '/nothing'],
   ] as const) {
-    for (const who of ['nobody', 'admin'] as const) {
-      const { status, code, text } = await send(method, path, {}, who)
+    for (const caller of ['anonymous', 'admin'] as const) {
+      const { status, code, text } = await send(method, path, {}, caller)
       assert.deepEqual([status, code], [404, 'NOT000'], `${method} ${path}`)
       assert.doesNotMatch(text, /key/i)
     }
   }
 })
 
-test('the trail can be read page by page, and of one subject alone', async () => {
+test('the action log can be read page by page, and for one subject', async () => {
   const { token } = await signedIn(service, 'viewer', 'reader')
   tokens.set('viewer', token)
   type Page = { data: { actions: { actionId: string; subject: string | null }[]; nextCursor: string | null } }

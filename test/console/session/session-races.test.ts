@@ -1,6 +1,5 @@
-// What is done to an operator at the moment in which somebody else is at it, in two transactions: sessions that are being
-// started while the way in is taken, two sign-ins of one person, statements that are repeated while their first try is being
-// committed, and sessions over which the peppers are exchanged.
+// Concurrent changes of one operator in two transactions: sessions that start while access is withdrawn, two sign-ins of one
+// operator, statements that are repeated while their first try is being committed, and sessions during a change of peppers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'
@@ -22,7 +21,7 @@ import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../suppo
 import { assertRefused, testPeppers } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
-/** As two processes of one service. */
+/** Like two processes of one service. */
 let apis: SignInApi[]
 before(async () => {
   database = await createTestDatabase()
@@ -35,7 +34,7 @@ after(async () => {
 
 const direct = () => createDatabase(database.pool, silentLog)
 
-/** What is done in a transaction that is committed when the other has been waiting for it, or has ended. */
+/** Runs `first` in a transaction that is committed when `other` waits for it or has ended. */
 async function during<Value>(first: (database: Database) => Promise<unknown>, other: () => Promise<Value>) {
   const client = await database.pool.connect()
   try {
@@ -57,7 +56,7 @@ async function during<Value>(first: (database: Database) => Promise<unknown>, ot
   }
 }
 
-const takings: [what: string, take: (name: string, operatorId: string) => Promise<unknown>][] = [
+const withdrawals: [what: string, withdraw: (name: string, operatorId: string) => Promise<unknown>][] = [
   ['a suspension', (name) => updateStatus(direct(), name, 'SUSPENDED')],
   ['a reset', (name) => resetOperator(direct(), name)],
   [
@@ -68,8 +67,8 @@ const takings: [what: string, take: (name: string, operatorId: string) => Promis
     },
   ],
 ]
-for (const [what, take] of takings) {
-  test(`${what} ends a session, too, that was started and is not committed yet`, async () => {
+for (const [what, withdraw] of withdrawals) {
+  test(`${what} also ends a session whose start is not committed yet`, async () => {
     const name = await newOperator(database, {})
     const [{ operatorId } = { operatorId: '' }] = await database.query<{ operatorId: string }>(
       'select operator_id as "operatorId" from operators where name = $1',
@@ -79,14 +78,14 @@ for (const [what, take] of takings) {
     const session = { sessionHash, operatorId, passwordHash: cheapHash(password) }
     await during(
       (open) => startSession(open, session),
-      () => take(name, operatorId),
+      () => withdraw(name, operatorId),
     )
     await updateStatus(direct(), name, 'ACTIVE')
     assert.equal(await findSession(direct(), sessionHash), undefined)
   })
 }
 
-test('an operator that is added and a password that is changed are so, though the answer was lost while it was committed', async () => {
+test('a repeated insert of an operator and a repeated change of a password succeed when the answer was lost during the commit', async () => {
   const added = { operatorId: 'opr_lost', name: 'lost', role: 'viewer', passwordHash: cheapHash(password) } as const
   const add = (each: Database) => insertOperator(each, added)
   assert.equal(await during(add, () => add(direct())), true)
@@ -99,7 +98,7 @@ test('an operator that is added and a password that is changed are so, though th
   assert.equal(await change(direct(), cheapHash('a third one')), false)
 })
 
-test('two who sign in at once with a password that is hashed anew are both let in', async () => {
+test('two sign-ins at once with a password that is rehashed both succeed', async () => {
   const name = await newOperator(database, {})
   const answers = await Promise.all(apis.map((api) => api.signIn(name)))
   assert.deepEqual(
@@ -108,13 +107,13 @@ test('two who sign in at once with a password that is hashed anew are both let i
   )
 })
 
-test('whoever is suspended while they sign in gets no cookie', async () => {
+test('an operator who is suspended during the sign-in gets no cookie', async () => {
   const name = await newOperator(database, {})
-  const query = async (asked: { name: string; text: string; values: unknown[] }) => {
-    if (asked.name === 'console.startSession') {
+  const query = async (statement: { name: string; text: string; values: unknown[] }) => {
+    if (statement.name === 'console.startSession') {
       await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [name])
     }
-    return database.pool.query(asked)
+    return database.pool.query(statement)
   }
   const slow = await openSignInApi({ pool: { query } })
   const refused = await slow.signIn(name)
@@ -123,7 +122,7 @@ test('whoever is suspended while they sign in gets no cookie', async () => {
   assert.equal(refused.headers.get('set-cookie'), null)
 })
 
-test('a session goes on under a new pepper, and ends with the one that it was given under', async () => {
+test('a session stays valid after a new pepper is added, and ends when its own pepper is removed', async () => {
   const cookie = await newSession(database, await newOperator(database, {}))
   const next = { version: 2, secret: 'another pepper for the tests' }
   for (const [peppers, status] of [

@@ -1,4 +1,4 @@
-// Sessions of operators: how long they last, what ends them, what a first password allows, and which page may ask.
+// Sessions of operators: how long they last, what ends them, what a first password allows, and which pages may send requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { EndpointName } from '../../../src/console/endpoints.ts'
@@ -19,7 +19,7 @@ import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase
 let api: SignInApi
-/** As another process of the same service. */
+/** Like another process of the same service. */
 let other: SignInApi
 before(async () => {
   database = await createTestDatabase()
@@ -33,7 +33,7 @@ after(async () => {
 })
 
 const direct = () => createDatabase(database.pool, silentLog)
-/** Moves a time of all sessions of somebody into the past. */
+/** Moves a time of all sessions of an operator into the past. */
 const age = (name: string, column: 'started_at' | 'last_seen_at', span: string) =>
   database.query(
     `update operator_sessions set ${column} = now() - $2::interval
@@ -42,10 +42,10 @@ const age = (name: string, column: 'started_at' | 'last_seen_at', span: string) 
   )
 
 async function assertSignedOut(cookie: string): Promise<void> {
-  const strangers = await api.ask('session')
-  assertRefused(strangers, 'AUTH001')
+  const withoutCookie = await api.ask('session')
+  assertRefused(withoutCookie, 'AUTH001')
   for (const { ask } of [api, other]) {
-    assert.equal((await ask('session', { cookie })).text, strangers.text, 'told apart from nobody')
+    assert.equal((await ask('session', { cookie })).text, withoutCookie.text, 'same answer as without a cookie')
   }
 }
 
@@ -58,7 +58,7 @@ test('a session is known at every process, and ends everywhere when its owner si
   await assertSignedOut(cookie)
 })
 
-test('it ends after half an hour in which nothing was asked for, and not before', async () => {
+test('a session ends after half an hour without a request, and not before', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'last_seen_at', '29 min 58 s')
@@ -67,7 +67,7 @@ test('it ends after half an hour in which nothing was asked for, and not before'
   await assertSignedOut(cookie)
 })
 
-test('it ends after twelve hours, whatever was asked for', async () => {
+test('a session ends after twelve hours, whatever was requested', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'started_at', '11 h 59 min 58 s')
@@ -77,25 +77,25 @@ test('it ends after twelve hours, whatever was asked for', async () => {
   await assertSignedOut(cookie)
 })
 
-test('that somebody is there is written down once a minute at most, and not because a page asks who it is', async () => {
+test('the last activity is stored at most once a minute, and not for a request of the session itself', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   const seen = () =>
     database.query(`select last_seen_at from operator_sessions join operators using (operator_id)
                                      where name = '${name}'`)
-  for (const [span, asked, isWritten] of [
+  for (const [span, endpoint, isWritten] of [
     ['58 s', 'actionLog', false],
     ['61 s', 'session', false],
     ['61 s', 'actionLog', true],
   ] as const) {
     await age(name, 'last_seen_at', span)
     const before = await seen()
-    assertSuccess(await api.ask(asked, { cookie }), 200)
-    assert.equal(JSON.stringify(await seen()) !== JSON.stringify(before), isWritten, `${asked} after ${span}`)
+    assertSuccess(await api.ask(endpoint, { cookie }), 200)
+    assert.equal(JSON.stringify(await seen()) !== JSON.stringify(before), isWritten, `${endpoint} after ${span}`)
   }
 })
 
-test('sessions that are long over are deleted when somebody signs in', async () => {
+test('ended sessions are deleted when an operator signs in', async () => {
   const gone = await newOperator(database, {})
   await newSession(database, gone)
   await age(gone, 'last_seen_at', '30 min 1 s')
@@ -107,14 +107,14 @@ test('sessions that are long over are deleted when somebody signs in', async () 
   assert.deepEqual(left, [])
 })
 
-test('whoever signs in where somebody is signed in takes their place: the session before is over', async () => {
+test('a sign-in with the cookie of another session ends that session', async () => {
   const before = await newSession(database, await newOperator(database, {}))
   const name = await newOperator(database, {})
   assertSuccess(await api.ask('signIn', { body: { name, password }, cookie: before }), 200)
   await assertSignedOut(before)
 })
 
-test('a suspension ends all sessions at once, and a session from before it does not come back with its owner', async () => {
+test('a suspension ends all sessions at once, and they stay ended when the operator is activated again', async () => {
   const name = await newOperator(database, {})
   const cookies = [await newSession(database, name), await newSession(database, name)]
   await updateStatus(direct(), name, 'SUSPENDED')
@@ -126,7 +126,7 @@ test('a suspension ends all sessions at once, and a session from before it does 
   await assertSignedOut(byHand)
 })
 
-test('a new role holds from the next request on', async () => {
+test('a new role is effective from the next request on', async () => {
   const name = await newOperator(database, { role: 'viewer' })
   const cookie = await newSession(database, name)
   const refused = await other.ask('operators', { cookie })
@@ -138,7 +138,7 @@ test('a new role holds from the next request on', async () => {
   assertRefused(await other.ask('operators', { cookie }), 'AUTH003')
 })
 
-test('a reset ends all sessions and takes the password away', async () => {
+test('a reset ends all sessions and invalidates the password', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   const { firstPassword } = (await resetOperator(direct(), name)) ?? assert.fail()
@@ -147,7 +147,7 @@ test('a reset ends all sessions and takes the password away', async () => {
   assert.equal((await api.signIn(name, firstPassword)).body.data.mustChangePassword, true)
 })
 
-test('with a first password nothing is answered but who it is, signing out and changing it', async () => {
+test('with a first password only the session, signing out and changing the password are allowed', async () => {
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const cookie = await newSession(database, name)
   for (const endpoint of ['actionLog', 'operators'] as const) {
@@ -159,7 +159,7 @@ test('with a first password nothing is answered but who it is, signing out and c
   assertSuccess(await api.ask('signOut', { cookie }), 200)
 })
 
-test('a new password lets its owner go on, ends all their other sessions, and is the one from then on', async () => {
+test('a new password keeps its session, ends all other sessions of the operator, and replaces the old password', async () => {
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const [own, elsewhere] = [await newSession(database, name), await newSession(database, name)]
   const body = { current: password, next: nextPassword }
@@ -173,16 +173,16 @@ test('a new password lets its owner go on, ends all their other sessions, and is
 })
 
 const notChanged: [what: string, body: object, field: string][] = [
-  ['the password of now is wrong', { current: 'another one', next: nextPassword }, 'current'],
-  ['the new one is short', { current: password, next: 'elevenchars' }, 'next'],
-  ['the new one is the old one', { current: password, next: password }, 'next'],
+  ['the current password is wrong', { current: 'another one', next: nextPassword }, 'current'],
+  ['the new one is too short', { current: password, next: 'elevenchars' }, 'next'],
+  ['the new one equals the old one', { current: password, next: password }, 'next'],
 ]
 for (const [what, body, field] of notChanged) {
   test(`a password is not changed when ${what}`, async () => {
     const name = await newOperator(database, {})
     const cookie = await newSession(database, name)
-    const kept = () => database.query('select password_hash from operators where name = $1', [name])
-    const before = await kept()
+    const stored = () => database.query('select password_hash from operators where name = $1', [name])
+    const before = await stored()
     const refused = await api.ask('changePassword', { cookie, body })
     assertRefused(refused, 'VAL003')
     const { fields } = refused.body.metadata as { fields: { field: string }[] }
@@ -190,17 +190,17 @@ for (const [what, body, field] of notChanged) {
       fields.map((fault) => fault.field),
       [field],
     )
-    assert.deepEqual(await kept(), before)
+    assert.deepEqual(await stored(), before)
   })
 }
 
-test('wrong passwords of now are counted as those of a sign-in: a session that was left open is no place to guess', async () => {
+test('wrong current passwords count like those of a sign-in: an open session cannot be used to guess the password', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
-  const guess = (turn: number) =>
-    api.ask('changePassword', { cookie, body: { current: `guess ${turn}`, next: nextPassword } })
+  const guess = (round: number) =>
+    api.ask('changePassword', { cookie, body: { current: `guess ${round}`, next: nextPassword } })
   await database.query('delete from sign_in_failures')
-  for (let turn = 0; turn < 5; turn += 1) assertRefused(await guess(turn), 'VAL003')
+  for (let round = 0; round < 5; round += 1) assertRefused(await guess(round), 'VAL003')
   await database.query(`update sign_in_failures set last_failed_at = now() + interval '100 s'`)
   assertRefused(await guess(5), 'SVC001')
   assertRefused(await api.signIn(name), 'SVC001')
@@ -218,34 +218,34 @@ const pages: [what: string, headers: Record<string, string>, isOwn: boolean][] =
   ['another site in an old browser', { host, origin: 'http://elsewhere.example' }, false],
   ['another port in an old browser', { host, origin: 'http://console.example:9999' }, false],
   ['a page without an origin', { host, origin: 'null' }, false],
-  ['a page without an origin, of a host that is none', { host: 'a b', origin: 'null' }, false],
+  ['a page without an origin, with an invalid host', { host: 'a b', origin: 'null' }, false],
   ['another kind of address', { host, origin: `ftp://${host}` }, false],
-  ['somebody at the host', { host, origin: `http://evil@${host}` }, false],
+  ['an origin with a user name', { host, origin: `http://evil@${host}` }, false],
   ['more than an origin', { host, origin: `http://${host}/x` }, false],
   ['no browser', { host }, false],
 ]
 for (const [what, headers, isOwn] of pages) {
-  test(`what changes something is ${isOwn ? 'taken' : 'refused'} from ${what}`, async () => {
+  test(`a request that changes something is ${isOwn ? 'accepted' : 'refused'} from ${what}`, async () => {
     const name = await newOperator(database, {})
     const cookie = await newSession(database, name)
-    const asks: [EndpointName, SignInRequest][] = [
+    const requests: [EndpointName, SignInRequest][] = [
       ['changePassword', { body: { current: password, next: password }, headers, cookie }],
       ['signIn', { body: { name: '', password: '' }, headers }],
       ['signOut', { headers, cookie }],
     ]
-    for (const [endpoint, ask] of asks) {
-      const { body } = await api.ask(endpoint, ask)
+    for (const [endpoint, input] of requests) {
+      const { body } = await api.ask(endpoint, input)
       assert.equal(body.metadata?.reason === 'origin', !isOwn, `${endpoint}: ${JSON.stringify(body)}`)
       assert.equal(body.code === 'AUTH003', !isOwn)
     }
-    // What only looks may be asked for from anywhere: nobody else gets to see the answer.
-    const looked = await api.ask('session', { headers, cookie })
-    assert.equal(looked.status, isOwn ? 401 : 200)
-    for (const header of looked.headers.keys()) assert.doesNotMatch(header, /^access-control-/)
+    // A request that only reads is accepted from any page: a page of another origin cannot read the answer.
+    const session = await api.ask('session', { headers, cookie })
+    assert.equal(session.status, isOwn ? 401 : 200)
+    for (const header of session.headers.keys()) assert.doesNotMatch(header, /^access-control-/)
   })
 }
 
-test('a body of another type than JSON is refused: no form of another site can be sent', async () => {
+test('a body of another type than JSON is refused, so a form of another site cannot be sent', async () => {
   for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
     const response = await fetch(`${api.url}/console/api/session`, {
       method: 'POST',
@@ -257,7 +257,7 @@ test('a body of another type than JSON is refused: no form of another site can b
   }
 })
 
-test('cookies that are no session of ours are as none', async () => {
+test('an invalid cookie is treated like no cookie', async () => {
   for (const cookie of ['credits_console=', 'credits_console=x', `credits_consoleX=${'a'.repeat(43)}`, 'a=b; c']) {
     await assertSignedOut(cookie)
   }
@@ -265,21 +265,21 @@ test('cookies that are no session of ours are as none', async () => {
   assertSuccess(await api.ask('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
 })
 
-test('of two cookies of the name neither is believed: a page at another port may have set one', async () => {
-  const [own, anothers] = [
+test('of two cookies with the same name neither is accepted: a page at another port may have set one', async () => {
+  const [own, foreign] = [
     await newSession(database, await newOperator(database, {})),
     await newSession(database, await newOperator(database, {})),
   ]
-  for (const cookie of [`${anothers}; ${own}`, `${own}; ${anothers}`, `${own};${own}`, `credits_console=x; ${own}`]) {
+  for (const cookie of [`${foreign}; ${own}`, `${own}; ${foreign}`, `${own};${own}`, `credits_console=x; ${own}`]) {
     await assertSignedOut(cookie)
   }
   assertSuccess(await api.ask('session', { cookie: own }), 200)
 })
 
-test('whoever brings no session costs no statement', async () => {
+test('a request without a valid session runs no statement', async () => {
   const owner = await database.ownerPool.connect()
   try {
-    // Whoever asks for a session waits until the end of the test.
+    // A query of sessions would wait until the end of the test.
     await owner.query('begin')
     await owner.query('lock table operator_sessions in access exclusive mode')
     const forged = `credits_console=${'a'.repeat(43)}.${'b'.repeat(43)}`

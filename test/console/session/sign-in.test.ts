@@ -1,4 +1,4 @@
-// Signing in: what it gives, what it tells whoever may not, and how long whoever guesses has to wait.
+// Signing in: its answer, the answer to a refused sign-in, and the pauses after wrong passwords.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -21,9 +21,9 @@ import { type Answer, assertRefused, assertSuccess } from '../../support/service
 
 let database: OwnTestDatabase
 let api: SignInApi
-/** As another process of the same service. */
+/** Like another process of the same service. */
 let other: SignInApi
-/** With the costs of production. */
+/** With the hashing costs of production. */
 let slow: SignInApi
 before(async () => {
   database = await createTestDatabase()
@@ -40,7 +40,7 @@ after(async () => {
 
 const isPaused = ({ body }: Answer) => body.code === 'SVC001' && body.metadata?.reason === 'wrong passwords'
 
-/** Moves all wrong passwords into the future, so that no pause of theirs is over before it was seen, or into the past. */
+/** Moves all wrong passwords into the future, so that their pause does not end during the test, or into the past. */
 const move = (seconds: number) =>
   database.query(`update sign_in_failures set last_failed_at = now() + $1 * interval '1 s'`, [seconds])
 const forget = () => database.query('delete from sign_in_failures')
@@ -51,7 +51,7 @@ async function wrongPasswords(name: string, times: number, from?: string): Promi
   }
 }
 
-test('the right password gives a session: a cookie that no script reads and no other site sends, kept as its hash', async () => {
+test('the right password starts a session: a cookie that no script can read and no other site can send, stored as its hash', async () => {
   const name = await newOperator(database, { role: 'finance' })
   const answer = await api.signIn(` ${name.toUpperCase()} `)
   assertSuccess(answer, 200)
@@ -79,7 +79,7 @@ test('the right password gives a session: a cookie that no script reads and no o
   )
 })
 
-test('a first password that was not changed in 72 hours signs nobody in, and a guesser learns nothing of it', async () => {
+test('a first password that was not changed within 72 hours is refused, and a wrong password does not reveal it', async () => {
   const name = await newOperator(database, { mustChange: true })
   const age = (hours: number) =>
     database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [
@@ -94,41 +94,41 @@ test('a first password that was not changed in 72 hours signs nobody in, and a g
   assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
   assert.match(lapsed.body.message ?? '', /Ask an admin for a new one/)
   assert.deepEqual(lapsed.headers.getSetCookie(), [])
-  const [noted] = await database.query<{ actor: string; outcome: string }>(
+  const [action] = await database.query<{ actor: string; outcome: string }>(
     `select b.actor, e.outcome from operator_actions b join operator_actions e using (action_id)
      where b.step = 'BEGUN' and e.step = 'ENDED' order by b.happened_at desc limit 1`,
   )
-  assert.match(`${noted?.actor}: ${noted?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
-  // Nor can it be changed any more by a session of before.
+  assert.match(`${action?.actor}: ${action?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
+  // It cannot be changed any more with an earlier session either.
   const body = { current: password, next: 'another of many letters' }
   assertRefused(await api.ask('changePassword', { cookie, body }), 'AUTH003')
-  // Of an operator who lapsed, of one who did not and of nobody, a wrong password is answered alike.
+  // A wrong password has the same answer for a lapsed operator, for another one and for an unknown name.
   const fresh = await newOperator(database, { mustChange: true })
   const wrong = new Set<string>()
-  for (const each of [name, fresh, 'nobody-at-all']) wrong.add((await api.signIn(each, 'no')).text)
+  for (const each of [name, fresh, 'unknown-name']) wrong.add((await api.signIn(each, 'no')).text)
   assert.equal(wrong.size, 1)
   await forget()
-  // A password of one's own does not lapse.
+  // A password that the operator has chosen does not lapse.
   await database.query('update operators set must_change_password = false where name = $1', [name])
   await age(100_000)
   assertSuccess(await api.signIn(name), 200)
 })
 
-test('a password that was hashed at lower costs is hashed anew, and is the same password', async () => {
+test('a password hashed at lower costs is rehashed, and stays valid', async () => {
   const name = await newOperator(database, {})
-  const kept = () =>
+  const stored = () =>
     database.query<{ hash: string }>('select password_hash as hash from operators where name = $1', [name])
   await slow.enter(name)
-  const [anew] = await kept()
-  assert.match(anew?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)
+  const [rehashed] = await stored()
+  assert.match(rehashed?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)
   await slow.enter(name)
-  assert.deepEqual(await kept(), [anew])
+  assert.deepEqual(await stored(), [rehashed])
 })
 
-test('a wrong password, a name that nobody has and somebody who is suspended are answered alike', async () => {
+test('a wrong password, an unknown name and a suspended operator get the same answer', async () => {
   const [known, suspended] = [await newOperator(database, {}), await newOperator(database, {})]
   await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [suspended])
-  const answers = [await api.signIn(known, 'wrong'), await api.signIn('nobody.there'), await api.signIn(suspended)]
+  const answers = [await api.signIn(known, 'wrong'), await api.signIn('unknown.name'), await api.signIn(suspended)]
   for (const answer of answers) {
     assertRefused(answer, 'AUTH001')
     assert.equal(answer.text, answers[0]?.text)
@@ -137,7 +137,7 @@ test('a wrong password, a name that nobody has and somebody who is suspended are
   await forget()
 })
 
-test('from the fifth wrong password on there is a pause in which the right one is not looked at; a right one ends it', async () => {
+test('from the fifth wrong password on there is a pause in which no password is checked; after it the right one resets the count', async () => {
   const name = await newOperator(database, {})
   await wrongPasswords(name, 5)
   await move(100)
@@ -151,7 +151,7 @@ test('from the fifth wrong password on there is a pause in which the right one i
   assert.deepEqual(
     await database.query('select failures from sign_in_failures'),
     [{ failures: 4 }],
-    'of the network alone',
+    'only the count of the network is left',
   )
   await forget()
 })
@@ -171,11 +171,11 @@ const pauses: [failures: number, agoSeconds: number, waitSeconds: number][] = [
   [2_000_000_000, 3_600, 0],
 ]
 for (const [failures, agoSeconds, waitSeconds] of pauses) {
-  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, make whoever is next wait for ${waitSeconds} s`, async () => {
+  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, make the next try wait for ${waitSeconds} s`, async () => {
     const client = await database.pool.connect()
     const subject = Buffer.alloc(32, 1)
     try {
-      // Within a transaction it is always the same time.
+      // Within a transaction now() is constant.
       await client.query('begin')
       await client.query(`insert into sign_in_failures values ($1, $2, now() - $3 * interval '1 s')`, [
         subject,
@@ -190,7 +190,7 @@ for (const [failures, agoSeconds, waitSeconds] of pauses) {
   })
 }
 
-test('whoever guesses from elsewhere keeps nobody out', async () => {
+test('wrong passwords from one network do not block a sign-in from another', async () => {
   const name = await newOperator(database, {})
   await wrongPasswords(name, 5, '127.0.0.2')
   await move(100)
@@ -200,7 +200,7 @@ test('whoever guesses from elsewhere keeps nobody out', async () => {
   await forget()
 })
 
-test('whoever tries one name after the other waits from the twentieth wrong password on', async () => {
+test('a network that tries one name after the other has to wait from the twentieth wrong password on', async () => {
   const hash = cheapHash(password)
   const names = await Promise.all(Array.from({ length: 5 }, () => newOperator(database, { hash })))
   for (const name of names) await wrongPasswords(name, 4, '127.0.0.3')
@@ -212,19 +212,19 @@ test('whoever tries one name after the other waits from the twentieth wrong pass
   await forget()
 })
 
-test('many tries at once, at two processes, are no more than the one that is left', async () => {
+test('of many tries at once, at two processes, only the one that is allowed is checked', async () => {
   const name = await newOperator(database, {})
   await wrongPasswords(name, 1)
   await database.query('update sign_in_failures set failures = 15')
   await move(-901)
-  const tries = Array.from({ length: 16 }, (_, turn) => (turn % 2 ? api : other).signIn(name, `wrong ${turn}`))
+  const tries = Array.from({ length: 16 }, (_, index) => (index % 2 ? api : other).signIn(name, `wrong ${index}`))
   const answers = await Promise.all(tries)
   assert.equal(answers.filter(({ body }) => body.code === 'AUTH001').length, 1)
   assert.equal(answers.filter(isPaused).length, 15)
   await forget()
 })
 
-test('a try that waits for another to be counted is held against what that one has left', async () => {
+test('a try that waits for the count of another one uses the count after it', async () => {
   const subject = Buffer.alloc(32, 2)
   await database.query(`insert into sign_in_failures values ($1, 14, now() - interval '901 s')`, [subject])
   const first = await database.ownerPool.connect()
@@ -242,7 +242,7 @@ test('a try that waits for another to be counted is held against what that one h
   await forget()
 })
 
-test('a short line waits for its turn, and no one network fills it', async () => {
+test('the sign-in queue runs one try at a time, is limited, and no single network can fill it', async () => {
   const line = createSignInLine(3, 2)
   const { promise, resolve } = Promise.withResolvers<void>()
   const order: string[] = []
@@ -251,23 +251,23 @@ test('a short line waits for its turn, and no one network fills it', async () =>
       order.push(network)
       await promise
     })
-  const turns = [enter('a'), enter('a')]
+  const entered = [enter('a'), enter('a')]
   assert.deepEqual([line.isFull('a'), line.isFull('b')], [true, false])
-  turns.push(enter('b'))
+  entered.push(enter('b'))
   assert.deepEqual([line.isFull('b'), line.isFull('c')], [true, true])
   await new Promise(setImmediate)
   assert.deepEqual(order, ['a'])
   resolve()
-  await Promise.all(turns)
+  await Promise.all(entered)
   assert.deepEqual([order, line.isFull('a')], [['a', 'a', 'b'], false])
   await assert.rejects(
-    line.run('a', () => Promise.reject(new Error('of its own'))),
-    /of its own/,
+    line.run('a', () => Promise.reject(new Error('failed by itself'))),
+    /failed by itself/,
   )
   assert.equal(await line.run('a', async () => 5), 5)
 })
 
-test('a network that has to pause keeps nobody else out, however many of it come at once', async () => {
+test('a network that has to pause does not block others, however many tries it sends at once', async () => {
   const name = await newOperator(database, {})
   await wrongPasswords(name, 1, '127.0.0.4')
   await database.query('update sign_in_failures set failures = 30')
@@ -278,16 +278,16 @@ test('a network that has to pause keeps nobody else out, however many of it come
   await forget()
 })
 
-test('whoever finds no place in the line is told to come again, and their try does not count', async () => {
-  // A wrong password of an unknown name is hashed at the costs of production, so the line does not move on meanwhile.
-  const tries = Array.from({ length: 8 }, (_, turn) => slow.signIn(`nobody.${turn}`, 'wrong', '127.0.0.5'))
+test('a try that finds the queue full is answered with retry-after, and does not count', async () => {
+  // A wrong password of an unknown name is hashed at the costs of production, so the queue does not advance meanwhile.
+  const tries = Array.from({ length: 8 }, (_, index) => slow.signIn(`unknown.${index}`, 'wrong', '127.0.0.5'))
   const answers = await Promise.all(tries)
   const refused = answers.filter(({ body }) => body.code === 'SVC001')
   const reasons = new Set(refused.map(({ body }) => body.metadata?.reason))
   assert.deepEqual(reasons, new Set(['signing in']), answers.map(({ text }) => text).join())
   assert.equal(refused[0]?.headers.get('retry-after'), '1')
   const tried = answers.length - refused.length
-  // For each name one, and for the network all.
+  // One failure per name, and all of them for the network.
   assert.deepEqual(
     await database.query('select failures, count(*)::int as count from sign_in_failures group by 1 order by 1'),
     [
@@ -298,7 +298,7 @@ test('whoever finds no place in the line is told to come again, and their try do
   await forget()
 })
 
-test('the trail has who signed in and from where, and of a refusal where it came from: no name, no password', async () => {
+test('the action log has the operator and the address of a sign-in, and only the address of a refused one: no name, no password', async () => {
   const name = await newOperator(database, { hash: cheapHash(password) })
   await forget()
   await api.enter(name)
@@ -312,11 +312,11 @@ test('the trail has who signed in and from where, and of a refusal where it came
     { actor: 'somebody from 127.0.0.1', command: 'console sign-in', outcome: 'refused' },
     { actor: `${name} in the console from 127.0.0.1`, command: 'console sign-in', outcome: 'ok' },
   ])
-  const kept = JSON.stringify(await database.query('select * from operator_actions')) + api.lines.join('')
-  for (const secret of ['hunter', password, 'wrong 0']) assert.equal(kept.includes(secret), false, secret)
+  const stored = JSON.stringify(await database.query('select * from operator_actions')) + api.lines.join('')
+  for (const secret of ['hunter', password, 'wrong 0']) assert.equal(stored.includes(secret), false, secret)
 })
 
-test('what is no name or no password is refused by its rule, and counts for nobody', async () => {
+test('an invalid name or password is refused by its rule, and does not count as a failure', async () => {
   const long = { name: 'kim', password: 'x'.repeat(201) }
   for (const body of [
     { name: 'kim' },
@@ -330,7 +330,7 @@ test('what is no name or no password is refused by its rule, and counts for nobo
   assert.deepEqual(await database.query(`select from sign_in_failures where failures > 1`), [])
 })
 
-test('every permission is somebody’s, and an admin has them all', () => {
+test('an admin has every permission', () => {
   for (const [permission, roles] of Object.entries(permissions)) {
     assert.ok((roles as readonly string[]).includes('admin'), permission)
   }
