@@ -1,5 +1,5 @@
-// The audit beside traffic: customers buy, spend, hold, cancel and are refunded over two services while the books are audited
-// again and again, in chunks of every size. Whatever is under way, no rule is broken at any moment.
+// The audit during traffic: customers buy, spend, hold, cancel and are refunded over two services while the books are audited
+// again and again, in chunks of two sizes. No rule is broken at any moment, whatever is running.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,8 +30,8 @@ before(async () => {
 
 after(() => database.drop())
 
-/** What a buyer may do after an order was made; whoever is refused goes on with the next order. */
-const courses: ((context: PaymentContext, customerId: string, orderId: string) => Promise<unknown>)[] = [
+/** The next steps of a buyer after an order; a refused buyer continues with the next order. */
+const scenarios: ((context: PaymentContext, customerId: string, orderId: string) => Promise<unknown>)[] = [
   (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount }),
   (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `refused_${orderId}`, amount }),
   (context, customerId, orderId) => confirm(context, customerId, { orderId, paymentKey: `silent_${orderId}`, amount }),
@@ -61,13 +61,13 @@ const courses: ((context: PaymentContext, customerId: string, orderId: string) =
   (context) => recover(context),
 ]
 
-async function buy(context: PaymentContext, customerId: string, turn: number): Promise<void> {
-  const course = courses[turn % courses.length] ?? assert.fail('no course')
+async function buy(context: PaymentContext, customerId: string, round: number): Promise<void> {
+  const scenario = scenarios[round % scenarios.length] ?? assert.fail('no scenario')
   const orderId = await order(context, customerId)
-  await Promise.allSettled([course(context, customerId, orderId), spend(context, customerId, 1 + (turn % 5))])
+  await Promise.allSettled([scenario(context, customerId, orderId), spend(context, customerId, 1 + (round % 5))])
 }
 
-test('beside live traffic the audit finds nothing, however often it looks', async () => {
+test('during live traffic no audit finds a violation', async () => {
   const pools = [0, 1].map(() => createPool({ connection: database.connection, maxConnections: 6, log: silentLog }))
   const contexts = pools.map((pool) => bookkeeper(pool))
   const [first = assert.fail('no service')] = contexts
@@ -75,13 +75,13 @@ test('beside live traffic the audit finds nothing, however often it looks', asyn
   const end = performance.now() + trafficMs
   let orders = 0
 
-  async function beBuyer(customerId: string, number: number): Promise<void> {
-    for (let turn = number; performance.now() < end; turn += 1) {
-      await buy(contexts[turn % contexts.length] ?? first, customerId, turn)
+  async function runBuyer(customerId: string, number: number): Promise<void> {
+    for (let round = number; performance.now() < end; round += 1) {
+      await buy(contexts[round % contexts.length] ?? first, customerId, round)
       orders += 1
     }
   }
-  async function beAuditor(chunkRows: number): Promise<number> {
+  async function runAuditor(chunkRows: number): Promise<number> {
     let audits = 0
     for (; performance.now() < end; audits += 1) {
       const { violations } = await audit(createDatabase(database.pool, silentLog), { chunkRows })
@@ -90,14 +90,14 @@ test('beside live traffic the audit finds nothing, however often it looks', asyn
     }
     return audits
   }
-  const buyers = ids.flatMap((id) => Array.from({ length: buyersPerCustomer }, (_, number) => beBuyer(id, number)))
-  const audits = await Promise.all([beAuditor(40), beAuditor(10_000)])
+  const buyers = ids.flatMap((id) => Array.from({ length: buyersPerCustomer }, (_, number) => runBuyer(id, number)))
+  const audits = await Promise.all([runAuditor(40), runAuditor(10_000)])
   await Promise.all(buyers)
 
   const { violations, checked } = await audit(createDatabase(database.pool, silentLog), { chunkRows: 50 })
   assert.deepEqual(violations, [])
   const kinds = await database.query('select from payment_operations group by kind, state')
-  // All of that has really happened: confirms, cancels and refunds, in every state that each can have here.
+  // The traffic had all of them: confirms, cancels and refunds, in every state that each can have here.
   assert.ok(kinds.length >= 8, `${kinds.length} kinds of operations`)
   const endings = await database.query<{ kind: string }>('select distinct kind from ledger_entries order by 1')
   assert.deepEqual(

@@ -1,5 +1,5 @@
-// The audit: right books pass, and each rule names the books that break it. Every case breaks something in a transaction
-// that is rolled back, audited by the connection that sees it.
+// The audit: correct books pass, and each rule reports the rows that break it. Every case does its damage in a transaction
+// that is rolled back, and audits on the same connection.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
@@ -43,7 +43,7 @@ after(async () => {
   await database.drop()
 })
 
-/** The audit of books that somebody with all rights has changed, past every trigger. */
+/** Audits books that a superuser has changed without triggers. */
 async function auditAfter(damage: string, options: AuditOptions = {}): Promise<AuditResult> {
   await operator.query('begin; set local session_replication_role = replica')
   try {
@@ -64,7 +64,7 @@ function named({ violations }: AuditResult): string[] {
     .sort()
 }
 
-test('books with orders, holds, entries and events of every kind are right, whatever the size of a chunk', async () => {
+test('books with orders, holds, entries and events of every kind pass, with chunks of any size', async () => {
   const [kinds] = await database.query(
     `select array(select distinct status from orders order by 1) as orders,
             array(select distinct state from holds order by 1) as holds,
@@ -98,7 +98,7 @@ test('books with orders, holds, entries and events of every kind are right, what
   }
 })
 
-test('each payment that was captured for a FAILED order is returned, and the second may still be under way', async () => {
+test('each payment that was captured for a FAILED order is returned, and the second return may still be open', async () => {
   const rows = await database.query<{ operations: string }>(
     `select string_agg(kind || ' ' || state, ', ' order by opened_at) as operations
     from payment_operations where order_id in ($1, $2) group by order_id order by 1`,
@@ -111,7 +111,7 @@ test('each payment that was captured for a FAILED order is returned, and the sec
   assert.equal((await audit(createDatabase(database.pool, silentLog))).ok, true)
 })
 
-test('every rule has books that break it', () => {
+test('every rule has a case that breaks it', () => {
   const tried = new Set(brokenRules.map(({ invariant, rule }) => `${invariant} ${rule}`))
   assert.deepEqual(
     rules.map(({ invariant, rule }) => `${invariant} ${rule}`).filter((each) => !tried.has(each)),
@@ -120,7 +120,7 @@ test('every rule has books that break it', () => {
 })
 
 for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
-  test(`${invariant} ${rule}: named when ${when}`, async () => {
+  test(`${invariant} ${rule}: reported when ${when}`, async () => {
     const result = await auditAfter(damage(books))
     assert.equal(result.ok, false)
     const broken = new Set(result.violations.map((each) => `${each.invariant} ${each.rule}`))
@@ -132,7 +132,7 @@ for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
 }
 
 for (const { when, damage, found } of brokenGuards) {
-  test(`the schema's guards are in place: named by the audit and refused by the start when ${when}`, async () => {
+  test(`the schema's guards are in place: reported by the audit and refused by the start when ${when}`, async () => {
     const { user } = database.connection
     await operator.query('begin')
     try {
@@ -159,7 +159,7 @@ for (const { when, damage, found } of brokenGuards) {
   })
 }
 
-test('a break in the chain is found at its place, wherever a chunk ends', async () => {
+test('a break in the chain is reported at its entry, wherever a chunk ends', async () => {
   const [{ last = 0 } = {}] = await database.query<{ last: number }>(
     'select last_entry as last from accounts where customer_id = $1',
     [books.customer],
@@ -173,7 +173,7 @@ test('a break in the chain is found at its place, wherever a chunk ends', async 
     )
     const chain = removed.violations.filter(({ invariant }) => invariant === 'I-3')
     const hashes = changed.violations.filter(({ invariant }) => invariant === 'I-15')
-    // What ends the chain is missed by the account alone.
+    // Only the account shows that the last entry is missing.
     assert.deepEqual(
       chain.map(({ entryNumber }) => entryNumber),
       [place === last ? null : place + 1],
@@ -191,7 +191,7 @@ test('a break in the chain is found at its place, wherever a chunk ends', async 
   }
 })
 
-test('a ledger rewritten from one place on is given away by the hash of the account, by later events and by confirms', async () => {
+test('a ledger rewritten from one entry on is detected by the hash of the account, by later events and by confirms', async () => {
   const damage = `update ledger_entries set delta = delta + 1 where reference = 'first';
     create temporary table hashes on commit drop as select customer_id, last_hash from accounts;
     ${rewriteLedgers};
@@ -203,7 +203,7 @@ test('a ledger rewritten from one place on is given away by the hash of the acco
   )
 })
 
-test('violations are counted beyond the list, and a rule that many rows break does not crowd out the others', async () => {
+test('violations are counted beyond the list, and a rule that many rows break does not displace the others', async () => {
   const damage = `update accounts set last_hash = sha256('');
     update ledger_entries set reference = reference || ' changed' where kind = 'SPEND'`
   const all = await auditAfter(damage)
@@ -217,8 +217,8 @@ test('violations are counted beyond the list, and a rule that many rows break do
   assert.equal((await auditAfter(damage, { maxListed: 1 })).violations.length, 1)
 })
 
-test('open discrepancies are counted and do not make the books wrong', async () => {
-  // Two are there already.
+test('open discrepancies are counted and are no violations', async () => {
+  // There are two already.
   const { ok, openDiscrepancies, oldestDiscrepancySeconds } = await auditAfter(
     `set local session_replication_role = origin;
     insert into discrepancies (subject, kind, detail, found_at)
@@ -230,7 +230,7 @@ test('open discrepancies are counted and do not make the books wrong', async () 
   )
 })
 
-test('an audit leaves a row: who, when, what it looked at, and by rule how often it is broken and the first of whom', async () => {
+test('an audit stores a row: cause, times, number of checked rows, and for each broken rule the count and the first subjects', async () => {
   await operator.query('begin; set local session_replication_role = replica')
   try {
     await operator.query(`
@@ -260,7 +260,7 @@ test('an audit leaves a row: who, when, what it looked at, and by rule how often
     )
     const catalogue = others.find(({ invariant }) => invariant === 'I-9')
     assert.equal(catalogue?.count, checked.orders)
-    // Enough to go and look, and ids alone.
+    // Five subjects, and only their ids.
     assert.deepEqual(
       catalogue?.subjects.map((subject) => Object.keys(subject).toSorted()),
       Array.from({ length: 5 }, () => ['customerId', 'orderId']),
@@ -270,14 +270,14 @@ test('an audit leaves a row: who, when, what it looked at, and by rule how often
   }
 })
 
-/** An audit that has counted what is there now. */
+/** An audit that has counted the current rows. */
 const counted = `set local session_replication_role = origin;
   insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
   values (gen_random_uuid(), 'DAILY', now(), 1, jsonb_build_object('orders', (select count(*) from orders), 'events', 'many'),
           0, '[]');
   set local session_replication_role = replica`
 
-test('no table has fewer rows than an earlier audit counted: a PENDING order that was removed is missed', async () => {
+test('no table has fewer rows than an earlier audit counted: the removal of a PENDING order is reported', async () => {
   assert.equal((await auditAfter(counted)).ok, true)
   const { violations } = await auditAfter(`${counted}; delete from orders where order_id = '${books.pending}'`)
   assert.deepEqual(
@@ -293,7 +293,7 @@ test('no table has fewer rows than an earlier audit counted: a PENDING order tha
   )
 })
 
-test('progress goes up to the number of rows', async () => {
+test('the progress increases to the number of rows', async () => {
   const seen: number[] = []
   const onProgress = (done: number, total: number) => {
     assert.ok(done <= total)
@@ -310,7 +310,7 @@ test('progress goes up to the number of rows', async () => {
   )
 })
 
-/** Chunks of more rows than that take too long. */
+/** A database on which chunks of more rows than the limit take too long. */
 function slowDatabase(limit: number): Database {
   const real = createDatabase(database.pool, silentLog)
   return {
@@ -323,7 +323,7 @@ function slowDatabase(limit: number): Database {
   }
 }
 
-test('a chunk that takes too long is tried with fewer rows, and named when even the fewest take too long', async () => {
+test('a chunk that takes too long is retried with fewer rows, and reported when even the fewest take too long', async () => {
   const { checked } = await audit(createDatabase(database.pool, silentLog))
   const slow = await audit(slowDatabase(200))
   assert.deepEqual([slow.ok, slow.checked], [true, checked])
@@ -335,7 +335,7 @@ test('a chunk that takes too long is tried with fewer rows, and named when even 
   )
 })
 
-test('an audit can be ended, with an error', async () => {
+test('an audit can be aborted, and ends with an error', async () => {
   const signal = AbortSignal.abort(new Error('the service stops'))
   await assert.rejects(audit(createDatabase(database.pool, silentLog), { signal }), { message: 'the service stops' })
 })

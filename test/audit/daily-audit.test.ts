@@ -1,5 +1,5 @@
-// The worker audits the books once a Korean day: whatever the gateway tells, by one process of many, again after a failure.
-// What is past its time is a violation only when a worker has had the time to end it.
+// The worker audits the books once a Korean day: whatever the gateway answers, by one process of many, again after a failure.
+// An overdue hold is a violation only when a worker has had the time to end it.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createDailyAudit } from '../../src/payments/audit/daily-audit.ts'
@@ -31,10 +31,10 @@ const auditRows = () =>
   )
 const clean = { cause: 'DAILY', count: 0, first: null }
 
-/** The claim of a process that has died, or has failed, has run out. */
-const runOut = () => service.database.query('update daily_audits set lease_until = now()')
+/** Ends the claim of a process that has died or failed. */
+const expireClaim = () => service.database.query('update daily_audits set lease_until = now()')
 
-test('the day is audited once though one of its payments cannot be compared', async () => {
+test('the day is audited once although one of its payments cannot be compared', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
@@ -46,19 +46,19 @@ test('the day is audited once though one of its payments cannot be compared', as
   overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'SOMETHING_NEW' })
   await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
   const dailyAudit = createDailyAudit(service.payments)
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let round = 0; round < 2; round += 1) {
     await assert.rejects(closeDay(service.payments, stopping), /could not be compared yet/)
     assert.deepEqual(await dailyAudit(stopping), { more: false })
   }
   assert.deepEqual(await auditRows(), [clean])
 })
 
-test('of six workers one audits the day, and none does it again that day', async () => {
+test('of six workers one audits the day, and the day is not audited again', async () => {
   const others = await openContexts(service, 6)
   try {
-    for (let turn = 0; turn < 2; turn += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await Promise.all(others.contexts.map((context) => createDailyAudit(context)(stopping)))
-      await runOut()
+      await expireClaim()
     }
   } finally {
     await others.close()
@@ -66,7 +66,7 @@ test('of six workers one audits the day, and none does it again that day', async
   assert.deepEqual(await auditRows(), [clean])
 })
 
-test('an audit that failed, or is not on record, is made again, and then not once more', async () => {
+test('an audit that failed or could not be stored is repeated, and not repeated after it succeeded', async () => {
   const { database } = service.payments
   let fails: RegExp | undefined = /^payments\.auditOrders$/
   const failing: typeof database = {
@@ -76,28 +76,28 @@ test('an audit that failed, or is not on record, is made again, and then not onc
   const dailyAudit = createDailyAudit({ ...service.payments, database: failing })
   await assert.rejects(dailyAudit(stopping), /away/)
   await dailyAudit(stopping)
-  assert.deepEqual(await auditRows(), [], 'another try waits for the claim to run out')
-  await runOut()
+  assert.deepEqual(await auditRows(), [], 'the next try waits until the claim expires')
+  await expireClaim()
   fails = /^payments\.insertDailyAudit$/
   await assert.rejects(dailyAudit(stopping), /not on record/)
   assert.deepEqual(await auditRows(), [])
-  await runOut()
+  await expireClaim()
   fails = undefined
   await dailyAudit(stopping)
   assert.deepEqual(await auditRows(), [clean])
-  await runOut()
+  await expireClaim()
   await dailyAudit(stopping)
   assert.deepEqual(await auditRows(), [clean])
 })
 
-test('an audit that was taken over by another process writes no second row', async () => {
+test('an audit that another process has taken over stores no second row', async () => {
   const { database } = service.payments
   let slept = false
   const sleeping: typeof database = {
     async run(statement, values) {
       if (statement.name === 'payments.insertDailyAudit' && !slept) {
         slept = true
-        await runOut()
+        await expireClaim()
         await createDailyAudit(service.payments)(stopping)
       }
       return database.run(statement, values)
@@ -107,7 +107,7 @@ test('an audit that was taken over by another process writes no second row', asy
   assert.deepEqual(await auditRows(), [clean])
 })
 
-test('a statement whose answer is lost after its commit is repeated: the audit is claimed and on record once', async () => {
+test('a statement whose answer is lost after its commit is repeated: the audit is claimed and stored once', async () => {
   const { database } = service.payments
   const repeating: typeof database = {
     async run(statement, values) {
@@ -119,11 +119,11 @@ test('a statement whose answer is lost after its commit is repeated: the audit i
   assert.deepEqual(await auditRows(), [clean])
 })
 
-for (const { of, ago, audits } of [
-  { of: 'the day counts for it', ago: '0', audits: 1 },
-  { of: 'the day before does not count', ago: '1 day', audits: 2 },
+for (const { title, ago, audits } of [
+  { title: 'the previous version has already audited the day: no second audit', ago: '0', audits: 1 },
+  { title: 'the previous version has audited the day before: the day is audited', ago: '1 day', audits: 2 },
 ]) {
-  test(`a daily audit by the version before of ${of}`, async () => {
+  test(title, async () => {
     await service.database.query(
       `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
        values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $1::interval, 1, '{}', 0, '[]')`,
@@ -134,13 +134,13 @@ for (const { of, ago, audits } of [
   })
 }
 
-test('books whose first customer came today are not audited yet', async () => {
+test('books whose first customer was created today are not audited yet', async () => {
   await service.database.query('update customers set created_at = now()')
   await createDailyAudit(service.payments)(stopping)
   assert.deepEqual(await auditRows(), [])
 })
 
-test('a broken rule is loud in the log and on record', async () => {
+test('a broken rule is logged as an error and stored', async () => {
   const { customerId } = await service.newCustomer()
   const byHand = (balance: number) => `set session_replication_role = replica;
     update accounts set balance = ${balance} where customer_id = '${customerId}'; reset session_replication_role`
@@ -156,7 +156,7 @@ test('a broken rule is loud in the log and on record', async () => {
   assert.deepEqual(row, { count: 1, subject: { customerId } })
 })
 
-/** A hold that no worker has ended, and how long this process has been at work when the day is due. */
+/** Runs the worker with these pauses before the day is due, and then the audit of the day. */
 async function auditedAfter(minutes: number[]): Promise<AuditRow[]> {
   let now = Date.now()
   const dailyAudit = createDailyAudit(service.payments, () => now)
@@ -173,7 +173,7 @@ async function auditedAfter(minutes: number[]): Promise<AuditRow[]> {
   return auditRows()
 }
 
-async function holdPastItsTime(context: PaymentContext): Promise<() => Promise<unknown>> {
+async function overdueHold(context: PaymentContext): Promise<() => Promise<unknown>> {
   const customer = await service.newCustomer()
   await customer.confirmedOrder()
   const hold = { holdId: crypto.randomUUID(), credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' }
@@ -184,16 +184,16 @@ async function holdPastItsTime(context: PaymentContext): Promise<() => Promise<u
 }
 
 const everyMinute = (minutes: number) => Array.from({ length: minutes }, () => 1)
-for (const { when, minutes, isJudged } of [
-  { when: 'that has just started', minutes: [], isJudged: false },
-  { when: 'that has been at work for a quarter of an hour', minutes: everyMinute(15), isJudged: true },
-  { when: 'whose database was away for an hour', minutes: [...everyMinute(15), 60, 1], isJudged: false },
+for (const { when, minutes, isViolation } of [
+  { when: 'that has just started', minutes: [], isViolation: false },
+  { when: 'that has been running for a quarter of an hour', minutes: everyMinute(15), isViolation: true },
+  { when: 'whose database was away for an hour', minutes: [...everyMinute(15), 60, 1], isViolation: false },
 ]) {
-  test(`what is past its time is ${isJudged ? 'a' : 'no'} violation for a worker ${when}`, async () => {
-    const repair = await holdPastItsTime(service.payments)
+  test(`an overdue hold is ${isViolation ? 'a' : 'no'} violation for a worker ${when}`, async () => {
+    const repair = await overdueHold(service.payments)
     const [audited] = await auditedAfter(minutes)
     await repair()
-    if (!isJudged) return assert.deepEqual(audited, clean)
+    if (!isViolation) return assert.deepEqual(audited, clean)
     assert.deepEqual([audited?.count, audited?.first?.rule], [1, 'no hold is left active when its time is over'])
   })
 }

@@ -1,5 +1,5 @@
-// The journal of records as it is written: one chain whoever writes, no entry where nothing changed, one for every row that
-// was there before it, and hashes that do not depend on a session. What it finds is in audit.test.ts.
+// Writing the journal of records: one chain for all writers, no entry without a change, one for every row that is older than
+// the journal, and hashes that do not depend on a session. audit.test.ts covers the violations it detects.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -36,37 +36,37 @@ async function entriesOf(table: string): Promise<number> {
   return row?.entries ?? 0
 }
 
-async function writeEverything(context: Database, turn: string): Promise<void> {
-  const { keyId } = await issueKey(context, testPeppers, `customer ${turn}`)
+async function writeEverything(context: Database, round: string): Promise<void> {
+  const { keyId } = await issueKey(context, testPeppers, `customer ${round}`)
   const action = { actionId: crypto.randomUUID(), actor: 'somebody', command: 'keys rotate', arguments: [] }
   await Promise.all([
-    beginAction(context, { ...action, subject: keyId, reason: turn }),
-    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: turn, order: null, detail: { turn } }),
-    // The same of everybody: they wait for its row, then for the head of the journal.
-    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: 'all', order: null, detail: { turn } }),
-    issueToken(context, testPeppers, turn),
-    insertOperator(context, { operatorId: `opr_${turn}`, name: turn, role: 'viewer', passwordHash: '$scrypt$' }),
+    beginAction(context, { ...action, subject: keyId, reason: round }),
+    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: round, order: null, detail: { round } }),
+    // The same row for all writers: they wait for it, then for the head of the journal.
+    saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: 'all', order: null, detail: { round } }),
+    issueToken(context, testPeppers, round),
+    insertOperator(context, { operatorId: `opr_${round}`, name: round, role: 'viewer', passwordHash: '$scrypt$' }),
   ])
   await Promise.all([
     replaceKey(context, keyId, {
-      keyId: `key_${turn}`,
+      keyId: `key_${round}`,
       pepperVersion: 1,
       lastFour: 'abcd',
-      keyHash: Buffer.from(turn.padEnd(32)),
+      keyHash: Buffer.from(round.padEnd(32)),
     }),
-    updateRole(context, turn, 'support'),
+    updateRole(context, round, 'support'),
     endAction(context, action.actionId, { outcome: 'ok', about: { keyId } }),
     recordedAudit(context, 'COMMAND', { onUnwritten: assert.fail }),
   ])
   const open = await listOpenDiscrepancies(context, 100)
   await resolveDiscrepancies(
     context,
-    open.filter(({ subject }) => subject === turn).map(({ discrepancyId }) => discrepancyId),
+    open.filter(({ subject }) => subject === round).map(({ discrepancyId }) => discrepancyId),
     'agreed',
   )
 }
 
-test('writers of all tables, on two services at once, make one chain, and none of them ends in a deadlock', async () => {
+test('writers of all tables, on two services at once, make one chain, and none of them causes a deadlock', async () => {
   const pools = [0, 1].map(() =>
     createPool({ connection: database.connection, maxConnections: 8, plans: 'once', log: silentLog }),
   )
@@ -79,18 +79,18 @@ test('writers of all tables, on two services at once, make one chain, and none o
       },
     })
   const contexts = pools.map(counting)
-  const turns = Array.from({ length: 12 }, (_, turn) => `turn${turn}`)
-  await Promise.all(turns.map((turn, index) => writeEverything(contexts[index % 2] as Database, turn)))
+  const rounds = Array.from({ length: 12 }, (_, round) => `round${round}`)
+  await Promise.all(rounds.map((round, index) => writeEverything(contexts[index % 2] as Database, round)))
   await Promise.all(pools.map((pool) => pool.end()))
   const { violations, checked } = await audit(service)
   assert.deepEqual(violations, [])
   assert.equal(deadlocks, 0)
-  assert.equal(checked.apiKeys, 2 * turns.length)
-  // Issued, suspended, and issued in its place.
-  assert.equal(await entriesOf('api_keys'), 3 * turns.length)
+  assert.equal(checked.apiKeys, 2 * rounds.length)
+  // The key issued, the key suspended, and its replacement issued.
+  assert.equal(await entriesOf('api_keys'), 3 * rounds.length)
 })
 
-test('what is seen once more and is the same has no entry, and what is resolved has one', async () => {
+test('a discrepancy seen again without a change adds no entry, and a resolved one adds one', async () => {
   const entries = await entriesOf('discrepancies')
   const discrepancy = { kind: 'PAYMENT_DIFFERS', subject: 'seen again', order: null, detail: { amount: 1 } }
   for (let time = 0; time < 3; time += 1) await saveDiscrepancy(service, discrepancy)
@@ -102,18 +102,18 @@ test('what is seen once more and is the same has no entry, and what is resolved 
   assert.equal(await entriesOf('discrepancies'), entries + 2)
 })
 
-test('a status that is set to what it is has no entry', async () => {
+test('setting a status to its current value adds no entry', async () => {
   const { keyId } = await issueKey(service, testPeppers, 'active')
   const entries = await entriesOf('api_keys')
   await updateKeyStatus(service, keyId, 'ACTIVE')
   assert.equal(await entriesOf('api_keys'), entries)
 })
 
-test('the hash of a row is the same in every session, whatever its time zone and its formats are', async () => {
+test('the hash of a row is the same in every session, whatever its time zone and formats are', async () => {
   const client = await database.ownerPool.connect()
   try {
     await client.query(`set timezone = 'Asia/Seoul'; set bytea_output = 'escape'; set datestyle = 'German, DMY'`)
-    await client.query(`update api_keys set status = 'SUSPENDED' where key_id = 'key_turn1'`)
+    await client.query(`update api_keys set status = 'SUSPENDED' where key_id = 'key_round1'`)
     assert.deepEqual((await audit(createDatabase(client, silentLog))).violations, [])
   } finally {
     await client.query('reset all')
@@ -122,7 +122,7 @@ test('the hash of a row is the same in every session, whatever its time zone and
   assert.deepEqual((await audit(service)).violations, [])
 })
 
-const rowsOfBefore = `
+const olderRows = `
   insert into customers (customer_id, name) values ('11111111-1111-4111-8111-111111111111', 'of before');
   insert into accounts (customer_id) values ('11111111-1111-4111-8111-111111111111');
   insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four, status)
@@ -136,7 +136,7 @@ const rowsOfBefore = `
   insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
   values (gen_random_uuid(), 'DAILY', now(), 1, '{"accounts": 1}', 0, '[]')`
 
-test('rows from before there was a journal are entered by the migration, and later changes follow them', async () => {
+test('the migration enters rows that are older than the journal, and later changes follow them', async () => {
   const old = await createTestDatabase({ template: 'template0' })
   const client = new pg.Client(old.connection)
   await client.connect()
@@ -145,7 +145,7 @@ test('rows from before there was a journal are entered by the migration, and lat
       client,
       listMigrations().filter(({ version }) => version < 19),
     )
-    await client.query(rowsOfBefore)
+    await client.query(olderRows)
     await migrate(client)
     const { rows } = await client.query<{ table: string }>(
       'select table_name as "table" from record_journal order by record_number',

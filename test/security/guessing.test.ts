@@ -1,5 +1,5 @@
-// Somebody who tries thousands of keys: every wrong one is told so, late after the first hundred, and whoever has a good
-// key is served all the while, from the same address too. The same on the internal listener.
+// A caller that tries thousands of keys: every wrong one is refused, with a delay after the first hundred, and callers with a
+// valid key are served meanwhile, from the same address too. The same on the internal listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
@@ -21,29 +21,29 @@ after(() => service.close())
 
 const guessers = 400
 
-type Door = {
+type Listener = {
   port: () => number
-  good: () => Record<string, string>
+  valid: () => Record<string, string>
   wrong: () => Record<string, string>
   path: () => string
 }
-const doors: Record<string, Door> = {
+const listeners: Record<string, Listener> = {
   'API keys on the public listener': {
     port: () => service.port,
-    good: () => ({ 'service-api-key': apiKey }),
+    valid: () => ({ 'service-api-key': apiKey }),
     wrong: () => ({ 'service-api-key': newSecretText('cpk_') }),
     path: () => '/public/v1/payments/credits',
   },
   'tokens on the internal listener': {
     port: () => service.internal.port,
-    good: () => ({ authorization: `Bearer ${service.internal.issued.token}` }),
+    valid: () => ({ authorization: `Bearer ${service.internal.issued.token}` }),
     wrong: () => ({ authorization: `Bearer ${newSecretText('cst_')}` }),
     path: () => `/internal/v1/customers/${crypto.randomUUID()}/statement`,
   },
 }
 
-for (const [name, { port, good, wrong, path }] of Object.entries(doors)) {
-  test(`of ${3 * guessers} wrong ${name} each is AUTH001, and a good one is served all the while`, async () => {
+for (const [name, { port, valid, wrong, path }] of Object.entries(listeners)) {
+  test(`${3 * guessers} wrong ${name} are all AUTH001, and a valid one is served meanwhile`, async () => {
     /** Three wrong ones on each connection: the answers to the second and third wait for those before them. */
     async function guess(): Promise<string[]> {
       const last = { ...wrong(), connection: 'close' }
@@ -51,27 +51,27 @@ for (const [name, { port, good, wrong, path }] of Object.entries(doors)) {
       return (await answersUntilClosed(port(), three.join(''))).map(({ body }) => body.code)
     }
     let isOver = false
-    async function goodCaller(): Promise<number> {
+    async function validCaller(): Promise<number> {
       let served = 0
       for (; !isOver; served += 1) {
-        const { body } = await sendRaw(port(), head(`GET ${path()}`, good()))
+        const { body } = await sendRaw(port(), head(`GET ${path()}`, valid()))
         assert.match(body.code, /^(SUCCESS|NOT000)$/)
       }
       return served
     }
-    const served = goodCaller()
+    const served = validCaller()
     const startedAt = performance.now()
     const codes = (await Promise.all(Array.from({ length: guessers }, guess))).flat()
     const tookMs = performance.now() - startedAt
     isOver = true
     assert.deepEqual([codes.length, new Set(codes)], [3 * guessers, new Set(['AUTH001'])])
-    // The last of three on a connection is told late behind two that were: nobody gets through faster.
+    // The third answer on a connection is delayed after two delayed ones: pipelining is not faster.
     assert.ok(tookMs > 1_900, `${tookMs} ms`)
     assert.ok((await served) > 10)
   })
 }
 
-/** With nothing behind it that could take its time. */
+/** A listener that refuses every key at once, so that only the delay takes time. */
 async function refuseAll(t: TestContext): Promise<number> {
   const app = buildApiListener({
     authenticate: async () => Promise.reject(refuse('AUTH001')),
@@ -83,7 +83,7 @@ async function refuseAll(t: TestContext): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-test('wrong keys that say of themselves to come from different addresses are told late all the same', async (t) => {
+test('wrong keys with different addresses in forwarding headers are delayed nevertheless', async (t) => {
   const port = await refuseAll(t)
   const times = await Promise.all(
     Array.from({ length: 150 }, async (_, place) => {
@@ -94,7 +94,7 @@ test('wrong keys that say of themselves to come from different addresses are tol
       return performance.now() - startedAt
     }),
   )
-  // A hundred are told at once, and ten more with every second that it takes; a slow machine is slow for all of them.
+  // A hundred are answered at once, and ten more in every second; a slow machine is slow for all of them.
   const late = times.filter((tookMs) => tookMs - Math.min(...times) > 800)
   assert.ok(late.length >= 30, `${times.map(Math.round)}`)
 })

@@ -1,4 +1,4 @@
-// What every answer carries and what none does, whichever way it comes about.
+// The headers that every answer has and those that none has, for every kind of answer.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
@@ -19,7 +19,7 @@ const own = () => ({ 'service-api-key': apiKey })
 const answers: [name: string, status: number, request: () => string][] = [
   ['a success', 200, () => head(credits, own())],
   ['the list of packages', 200, () => head('GET /public/v1/payments/packages', own())],
-  ['a stranger', 401, () => head(credits)],
+  ['a request without a key', 401, () => head(credits)],
   ['an unknown route', 404, () => head('GET /nowhere', own())],
   ['a path that cannot be read', 404, () => head('GET /public/v1/payments/%zz', own())],
   [
@@ -28,15 +28,15 @@ const answers: [name: string, status: number, request: () => string][] = [
     () => head('OPTIONS /public/v1/payments/purchase', { ...own(), origin: 'https://evil.example' }),
   ],
   ['a request of a page', 200, () => head(credits, { ...own(), origin: 'https://evil.example', cookie: 'a=b' })],
-  ['what is not HTTP', 400, () => 'nonsense\r\n\r\n'],
+  ['text that is not HTTP', 400, () => 'nonsense\r\n\r\n'],
   ['a head that is too long', 400, () => head(credits, { x: 'a'.repeat(20_000) })],
   ['CONNECT', 404, () => head('CONNECT service:443', own())],
-  ['an expectation that nobody has', 400, () => head(credits, { ...own(), expect: 'foo' })],
-  ['HTTP/2 in the manner of HTTP/1', 400, () => head(credits, own()).replace('HTTP/1.1', 'HTTP/2.0')],
+  ['an unknown expectation', 400, () => head(credits, { ...own(), expect: 'foo' })],
+  ['HTTP/2 in the version of an HTTP/1 request', 400, () => head(credits, own()).replace('HTTP/1.1', 'HTTP/2.0')],
 ]
 
 for (const [name, status, request] of answers) {
-  test(`the headers of the answer to ${name}`, async () => {
+  test(`the answer to ${name} has the security headers and reveals nothing of the server`, async () => {
     const socket = await openSocket(service.port)
     socket.write(request())
     const [received] = (await once(socket, 'data')) as [Buffer]

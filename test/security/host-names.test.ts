@@ -1,6 +1,6 @@
-// DNS rebinding: a page of another site whose name suddenly leads to 127.0.0.1 is of one origin with whatever listens there. Its
-// requests carry the name in Host, so what is meant for this machine and the inside answers only to addresses, to localhost
-// and to names that were configured. The public API and the webhook listener are reached by any name.
+// DNS rebinding: a page of another site whose name is changed to resolve to 127.0.0.1 has the same origin as a listener there.
+// Its requests have the name in Host, so listeners for this machine and the internal network accept only addresses, localhost
+// and configured names. The public API and the webhook listener accept any name.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -14,11 +14,11 @@ import { assertEnvelope } from '../support/service/service.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
 const wholeFile = { after }
-type Asked = { host?: string | undefined; method?: string; headers?: Record<string, string>; body?: string }
-type Answered = { status: number; type: string; text: string }
+type Input = { host?: string | undefined; method?: string; headers?: Record<string, string>; body?: string }
+type Output = { status: number; type: string; text: string }
 
 /** Without `host`, HTTP/1.0 style: no Host header at all. */
-function ask(url: string, { host, method = 'GET', headers = {}, body }: Asked = {}): Promise<Answered> {
+function send(url: string, { host, method = 'GET', headers = {}, body }: Input = {}): Promise<Output> {
   return new Promise((resolve, reject) => {
     const sent = request(
       url,
@@ -62,7 +62,7 @@ const own = ['127.0.0.1', '127.0.0.1:8081', '10.1.2.3', '[::1]:8081', 'localhost
 test('the internal listener refuses a foreign Host before anything else, with an envelope that names the setting', async () => {
   for (const [method, path] of internalPaths) {
     for (const host of foreign) {
-      const answer = await ask(`${service.internalUrl}${path}`, { method, host })
+      const answer = await send(`${service.internalUrl}${path}`, { method, host })
       const body = JSON.parse(answer.text)
       assertEnvelope({ ...answer, body, headers: new Headers({ 'content-type': answer.type }) } as never)
       assert.deepEqual([answer.status, body.code], [400, 'VAL003'], `${host} ${path}`)
@@ -72,24 +72,24 @@ test('the internal listener refuses a foreign Host before anything else, with an
   }
 })
 
-test('the internal listener answers to addresses, to localhost, and to names that are configured', async () => {
+test('the internal listener accepts addresses, localhost and configured names', async () => {
   for (const host of [...own, 'service', 'credits.internal:8081', 'CREDITS.internal']) {
-    assert.equal((await ask(`${service.internalUrl}/livez`, { host })).status, 200, host)
+    assert.equal((await send(`${service.internalUrl}/livez`, { host })).status, 200, host)
   }
 })
 
-test('the public API and the webhook listener are reached by any name', async () => {
+test('the public API and the webhook listener accept any name', async () => {
   const { apiKey } = await service.newKey()
   const headers = { 'service-api-key': apiKey }
-  const balance = await ask(`${service.publicUrl}/public/v1/payments/credits`, { host: 'evil.example', headers })
+  const balance = await send(`${service.publicUrl}/public/v1/payments/credits`, { host: 'evil.example', headers })
   assert.equal(balance.status, 200)
-  const webhook = await ask(service.webhookUrl, { host: 'evil.example', method: 'POST', body: '{}' })
+  const webhook = await send(service.webhookUrl, { host: 'evil.example', method: 'POST', body: '{}' })
   assert.doesNotMatch(webhook.text, /INTERNAL_HOSTNAMES/)
 })
 
 test('the sandbox and the shop refuse a foreign Host in plain text that names the setting', async () => {
   const { sandboxUrl = '', storefrontUrl = '' } = service
-  const asked: [url: string, method: string][] = [
+  const requests: [url: string, method: string][] = [
     [`${sandboxUrl}/sandbox/webhook`, 'GET'],
     [`${sandboxUrl}/sandbox/payments`, 'POST'],
     [`${sandboxUrl}/%zz`, 'GET'],
@@ -97,20 +97,20 @@ test('the sandbox and the shop refuse a foreign Host in plain text that names th
     [`${storefrontUrl}/buy`, 'POST'],
     [`${storefrontUrl}/nothing`, 'GET'],
   ]
-  for (const [url, method] of asked) {
+  for (const [url, method] of requests) {
     for (const host of foreign) {
-      const answer = await ask(url, { host, method, headers: { origin: `http://${host}` } })
+      const answer = await send(url, { host, method, headers: { origin: `http://${host}` } })
       assert.deepEqual([answer.status, answer.type], [400, 'text/plain; charset=utf-8'], `${host} ${url}`)
       assert.match(answer.text, /INTERNAL_HOSTNAMES/)
     }
   }
   for (const host of own) {
-    assert.equal((await ask(`${sandboxUrl}/sandbox/webhook`, { host })).status, 200, host)
-    assert.equal((await ask(`${storefrontUrl}/`, { host })).status, 200, host)
+    assert.equal((await send(`${sandboxUrl}/sandbox/webhook`, { host })).status, 200, host)
+    assert.equal((await send(`${storefrontUrl}/`, { host })).status, 200, host)
   }
 })
 
-test('the shop and the sandbox alone answer to the names they were given, and the shop to those of its own addresses', async (t) => {
+test('the shop and the sandbox started alone accept the names that each was given, and the shop those of its own addresses', async (t) => {
   const [host, port] = ['127.0.0.1', 0]
   const shop = await startStorefront({
     host,
@@ -134,12 +134,12 @@ test('the shop and the sandbox alone answer to the names they were given, and th
   })
   t.after(() => sandbox.close())
   const statuses = async (url: string, names: string[]) =>
-    Promise.all(names.map(async (name) => (await ask(url, { host: name })).status))
+    Promise.all(names.map(async (name) => (await send(url, { host: name })).status))
   assert.deepEqual(await statuses(`${shop.url}/`, ['shop.example', 'gateway']), [200, 400])
   assert.deepEqual(await statuses(`${sandbox.url}/sandbox/webhook`, ['shop.example', 'gateway']), [400, 200])
 })
 
-test('npm run docs and npm run sandbox keep to the same rule', async (t) => {
+test('npm run docs and npm run sandbox follow the same rule', async (t) => {
   const env = bareEnvironment({
     SANDBOX_PORT: '0',
     DATA_DIR: newDirectory(t),
@@ -153,7 +153,7 @@ test('npm run docs and npm run sandbox keep to the same rule', async (t) => {
     const address = () => pattern.exec(output.stdout)?.[1]
     await until(`${script} has its address`, () => address() !== undefined, 30_000)
     const url = `${address()}${path}`
-    const statuses = ['evil.example', 'inside', 'localhost'].map(async (host) => (await ask(url, { host })).status)
+    const statuses = ['evil.example', 'inside', 'localhost'].map(async (host) => (await send(url, { host })).status)
     assert.deepEqual(await Promise.all(statuses), [400, 200, 200], script)
   }
 })

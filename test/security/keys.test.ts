@@ -1,4 +1,4 @@
-// Keys and what is stored of them: nothing that could be read back, guessed or told apart by time.
+// Keys and their stored form: they cannot be read back, guessed, or distinguished by response time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newSecretText } from '../../src/core/ids.ts'
@@ -14,13 +14,13 @@ before(async () => {
 })
 after(() => service.close())
 
-test('of ten thousand keys no two are equal, and every letter and digit comes up at every place', () => {
+test('ten thousand keys are all different, and every letter and digit occurs at every position', () => {
   const keys = Array.from({ length: 10_000 }, () => newSecretText('cpk_'))
   assert.equal(new Set(keys).size, keys.length)
   for (let place = 4; place < 47; place += 1) assert.equal(new Set(keys.map((key) => key[place])).size, 62)
 })
 
-test('nothing that is stored of a key opens anything', async () => {
+test('no stored value of a key is accepted as a key', async () => {
   const { apiKey, keyId } = await service.newCustomer()
   const [row] = await service.database.query<{ key_hash: Buffer; last_four: string }>(
     `select key_hash, last_four from api_keys where key_id = '${keyId}'`,
@@ -43,24 +43,24 @@ test('nothing that is stored of a key opens anything', async () => {
   assert.equal((await service.call('/public/v1/payments/credits', { key: apiKey })).status, 200)
 })
 
-test('a key that is nearly right is refused in the same time as one that is not', async () => {
+test('an almost correct key is refused in the same time as a completely wrong one', async () => {
   const { apiKey } = await service.newCustomer()
   const authenticate = createAuthenticate(createDatabase(service.database.pool, silentLog), testPeppers)
   await authenticate(apiKey)
-  // As many of each, and each as often: what the database has read lately it finds sooner, right or wrong.
+  // The same number of each, each equally often: the database finds recently read rows faster.
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].filter((letter) => letter !== apiKey.at(-1))
   const near = letters.map((letter) => `${apiKey.slice(0, -1)}${letter}`)
   const far = letters.map(() => newSecretText('cpk_'))
   const refusalOf = (keys: string[], code = 'AUTH001') => {
-    let turn = 0
+    let calls = 0
     return () => {
-      const key = keys[turn++ % keys.length] as string
+      const key = keys[calls++ % keys.length] as string
       return () => assert.rejects(async () => authenticate(key), { code })
     }
   }
   const t = await differenceInTime([refusalOf(near), refusalOf(far)], 2_000)
   assert.ok(t < differs, `t is ${t.toFixed(2)}`)
-  // What is not even looked for is told sooner: that a difference of this size is found, by as many, is shown by it.
+  // A malformed key is refused earlier, without a query: this shows that a difference of that size is detected.
   const malformed = far.map((key) => key.slice(1))
   assert.ok((await differenceInTime([refusalOf(near), refusalOf(malformed, 'INVALID_API_KEY')], 400)) > differs)
 })

@@ -1,5 +1,5 @@
-// The three listeners as the service builds them: the limits that each of their servers really has, and that nobody gets
-// anywhere with what opens another of them.
+// The three listeners as the service builds them: the limits that each of their servers really has, and that the credential
+// of one listener is not valid at another.
 import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -12,13 +12,13 @@ import { notificationsOf, startTestWebhooks, webhookToken } from '../support/gat
 import { startSpendingService } from '../support/spending/spending.ts'
 
 const common = { log: pino({ level: 'silent' }), bodyLimitBytes: 16_384, rateLimitPerSecond: 0 }
-/** With nothing behind them: nobody calls. */
+/** Without real parts: no request is sent to them. */
 const listeners = {
   public: () => buildPublicListener({ ...common, payments: {} } as unknown as PublicListenerParts),
   internal: () => buildInternalListener({ ...common } as unknown as InternalListenerParts),
   webhook: () => buildWebhookListener({ ...common, token: webhookToken } as unknown as WebhookListenerParts),
 }
-/** The gateway waits ten seconds for its answer, and the whole of it has to be done by then. */
+/** The gateway waits ten seconds for the answer, and everything has to be done by then. */
 const requestTimeout = { public: 10_000, internal: 10_000, webhook: 8_000 }
 
 for (const [name, build] of Object.entries(listeners)) {
@@ -63,7 +63,7 @@ const notification = {
   data: { orderId: 'ord_1', paymentKey: 'k', status: 'DONE' },
 }
 
-/** Every place in which each can be tried where it is not meant for. */
+/** Every credential at every address of the listeners it is not for. */
 const attempts: [listener: string, address: () => string, credential: Credential, codes: string[]][] = [
   ...(['service token', 'webhook token'] as const).flatMap((credential): typeof attempts => [
     ['public', () => `${service.url}/public/v1/payments/credits`, credential, ['INVALID_API_KEY']],
@@ -87,7 +87,7 @@ const attempts: [listener: string, address: () => string, credential: Credential
 
 for (const [listener, address, credential, codes] of attempts) {
   const place = () => new URL(address()).pathname.replace(credentials[credential], 'IT')
-  test(`a ${credential} opens nothing on the ${listener} listener, in whatever header and address`, async () => {
+  test(`a ${credential} is refused by the ${listener} listener, in any header and at any address`, async () => {
     const secret = credentials[credential]
     const sent = [
       { 'service-api-key': secret },
@@ -108,7 +108,7 @@ for (const [listener, address, credential, codes] of attempts) {
   })
 }
 
-test('each opens the listener that it is for', async () => {
+test('each credential is accepted by its own listener', async () => {
   const { 'API key': apiKey } = credentials
   assert.equal((await service.call('/public/v1/payments/credits', { key: apiKey })).status, 200)
   assert.equal((await service.internal.spend(crypto.randomUUID(), 1)).body.code, 'NOT000')

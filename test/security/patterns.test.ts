@@ -1,4 +1,4 @@
-// Every regular expression of the source and of the schemas on long hostile texts: none takes more than linear time.
+// Every regular expression of the source and of the schemas is run on long hostile texts: none takes more than linear time.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const sources = files
   .filter(Boolean)
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-/** What the validator makes of the schemas of all routes: they stand in the API document as they are. */
+/** The patterns of the schemas of all routes: the API document has them unchanged. */
 function patternsIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, value]) =>
@@ -34,7 +34,7 @@ const patterns = new Map<string, RegExp>(
   ].map((pattern) => [`${pattern}`, pattern]),
 )
 
-/** A run of what many patterns repeat, and an end that fits none. */
+/** Characters that many patterns repeat; the text ends with one that no pattern matches. */
 const pieces = [
   'a',
   '0',
@@ -61,24 +61,24 @@ test('all patterns of the source and of the schemas are found', () => {
   for (const known of ['/^cpk_[0-9A-Za-z]{43}$/', '/^ord_[0-9A-HJKMNP-TV-Z]{36}$/'])
     assert.ok(patterns.has(known), known)
   assert.ok(patternsIn(apiDocument()).length > 5)
-  // Whatever a pattern is asked, it stands in the source before the question.
-  const asked = sources.flatMap(({ file, text }) =>
+  // A literal stands before every call of test or exec on it.
+  const used = sources.flatMap(({ file, text }) =>
     [...text.matchAll(/(\/[dgimsuvy]*)\.(?:test|exec)\(/g)].map(() => file),
   )
-  for (const file of new Set(asked)) {
-    const count = asked.filter((each) => each === file).length
+  for (const file of new Set(used)) {
+    const count = used.filter((each) => each === file).length
     const { text = '' } = sources.find((each) => each.file === file) ?? {}
     assert.ok(regexLiterals(text).length >= count, file)
   }
 })
 
-test('patterns that are put together at run time are made of what is ours alone', () => {
+test('patterns that are built at run time contain no text of callers', () => {
   const made = sources.filter(({ text }) => text.includes('new RegExp(')).map(({ file }) => file)
-  // Of the paths of the routes.
+  // Built from the paths of the routes.
   assert.deepEqual(made, ['src/http/allow-header.ts'])
 })
 
-test('a pattern is told from a division, a string, a template and a comment', () => {
+test('a pattern is distinguished from a division, a string, a template and a comment', () => {
   const text = [
     'const half = width / 2 / height; // no /pattern/ here',
     `const path = '/a/b/c'; /* nor /here/ */ const t = \`/x/$\{of(/inner/g, a / b / c)}/y/\``,
@@ -89,7 +89,7 @@ test('a pattern is told from a division, a string, a template and a comment', ()
 })
 
 for (const [name, pattern] of patterns) {
-  test(`${name} is quick on whatever it is given`, () => {
+  test(`${name} takes linear time on any text`, () => {
     const startedAt = performance.now()
     for (const piece of pieces) {
       for (const beginning of ['', 'cpk_', 'ord_', 'Bearer ', 'postgres://']) {

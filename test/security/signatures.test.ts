@@ -1,4 +1,4 @@
-// The signature of an event, made once more with nothing but the published rule: what a consumer without the library does.
+// The signature of an event, computed from the published rule alone, as a consumer without the library does.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => closeAll(consumer, world))
 
-/** HMAC-SHA256 under the bytes that the secret is in base64, of the three parts with a dot between them. */
+/** HMAC-SHA256 with the base64-decoded secret as key, over the three parts joined by dots. */
 function signatureOf(
   secret: string,
   { 'webhook-id': id, 'webhook-timestamp': at }: Record<string, string>,
@@ -31,7 +31,7 @@ function signatureOf(
 async function nextDelivery() {
   await world.emit(await world.newCustomer())
   await deliver(world.context())
-  return consumer.received.at(-1) ?? assert.fail('nothing came')
+  return consumer.received.at(-1) ?? assert.fail('no delivery')
 }
 
 test('the signature is HMAC-SHA256 of id, time and body under the secret of the endpoint', async () => {
@@ -39,7 +39,7 @@ test('the signature is HMAC-SHA256 of id, time and body under the secret of the 
   const { headers, body, id } = await nextDelivery()
   assert.equal(headers['webhook-signature'], signatureOf(secret, headers, body))
   assert.match(id, /^[\w-]+$/)
-  // In seconds, of this moment.
+  // The current time in seconds.
   assert.ok(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000) < 300)
   for (const changed of [{ 'webhook-id': 'other' }, { 'webhook-timestamp': '1' }]) {
     assert.notEqual(headers['webhook-signature'], signatureOf(secret, { ...headers, ...changed }, body))
@@ -47,7 +47,7 @@ test('the signature is HMAC-SHA256 of id, time and body under the secret of the 
   assert.notEqual(headers['webhook-signature'], signatureOf(secret, headers, `${body} `))
 })
 
-test('while a secret is rotated there are two signatures, one of each', async () => {
+test('during the rotation of a secret there are two signatures, one with each secret', async () => {
   const former = consumer.secrets[0] ?? ''
   const secret = (await rotateEndpoint(world.database, testPeppers[0], endpointId)) ?? assert.fail('no such endpoint')
   consumer.secrets.push(secret)

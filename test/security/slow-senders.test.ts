@@ -1,4 +1,4 @@
-// Hundreds of connections that do nothing, or next to nothing: others are served, and the slow are cut off.
+// Hundreds of idle or very slow connections: other callers are served, and the slow connections are closed.
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -11,7 +11,7 @@ import { closeNow } from '../support/closing.ts'
 
 async function startListener(t: TestContext) {
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    authenticate: () => ({ customerId: 'a customer', keyId: 'its key' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
     limits: { headMs: 400, requestMs: 800 },
@@ -31,7 +31,7 @@ async function open(t: TestContext, port: number, count: number): Promise<Socket
   return sockets
 }
 
-test('beside 500 idle connections and 100 that send a byte now and then, everybody else is served', async (t) => {
+test('with 500 idle connections and 100 that send a byte now and then, other callers are served', async (t) => {
   const port = await startListener(t)
   await open(t, port, 500)
   const slow = await open(t, port, 100)
@@ -41,7 +41,7 @@ test('beside 500 idle connections and 100 that send a byte now and then, everybo
   }, 50)
   t.after(() => clearInterval(dripping))
   for (let each = 0; each < 200; each += 1) assert.equal((await sendRaw(port, head('GET /read'))).status, 200)
-  // The slow are told that they are, or cut off; none holds its connection for as long as it drips.
+  // The slow connections get a refusal or are closed; none stays open for as long as it sends bytes.
   await sleep(2_500)
   assert.deepEqual(slow.filter((socket) => !socket.readableEnded && !socket.destroyed && !socket.closed).length, 0)
 })

@@ -1,5 +1,5 @@
-// What belongs to another customer answers like what does not exist: to the byte, by any id, header or path, and in the
-// same time.
+// The answer about an order of another customer equals that about an unknown order: byte for byte, for any id, header or
+// path, and in the same time.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -17,7 +17,7 @@ type Order = Awaited<ReturnType<Customer['paidOrder']>>
 let service: TestService
 let owner: Customer
 let stranger: Customer
-/** Of the owner, one in each state. */
+/** One order of the owner in each state. */
 const orders = {} as Record<OrderStatus, Order>
 const states = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const satisfies OrderStatus[]
 before(async () => {
@@ -41,7 +41,7 @@ function get(path: string, headers: Record<string, string> = {}): string {
   return head(`GET /public/v1/payments/${path}`, { 'service-api-key': stranger.apiKey, ...headers })
 }
 
-/** All of the answer but the time of day. */
+/** The whole answer except the date. */
 async function bytesOf(request: string): Promise<string> {
   const socket = await openSocket(service.port)
   socket.write(request)
@@ -88,12 +88,12 @@ for (const { name, foreign, unknown } of pairs) {
     const [one, other] = [await bytesOf(foreign()), await bytesOf(unknown())]
     assert.equal(one, other)
     assert.match(one, /^HTTP\/1\.1 404 .*"code":"NOT000"/s)
-    assert.equal(service.calls.confirm + service.calls.cancel, calls, 'the gateway was asked')
+    assert.equal(service.calls.confirm + service.calls.cancel, calls, 'the gateway was not called')
     for (const state of states) assert.equal(await owner.status(orders[state].orderId), state)
   })
 }
 
-/** Ways to say whose order it is. */
+/** Headers that claim to be the owner. */
 const headers: Record<string, () => string> = {
   'x-customer-id': () => owner.customerId,
   'customer-id': () => owner.customerId,
@@ -109,7 +109,7 @@ const headers: Record<string, () => string> = {
   forwarded: () => 'for=127.0.0.1;host=localhost',
 }
 
-/** Paths that somebody may read differently: ORDER, OWNER and KEY stand for what they say. */
+/** Paths that a parser may read differently: ORDER, OWNER and KEY are replaced by their values. */
 const paths = [
   'ORDER?customerId=OWNER',
   'ORDER?service-api-key=KEY',
@@ -147,13 +147,13 @@ const tricks: { name: string; request(): string }[] = [
 ]
 
 for (const { name, request } of tricks) {
-  test(`somebody else's order does not show itself by ${name}`, async () => {
+  test(`an order of another customer is NOT000 with ${name}`, async () => {
     const { status, body } = await sendRaw(service.port, request())
     assert.deepEqual([status, body.code, body.data], [404, 'NOT000', null])
   })
 }
 
-/** One after the other on one connection, in turns. */
+/** Sends the two requests alternately on one connection. */
 async function differenceOf(requests: [first: () => string, second: () => string]): Promise<number> {
   const socket = await openSocket(service.port)
   const act = (request: () => string) => () => {
@@ -174,7 +174,7 @@ async function exchange(socket: Socket, request: string): Promise<void> {
   } while (!parseAnswer(received))
 }
 
-/** Where there is most to find, and most to do with it. */
+/** The cases with most rows to find and most work to do. */
 const timed = /(PENDING|CONFIRMED)( with its key and amount)?$/
 for (const { name, foreign, unknown } of pairs.filter((pair) => timed.test(pair.name))) {
   test(`${name}: foreign and unknown take the same time`, async () => {
@@ -183,6 +183,6 @@ for (const { name, foreign, unknown } of pairs.filter((pair) => timed.test(pair.
   })
 }
 
-test('a difference in time would be found', async () => {
+test('a difference in time would be detected', async () => {
   assert.ok((await differenceOf([() => get(newOrderId()), () => get('no-order-of-ours')])) > differs)
 })

@@ -1,5 +1,5 @@
-// A leaked key, taken back by command while it is used without pause at two processes: from a second after the command has
-// returned nothing more is done with it, at either of them.
+// A leaked key is suspended by command while it is used without pause at two processes: from a second after the command has
+// returned, both refuse it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,32 +33,32 @@ async function run(...args: string[]): Promise<string> {
   return stdout
 }
 
-type Asked = { at: number; code: string }
+type TimedAnswer = { at: number; code: string }
 
 for (const [command, before, from] of [
   ['suspend', 'SUCCESS', 'AUTH003'],
   ['activate', 'AUTH003', 'SUCCESS'],
 ] as const) {
-  test(`keys ${command} is at work at both processes for every request that begins a second later`, async () => {
+  test(`keys ${command} is effective at both processes for every request that begins a second later`, async () => {
     const { apiKey, keyId } = JSON.parse(await run('keys', 'issue', '--customer', command, '--json'))
     if (command === 'activate') await run('keys', 'suspend', keyId)
-    const asked = processes.map((): Asked[] => [])
+    const requests = processes.map((): TimedAnswer[] => [])
     let isOver = false
     const loops = processes.map(async ({ publicUrl }, place) => {
       const caller = callerOf(publicUrl, apiKey)
       while (!isOver) {
         const at = performance.now()
-        asked[place]?.push({ at, code: await caller.code() })
+        requests[place]?.push({ at, code: await caller.code() })
       }
     })
     await sleep(300)
     await run('keys', command, keyId)
     const inForceAt = performance.now() + 1_000
-    const isLater = ({ at, code }: Asked) => at > inForceAt && code !== 'SVC001'
-    await until('both are asked later', () => asked.every((answers) => answers.filter(isLater).length >= 20))
+    const isLater = ({ at, code }: TimedAnswer) => at > inForceAt && code !== 'SVC001'
+    await until('both have later requests', () => requests.every((answers) => answers.filter(isLater).length >= 20))
     isOver = true
     await Promise.all(loops)
-    for (const answers of asked) {
+    for (const answers of requests) {
       assert.equal(answers[0]?.code, before)
       assert.deepEqual([...new Set(answers.filter(isLater).map(({ code }) => code))], [from])
     }

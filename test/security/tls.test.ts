@@ -1,5 +1,5 @@
-// What is offered to a server before anybody trusts anybody: TLS 1.2 and 1.3, whatever the machine would allow. Read from
-// the first message of a connection, which is never answered.
+// The TLS versions that we offer to a server: 1.2 and 1.3, whatever the machine would allow. They are read from the first
+// message of a connection, which is never answered.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { createOutbound } from '../../src/events/outbound.ts'
 import { createTossClient } from '../../src/gateway/toss/client.ts'
 
 const usual = { minimum: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS }
-/** A machine that allows whatever there ever was. */
+/** A machine that allows all versions and ciphers. */
 before(() => {
   tls.DEFAULT_MIN_VERSION = 'TLSv1'
   tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0'
@@ -19,7 +19,7 @@ after(() => {
   tls.DEFAULT_CIPHERS = usual.ciphers
 })
 
-/** The versions that whoever connects would speak. */
+/** The versions that the client offers. */
 async function offeredTo(t: TestContext, connect: (url: string) => Promise<unknown>): Promise<string[]> {
   const server = createServer().listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -33,7 +33,7 @@ async function offeredTo(t: TestContext, connect: (url: string) => Promise<unkno
   return versionsIn(hello)
 }
 
-/** Of the extension supported_versions: its number, its length, the length of the list, and two bytes for each. */
+/** Reads the extension supported_versions: its number, its length, the length of the list, and two bytes for each version. */
 function versionsIn(hello: Buffer): string[] {
   const start = hello.findIndex(
     (_, place) =>
@@ -57,14 +57,14 @@ test('the gateway is offered TLS 1.2 and 1.3 and nothing older', async (t) => {
   assert.deepEqual(offered.toSorted(), ['1.2', '1.3'])
 })
 
-test('a consumer of events is offered the same', async (t) => {
+test('a consumer of events is offered TLS 1.2 and 1.3 and nothing older', async (t) => {
   const outbound = createOutbound({ allowPrivate: true, timeoutMs: 2_000 })
   t.after(() => outbound.close())
   const offered = await offeredTo(t, (url) => outbound.post(`${url}/events`, {}, '{}'))
   assert.deepEqual(offered.toSorted(), ['1.2', '1.3'])
 })
 
-test('an older version in an offer would be seen', async (t) => {
+test('an older version in an offer would be detected', async (t) => {
   const offered = await offeredTo(t, async (url) => {
     const socket = tls.connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
     await once(socket, 'error')
