@@ -11,7 +11,7 @@ const firstPauseMs = 60_000
 const longestPauseMs = 400_000
 let service: TestService
 before(async () => {
-  const settings = { settleFirstPauseMs: firstPauseMs, settleLongestPauseMs: longestPauseMs, stuckAfterAttempts: 4 }
+  const settings = { retryFirstPauseMs: firstPauseMs, retryLongestPauseMs: longestPauseMs, stuckAfterAttempts: 4 }
   service = await startTestService({ settings })
 })
 after(() => service.close())
