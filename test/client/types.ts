@@ -1,6 +1,6 @@
-// What the types of the client promise, said to the compiler: a line below a @ts-expect-error has to be wrong, everything
-// else has to be right. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the package as
-// others install it, with two versions of the compiler.
+// Checks the types of the client by compiling: a line below a @ts-expect-error must be an error, every other line must
+// compile. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the installed package,
+// with two versions of the compiler.
 import {
   type CreditsClient,
   type CreditsErrorOf,
@@ -45,7 +45,7 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
 }
 
 export function errorsByCode(error: unknown): string | number | null {
-  // @ts-expect-error nothing is known of it yet
+  // @ts-expect-error its type is not narrowed yet
   String(error.code)
   if (!isCreditsError(error)) return null
   error.outcome satisfies 'not-done' | 'unknown'
