@@ -102,14 +102,14 @@ export async function createEventWorld() {
       return row
     },
     /** What was failing has failed once an hour meanwhile, unless it was we who were away. */
-    async passHours(hours: number, { weAreAway = false } = {}): Promise<void> {
+    async passHours(hours: number, { isServiceDown = false } = {}): Promise<void> {
       const ago = `$1 * interval '1 hour'`
       await testDatabase.query(
         `update event_queues
          set due_at = due_at - ${ago}, not_before = not_before - ${ago}, first_failed = first_failed - ${ago},
              lease_until = lease_until - ${ago},
              attempts = attempts + case when first_failed is not null and not $2 then $1 else 0 end`,
-        [hours, weAreAway],
+        [hours, isServiceDown],
       )
       await testDatabase.query(`update events set created_at = created_at - ${ago}`, [hours])
     },
