@@ -23,7 +23,7 @@ const rules = {
 const wrong: Record<keyof typeof rules, Record<string, string>> = {
   paymentKey: {
     empty: '""',
-    'a blank': '"two words"',
+    'a space': '"two words"',
     'a line break': '"a\\r\\nb"',
     NUL: '"a\\u0000"',
     'not ASCII': '"\\ud0a4"',

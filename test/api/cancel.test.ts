@@ -100,17 +100,17 @@ test('4.6: a cancel is refused when the credits are spent, and nothing changes a
 })
 
 test('4.6: an unknown paymentKey and one of another customer are the same NOT000, byte for byte, without a gateway call', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await owner.confirmedOrder()
   const unconfirmed = await owner.paidOrder()
   const failed = await orderInState(service, owner, 'FAILED')
   const cancelled = await orderInState(service, owner, 'CANCELLED')
   const calls = totalCalls(service)
-  const foreign = await stranger.cancel(order.paymentKey)
+  const foreign = await otherCustomer.cancel(order.paymentKey)
   assertRefused(foreign, 'NOT000')
   assert.equal(foreign.body.metadata, null)
   for (const { paymentKey } of [failed, cancelled, unconfirmed]) {
-    assert.equal((await stranger.cancel(paymentKey)).text, foreign.text)
+    assert.equal((await otherCustomer.cancel(paymentKey)).text, foreign.text)
   }
   for (const key of ['x', '../../v1/x', "';--", `${order.paymentKey}x`, order.orderId, 'k'.repeat(200)]) {
     assert.equal((await owner.cancel(key)).text, foreign.text, key)

@@ -109,11 +109,11 @@ for (const status of ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED']
 }
 
 test('4.2: an unknown order and one of another customer are the same NOT000, byte for byte, without a gateway call', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await owner.paidOrder()
   const confirmed = await owner.confirmedOrder()
   const calls = totalCalls(service)
-  const foreign = await stranger.confirm(order.orderId, order.paymentKey, order.amount)
+  const foreign = await otherCustomer.confirm(order.orderId, order.paymentKey, order.amount)
   assertRefused(foreign, 'NOT000')
   const last = order.orderId.endsWith('A') ? 'B' : 'A'
   const unknown = [
@@ -136,7 +136,7 @@ test('4.2: an unknown order and one of another customer are the same NOT000, byt
     [order.orderId, 'another_key', order.amount],
     [confirmed.orderId, confirmed.paymentKey, confirmed.amount],
   ] as const) {
-    assert.equal((await stranger.confirm(orderId, paymentKey, amount)).text, foreign.text)
+    assert.equal((await otherCustomer.confirm(orderId, paymentKey, amount)).text, foreign.text)
   }
   assert.equal(totalCalls(service), calls)
   assert.equal(await owner.status(order.orderId), 'PENDING')

@@ -1,6 +1,5 @@
 // Section 1 and rows 1 to 8 of the decisions: every request, however malformed, is answered with the envelope and a code
-// of
-// section 7. The helpers check the five fields and the status of every answer.
+// of section 7. The helpers check the five fields and the status of every answer.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'

@@ -1,6 +1,5 @@
 // Section 4.2: the paymentKey is caller input and becomes part of the gateway's URLs. Whatever characters it has, it is
-// one
-// path segment there, or no request is sent.
+// one path segment there, or no request is sent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'

@@ -119,7 +119,7 @@ test('7: confirm reports the first fault in order of precedence, and calls the g
   await assertPrecedence({ path: '/confirm', fields: { orderId, paymentKey, amount } }, [
     ...common,
     field('no amount', 'VAL002', { amount: null }),
-    field('a paymentKey with a blank', 'VAL003', { paymentKey: 'two words' }),
+    field('a paymentKey with a space', 'VAL003', { paymentKey: 'two words' }),
     field('an amount in quotes', 'VAL003', { amount: `${amount}` }),
     field('a foreign order', 'NOT000', { orderId: foreign }),
     field('another amount', 'VAL003', { amount: amount + 1 }),

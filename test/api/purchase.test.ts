@@ -110,7 +110,7 @@ test('4.1: the same X-Idempotency-Key with another body is VAL003 and creates no
   assert.equal(await countOrders(customer.customerId), 1)
 })
 
-test('4.1: an X-Idempotency-Key belongs to its customer: another customer gets an order of its own', async () => {
+test('4.1: an X-Idempotency-Key belongs to its customer: another customer gets its own order', async () => {
   const headers = { 'x-idempotency-key': 'shared' }
   const [one, other] = [await service.newCustomer(), await service.newCustomer()]
   const first = await one.purchase('BASIC', headers)

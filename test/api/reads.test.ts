@@ -62,9 +62,9 @@ test('3: confirmedAt does not change when the order is cancelled', async () => {
 })
 
 test('4.3, 5.5: an order that does not exist or belongs to another customer gives the same 404 NOT000, byte for byte', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const { orderId } = (await owner.purchase()).body.data
-  const foreign = await stranger.as(`/${orderId}`)
+  const foreign = await otherCustomer.as(`/${orderId}`)
   assertRefused(foreign, 'NOT000')
   assert.equal(foreign.status, 404)
   const lastChanged = orderId.slice(0, -1) + (orderId.endsWith('A') ? 'B' : 'A')
@@ -199,8 +199,8 @@ test('4: reads take no parameters: a query string changes nothing', async () => 
   const { orderId } = await customer.confirmedOrder('BASIC')
   for (const path of ['/credits', '/packages', `/${orderId}`]) {
     const plain = await customer.as(path)
-    const asked = await customer.as(`${path}?customerId=${other.customerId}&orderId=x&limit=1&sort=price`)
-    assert.equal(asked.text, plain.text)
+    const withQuery = await customer.as(`${path}?customerId=${other.customerId}&orderId=x&limit=1&sort=price`)
+    assert.equal(withQuery.text, plain.text)
   }
 })
 

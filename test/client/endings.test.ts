@@ -1,6 +1,5 @@
 // Calls that the caller aborts by its signal, and the reported outcome when attempts ended differently. Against a
-// scripted
-// faulty server.
+// scripted faulty server.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -18,7 +17,7 @@ before(async () => {
 after(() => server.close())
 
 describe('the signal of the caller', () => {
-  const reason = new Error('the buyer went away')
+  const reason = new Error('the buyer has left')
 
   test('aborted before the call: nothing is sent', async () => {
     server.play([])

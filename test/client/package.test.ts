@@ -1,6 +1,5 @@
 // The package as an external user installs it: its contents, programs in JavaScript and in TypeScript, its types under
-// two
-// compilers and two module resolutions, and every snippet of its README against the real service.
+// two compilers and two module resolutions, and every snippet of its README against the real service.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

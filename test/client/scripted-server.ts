@@ -1,6 +1,5 @@
 // A scripted faulty server: one line of the script for each request, in order, and a success after its end. It records
-// the
-// requests, so that a test can count and compare attempts.
+// the requests, so that a test can count and compare attempts.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

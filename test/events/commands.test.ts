@@ -28,9 +28,9 @@ afterEach(async () => {
 })
 
 function find(line: string): { command: Command; positionals: string[] } {
-  const words = line.split(' ')
-  const command = eventCommands.find(({ name }) => name === words.slice(0, 2).join(' '))
-  return { command: command ?? assert.fail(`no command ${line}`), positionals: words.slice(2) }
+  const parts = line.split(' ')
+  const command = eventCommands.find(({ name }) => name === parts.slice(0, 2).join(' '))
+  return { command: command ?? assert.fail(`no command ${line}`), positionals: parts.slice(2) }
 }
 
 function check(line: string, values: Values = {}): string | undefined {

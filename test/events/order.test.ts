@@ -1,6 +1,5 @@
 // The guarantee as a whole: every event arrives, in order per customer, whatever the consumer does, however many
-// processes
-// deliver, and no endpoint waits for another.
+// processes deliver, and no endpoint waits for another.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom, forSeeds } from '../../harness/random.ts'

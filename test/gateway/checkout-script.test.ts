@@ -68,8 +68,8 @@ const payment = async (key = clientKey) => (await load(key)).payment({ customerK
 const withCode = (code: string) => (error: Coded) => error.code === code && error.message.length > 0
 
 test('the official loader loads it, and a payment proceeds from the window to a confirm', async () => {
-  const asked = order()
-  await (await payment()).requestPayment(asked)
+  const request = order()
+  await (await payment()).requestPayment(request)
   const checkoutUrl = visited.at(-1) ?? ''
   assert.match(checkoutUrl, new RegExp(`^${sandbox.url}/checkout/`))
   assert.equal(window.TossPayments?.ANONYMOUS, customerKey)
@@ -87,10 +87,10 @@ test('the official loader loads it, and a payment proceeds from the window to a 
         authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ paymentKey: searchParams.get('paymentKey'), orderId: asked.orderId, amount }),
+      body: JSON.stringify({ paymentKey: searchParams.get('paymentKey'), orderId: request.orderId, amount }),
     })
   assert.equal((await confirm(1_000)).ok, false)
-  const { orderName } = asked
+  const { orderName } = request
   assert.partialDeepStrictEqual(await (await confirm(20_000)).json(), { status: 'DONE', orderName })
   assert.equal((await fetch(checkoutUrl)).status, 410)
 })
@@ -107,8 +107,8 @@ test("it rejects with the SDK's codes and does not navigate", async () => {
     [order({ failUrl: 'javascript:alert(1)' }), 'INCORRECT_FAIL_URL_FORMAT'],
     [order({ successUrl: null, failUrl: null }), 'NOT_SUPPORTED_PROMISE'],
   ]
-  for (const [asked, code] of rejected) {
-    await assert.rejects((await payment()).requestPayment(asked as never), withCode(code))
+  for (const [request, code] of rejected) {
+    await assert.rejects((await payment()).requestPayment(request as never), withCode(code))
   }
   assert.equal(visited.length, visitedBefore)
 })

@@ -67,7 +67,7 @@ test('after each kind of answer on each listener the counters equal the answers,
   await post('/purchase', { packageType: 'x'.repeat(20_000) })
   const order = (await post('/purchase', { packageType: 'STANDARD' })).data
   await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/${order.orderId}`, headers: key })
-  await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/nobody`, headers: key })
+  await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/unknown`, headers: key })
   await send('public', 'any', 'unmatched', { path: `${payments}/a/b`, method: 'GET', headers: key })
   await send('public', 'any', 'unmatched', { path: `${payments}/credits`, method: 'DELETE', headers: key })
   await send('public', 'any', 'unmatched', { path: '/', method: 'GET' })

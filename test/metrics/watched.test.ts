@@ -88,13 +88,13 @@ test('every panel of the dashboard uses existing metrics, labels and values', ()
     dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title),
     ['Money', 'Requests', 'Gateway', 'Recovery', 'Outbox', 'Database', 'Process'],
   )
-  const asked = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })))
-  assert.ok(asked.length >= panels.length)
+  const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })))
+  assert.ok(queries.length >= panels.length)
   assert.deepEqual(
-    asked.flatMap(({ title, expr }) => faultsOf(title, expr)),
+    queries.flatMap(({ title, expr }) => faultsOf(title, expr)),
     [],
   )
-  for (const { title, expr, legendFormat } of asked) {
+  for (const { title, expr, legendFormat } of queries) {
     const { grouping } = namesIn(expr)
     for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
       assert.ok(grouping.includes(label) || labelsOfTargets.includes(label), `${title}: ${label}`)

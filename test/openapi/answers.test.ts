@@ -1,6 +1,5 @@
 // The service gives every answer of the API document, word for word, and a proxy that validates against the document
-// finds
-// no other.
+// finds no other.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
@@ -132,7 +131,7 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('releaseHold', 'VAL002', call(`${path}/release`, { body: {} }))
   await expect('captureHold', 'VAL003', capture(customerId, holdId, 0))
   await expect('captureHold', 'VAL003', capture(customerId, holdId, 6))
-  await expect('releaseHold', 'VAL003', release('nobody', holdId))
+  await expect('releaseHold', 'VAL003', release('unknown', holdId))
   await expect('captureHold', 'NOT000', capture(unknownCustomer, holdId))
   await expect('releaseHold', 'NOT000', release(unknownCustomer, holdId))
   await expect('captureHold', 'SUCCESS', capture(customerId, holdId, 3))

@@ -1,6 +1,5 @@
 // The reference page: on the internal listener without authentication, standalone by `npm run docs`, and readable in a
-// real
-// browser that contacts no other host.
+// real browser that contacts no other host.
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import type { AddressInfo } from 'node:net'

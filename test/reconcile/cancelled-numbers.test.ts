@@ -1,7 +1,6 @@
-// Orders whose payment is cancelled by its status while its amounts contradict that: row 22 of the decisions. Credits are
-// granted only for money that the gateway has kept. A payment that contradicts itself changes nothing and is a
-// discrepancy
-// for an operator. The confirm, recovery and a notification have the same result.
+// Orders whose payment is cancelled by its status while its amounts contradict that: row 22 of the decisions. Credits
+// are granted only for money that the gateway has kept. A payment that contradicts itself changes nothing and is a
+// discrepancy for an operator. The confirm, recovery and a notification have the same result.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'

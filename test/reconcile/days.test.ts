@@ -1,6 +1,5 @@
 // Every Korean day is reconciled once, by the first instance to claim it. An unfinished day is taken over, a missed day
-// is
-// reconciled later, and days before the first customer are never due.
+// is reconciled later, and days before the first customer are never due.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { bookCommands } from '../../src/commands/book-commands.ts'
@@ -138,7 +137,8 @@ test('the whole last second of a day belongs to it: an operation and a movement 
     approved.orderId,
     ago(1),
   ])
-  overrides.fetchPayment = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
+  overrides.fetchPayment = (paymentKey) =>
+    paymentKey === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined
   const results = [await reconcileNext(), await reconcileNext()]
   assert.deepEqual(
     results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
@@ -157,9 +157,9 @@ for (const [what, to] of [
   ['its last second', (last: string) => `${last}T23:59:59+09:00`],
 ] as const) {
   test(`the command compares up to the very end of ${what}`, async () => {
-    const asked: Date[] = []
+    const requestedEnds: Date[] = []
     overrides.listMovements = async (query) => {
-      asked.push(query.to)
+      requestedEnds.push(query.to)
       return { kind: 'page', movements: [], next: null }
     }
     const command = bookCommands.find(({ name }) => name === 'reconcile')
@@ -168,7 +168,7 @@ for (const [what, to] of [
     assert.ok(command?.run)
     const result = (await command.run(call as never)) as Reconciliation
     assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
-    assert.equal(asked.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
+    assert.equal(requestedEnds.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
   })
 }
 

@@ -1,7 +1,6 @@
 // The clock of the database may step back: a standby with another clock takes over, or NTP sets it. The times of one
-// order
-// stay in sequence whatever the clock does. The tests simulate a step by moving stored times ahead of the clock, which is
-// the same for a statement.
+// order stay in sequence whatever the clock does. The tests simulate a step by moving stored times ahead of the clock,
+// which is the same for a statement.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { listMigrations } from '../../src/db/migrate.ts'
@@ -116,7 +115,7 @@ test('a refund after a step of the clock is after the confirm, also when no cred
       const spending = { customerId: customer.customerId, credits: spent, reference: orderId, serviceId: 'svc_test' }
       assert.equal((await service.payments.credits.spend(spending)).spent, spent)
     }
-    await refund(service.payments, { orderId, reason: 'the platform says so' })
+    await refund(service.payments, { orderId, reason: 'decided by the platform' })
     const { operations, events } = await assertInOrder(orderId)
     assert.deepEqual([operations.length, events.length], [2, 2])
   }

@@ -1,6 +1,5 @@
 // Row 16 of the decisions and 2.9 of the failure catalogue: an order without a confirm in time expires and is FAILED.
-// Never
-// one whose payment was captured; of a concurrent expiry and confirm one is refused.
+// Never one whose payment was captured; of a concurrent expiry and confirm one is refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'

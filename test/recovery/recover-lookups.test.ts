@@ -1,6 +1,5 @@
 // The worker's reaction to each result of a lookup: row 22 of the decisions. Not found is no proof while the session of
-// the
-// payment may be alive; credits are not granted for a payment that was captured and cancelled before we recorded it.
+// the payment may be alive; credits are not granted for a payment that was captured and cancelled before we recorded it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'

@@ -1,6 +1,5 @@
 // The result of a review, cell by cell: the state of the order, its own or another payment, and what happened to the
-// money.
-// Certain cases are repaired; uncertain ones become a discrepancy, and no credits move.
+// money. Certain cases are repaired; uncertain ones become a discrepancy, and no credits move.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { FetchedPayment, PaymentSnapshot } from '../../src/gateway/gateway.ts'

@@ -1,6 +1,5 @@
 // Reviews over time: an open operation is settled first, a leased one is skipped, concurrent reviews have one effect,
-// and a
-// discrepancy stays open exactly as long as the gateway and our books do not agree.
+// and a discrepancy stays open exactly as long as the gateway and our books do not agree.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'

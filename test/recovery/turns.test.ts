@@ -1,6 +1,5 @@
 // When the worker claims an open operation: after the lease of the process that opened it, soon after an answer without
-// an
-// outcome, then less and less often, up to a limit. A retry of the caller does not wait for that.
+// an outcome, then less and less often, up to a limit. A retry of the caller does not wait for that.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'

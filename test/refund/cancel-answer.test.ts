@@ -1,6 +1,5 @@
 // Row 30 of the decisions: one request gets the 200 for a cancellation: the one that finishes it or, when the background
-// has
-// finished it, the first later request, once. Every other request is refused because the order is closed.
+// has finished it, the first later request, once. Every other request is refused because the order is closed.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { cancel } from '../../src/payments/cancel.ts'

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => closeAll(others, service))
 
-const reason = 'the platform says so'
+const reason = 'decided by the platform'
 const contextAt = (index: number) => others.contexts[index % others.contexts.length] ?? assert.fail('no context')
 
 async function cancelsAtGateway(orderId: string): Promise<number> {

@@ -1,6 +1,5 @@
 // Row 32 of the decisions and 2.6 of the failure catalogue: the platform refunds an order. The money is returned once,
-// the
-// remaining credits are removed, the spent ones are recorded as a shortfall, and the balance never goes below zero.
+// the remaining credits are removed, the spent ones are recorded as a shortfall, and the balance never goes below zero.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
@@ -31,7 +30,7 @@ afterEach(async () => {
   await settleAll(service)
 })
 
-const reason = 'the platform says so'
+const reason = 'decided by the platform'
 const refundOf = (orderId: string, context = service.payments) => refund(context, { orderId, reason })
 const answerFor = (orderId: string, shortfall: number, credits = 21) => ({
   orderId,

@@ -78,7 +78,7 @@ for (const kind of ['error-before', 'error-after']) {
     assertRefused(failed, 500, 'FAILED_INTERNAL_SYSTEM_PROCESSING')
     assert.equal((await toss.confirm(checkout, checkout.orderId)).text, failed.text)
     assert.equal(await toss.statusOf(checkout.paymentKey), kind === 'error-after' ? 'DONE' : 'IN_PROGRESS')
-    const anew = await toss.confirm(checkout, `other-${checkout.orderId}`)
-    assert.equal(anew.status, kind === 'error-after' ? 400 : 200)
+    const withNewKey = await toss.confirm(checkout, `other-${checkout.orderId}`)
+    assert.equal(withNewKey.status, kind === 'error-after' ? 400 : 200)
   })
 }

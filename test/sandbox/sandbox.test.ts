@@ -175,8 +175,8 @@ describe('TossPayments-Test-Code', () => {
   })
 
   test('comes after authentication and is ignored with a live key', async () => {
-    const stranger = { authorization: basic('test_sk_other:'), 'tosspayments-test-code': 'FDS_ERROR' }
-    assertRefused(await call(`${url}/v1/payments/x`, 'GET', undefined, stranger), 401, 'UNAUTHORIZED_KEY')
+    const otherKey = { authorization: basic('test_sk_other:'), 'tosspayments-test-code': 'FDS_ERROR' }
+    assertRefused(await call(`${url}/v1/payments/x`, 'GET', undefined, otherKey), 401, 'UNAUTHORIZED_KEY')
     const live = await start({ name: 'live', secretKey: 'live_sk_sandboxtests' })
     const headers = { authorization: basic('live_sk_sandboxtests:'), 'tosspayments-test-code': 'FDS_ERROR' }
     assertRefused(await call(`${live.url}/v1/payments/x`, 'GET', undefined, headers), 404, 'NOT_FOUND_PAYMENT')

@@ -1,6 +1,5 @@
 // The sandbox's clock and the sessions that expire by it: 30 minutes for the buyer, then 10 for the shop; and a confirm
-// whose
-// answer never arrives.
+// whose answer never arrives.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'

@@ -1,6 +1,5 @@
 // Faults of the sandbox that corrupt an answer in transit: the answer that the client gets, that the journal still has
-// the
-// movement, and that the same idempotency key returns the true answer.
+// the movement, and that the same idempotency key returns the true answer.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, before, test } from 'node:test'

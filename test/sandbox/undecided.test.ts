@@ -1,6 +1,5 @@
 // Faults of the sandbox that refuse without an outcome: which of them are bound to the idempotency key. Also which kinds
-// are
-// allowed for which operation, and the count of faults that were applied.
+// are allowed for which operation, and the count of faults that were applied.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, before, test } from 'node:test'

@@ -1,6 +1,5 @@
 // Faults of the sandbox's webhooks: sent twice, never, late, out of order, manually, without a receiver; and that no
-// answer
-// waits for a webhook.
+// answer waits for a webhook.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -169,17 +168,17 @@ describe('the URL', () => {
   })
 
   test('must be on this machine', async () => {
-    const strangers = [
+    const otherHosts = [
       'http://example.com/hook',
       'https://127.0.0.1.example.com/',
       'http://10.0.0.1/',
       'http://0.0.0.0/',
     ]
-    for (const stranger of strangers) {
-      const reply = await register(url, { url: stranger })
+    for (const otherHost of otherHosts) {
+      const reply = await register(url, { url: otherHost })
       assertRefused(reply, 400, 'INVALID_REQUEST')
       assert.match(String(reply.body.message), /^The webhook URL leads to .*: a sandbox delivers to this machine only/)
-      await assert.rejects(start({ name: 'stranger', webhookUrl: stranger }), /delivers to this machine only/)
+      await assert.rejects(start({ name: 'other-host', webhookUrl: otherHost }), /delivers to this machine only/)
     }
     for (const nonsense of ['', 'hook', 'ftp://127.0.0.1/', 42, undefined]) {
       assertRefused(await register(url, { url: nonsense }), 400, 'INVALID_REQUEST')

@@ -75,7 +75,7 @@ test('going back to a paid order does not open the payment window again', async 
   const form = await shop.buyForm('BASIC')
   const orderId = pathOf(await shop.post('/buy', form)).slice('/pay/'.length)
   await shop.get(await shop.pay(orderId, 'approve'))
-  assert.equal(pathOf(await shop.ask(`/pay/${orderId}`)), `/orders/${orderId}`)
+  assert.equal(pathOf(await shop.request(`/pay/${orderId}`)), `/orders/${orderId}`)
   assert.equal(pathOf(await shop.post('/buy', form)), `/orders/${orderId}`)
 })
 

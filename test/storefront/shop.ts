@@ -19,22 +19,22 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
   const options = { apiUrl: () => apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl: `${sandboxUrl}/v2/standard` }
   let running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, dataDir })
 
-  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { 'accept-language': 'en', ...init.headers }
     return fetch(`${running.url}${path}`, { redirect: 'manual', ...init, headers })
   }
 
   const shop = {
     dataDir,
-    ask,
+    request,
     async get(path: string, headers: Record<string, string> = {}): Promise<Page> {
-      const response = await ask(path, { headers })
+      const response = await request(path, { headers })
       const html = await response.text()
       const text = unescaped(html.replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
       return { status: response.status, text, html, headers: response.headers }
     },
     post: (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-      ask(path, { method: 'POST', body: new URLSearchParams(form), headers }),
+      request(path, { method: 'POST', body: new URLSearchParams(form), headers }),
 
     /** The form behind the Buy button, as the page has it. */
     async buyForm(packageType: string): Promise<{ packageType: string; token: string }> {

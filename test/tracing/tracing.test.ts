@@ -1,7 +1,6 @@
 // One trace covers a payment from the request to its end: begin, the gateway and finish, and, when the answer of the
-// gateway
-// was lost, the process that settled it later. This service and internal callers decide what is recorded. An unreachable
-// collector affects no request.
+// gateway was lost, the process that settled it later. This service and internal callers decide what is recorded. An
+// unreachable collector affects no request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -68,8 +67,8 @@ test('a confirm is one trace, linked to the caller’s: request, begin, gateway,
   }
   assert.equal(gateway.attributes.outcome, 'approved')
   assert.equal(finish.attributes.to, 'CONFIRMED')
-  const told = JSON.stringify(collector.spans)
-  for (const secret of [paymentKey, service.apiKey, 'test_sk_']) assert.ok(!told.includes(secret), secret)
+  const exported = JSON.stringify(collector.spans)
+  for (const secret of [paymentKey, service.apiKey, 'test_sk_']) assert.ok(!exported.includes(secret), secret)
 })
 
 test('a confirm whose answer was lost is finished by another process in the same trace', async (t) => {

@@ -48,11 +48,11 @@ test('a queue with a limit of one runs each task after the previous one, also af
       order.push(`${name} begins`)
       await new Promise(setImmediate)
       order.push(`${name} ends`)
-      if (name === 'a') throw new Error('of its own')
+      if (name === 'a') throw new Error('failed on purpose')
     }),
   )
   assert.equal(queue.isFull(), false, 'the queue has no limit')
-  await assert.rejects(works[0] as Promise<void>, /of its own/)
+  await assert.rejects(works[0] as Promise<void>, /failed on purpose/)
   await Promise.all(works.slice(1))
   assert.deepEqual(order, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })

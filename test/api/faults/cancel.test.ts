@@ -128,14 +128,14 @@ test('4.6: only the credits of the payment are held, the rest can be spent', asy
 })
 
 test('4.6: while a cancel is unknown, a repeated confirm gives its original answer, and other customers get NOT000', async () => {
-  const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const [customer, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await customer.paidOrder()
   const original = await order.confirm()
   await service.sandbox.setFaults([fault('cancel', 'error-after')])
   assertUnknown(await customer.cancel(order.paymentKey))
   const calls = totalCalls(service)
   assert.equal((await order.confirm()).text, original.text)
-  assertRefused(await stranger.cancel(order.paymentKey), 'NOT000')
+  assertRefused(await otherCustomer.cancel(order.paymentKey), 'NOT000')
   assert.equal(totalCalls(service), calls)
   await assertHeld(customer, order)
 })

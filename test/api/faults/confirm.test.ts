@@ -153,13 +153,13 @@ test('4.2: while the outcome is unknown, a confirm with another paymentKey resol
 })
 
 test('4.2: while the outcome is unknown, another amount is VAL003 and another customer gets NOT000, without a gateway call', async () => {
-  const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
+  const [customer, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([fault('confirm', 'error-after')])
   assertUnknown(await order.confirm())
   const calls = totalCalls(service)
   assertRefused(await customer.confirm(order.orderId, order.paymentKey, order.amount + 1), 'VAL003')
-  assertRefused(await stranger.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
+  assertRefused(await otherCustomer.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
   assert.equal(totalCalls(service), calls)
   await assertConfirmedOnce(await order.confirm(), customer, order)
 })

@@ -1,6 +1,5 @@
 // Rows 22 to 25a of the decisions at the API: a gateway that contradicts itself, refuses our credentials or a
-// cancellation,
-// or does not know a payment. Only a definite answer about the same payment changes an order.
+// cancellation, or does not know a payment. Only a definite answer about the same payment changes an order.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
@@ -180,8 +179,8 @@ test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and b
     wrapGateway: (good) => {
       right = good
       const verbs = ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const
-      const asked = verbs.map((verb) => [verb, (intent: never) => (wrong ? refused : right)[verb](intent)])
-      return { ...good, ...Object.fromEntries(asked) }
+      const switched = verbs.map((verb) => [verb, (intent: never) => (wrong ? refused : right)[verb](intent)])
+      return { ...good, ...Object.fromEntries(switched) }
     },
   })
   let wrong = true

@@ -1,8 +1,7 @@
 // A cell of the fault table: one call, struck at one crossing (or, with its successor, at two), and its ending. Either
-// the
-// same call is made again, by new processes on the same database and gateway, until there is a definite answer. Or the
-// caller has given up, and only the worker continues; the caller repeats the call once no work is left. Between two calls
-// the clock moves past every lease. In the end books, gateway and every answer must be consistent.
+// the same call is made again, by new processes on the same database and gateway, until there is a definite answer. Or
+// the caller has given up, and only the worker continues; the caller repeats the call once no work is left. Between two
+// calls the clock moves past every lease. In the end books, gateway and every answer must be consistent.
 import assert from 'node:assert/strict'
 import { createDatabase } from '../../../src/db/database.ts'
 import { silentLog } from '../database/database.ts'
@@ -148,8 +147,7 @@ async function callAgain(story: Story): Promise<Found> {
 
 /**
  * A failed job runs again, and an operator repeats a run that could not look everything up. Days are reconciled until
- * none
- * is due.
+ * none is due.
  */
 function isComplete(call: CallName, answer: Attempt['answer']): boolean {
   if (answer?.code !== 'SUCCESS') return false

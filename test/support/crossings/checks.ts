@@ -1,6 +1,5 @@
 // The checks of a cell of the fault table: the books, the holds, the open operations, the payment at the gateway, the
-// calls
-// sent to it, and every answer.
+// calls sent to it, and every answer.
 import assert from 'node:assert/strict'
 import type { Answer, Attempt } from './calls.ts'
 import { isStalled } from './calls.ts'

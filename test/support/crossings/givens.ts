@@ -1,6 +1,5 @@
 // Prepares customers for the start of a scenario. Many at a time and through one process, so that they share statements
-// like
-// the customers of a service; each then waits for its cell.
+// like the customers of a service; each then waits for its cell.
 
 import assert from 'node:assert/strict'
 import { createTallies } from '../../../src/core/tallies.ts'

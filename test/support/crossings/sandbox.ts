@@ -1,6 +1,6 @@
 // The sandbox without HTTP, behind the adapter that the service uses: the fault table calls it tens of thousands of
-// times,
-// and injects its faults above the wire. Faults on the wire are covered by the tests of the adapter and of the sandbox.
+// times, and injects its faults above the wire. Faults on the wire are covered by the tests of the adapter and of the
+// sandbox.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

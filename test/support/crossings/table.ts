@@ -1,6 +1,5 @@
 // The fault table of a test file: every crossing of every scenario in every mode, with every ending. A missing row would
-// be
-// detected: each scenario lists its crossings, and a fault is injected at each of them.
+// be detected: each scenario lists its crossings, and a fault is injected at each of them.
 import './clock.ts'
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
@@ -22,9 +21,8 @@ const neverReached = 10_000
 const onePairIn = isLong ? 1 : 5
 
 // In a pair, the first strike leaves an intermediate state for the next call. A crash or stall before a crossing is the
-// same
-// as after the previous one, and before the very first nothing has happened, so only one of each is used. A read has no
-// effect: a crash after it leaves the same state as before it, and a lost answer is the same as an error.
+// same as after the previous one, and before the very first nothing has happened, so only one of each is used. A read
+// has no effect: a crash after it leaves the same state as before it, and a lost answer is the same as an error.
 const reads = /^((payments|credits)\.(find|list|count|compare)|gateway\.(find|look|list))/
 const firstModes: Mode[] = ['crash-after', 'stall-after']
 const secondModes: Mode[] = ['crash-after', 'stall-after', 'lost-answer']

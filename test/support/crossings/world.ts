@@ -1,7 +1,6 @@
 // The environment of the cells of the fault table: a database and a gateway, for one cell after the other. The worker's
-// jobs
-// claim everything that is due, for any customer, so no two cells share a world at the same time, and subjects that wait
-// for their cell are not due. Time in a world only passes when a test moves it past every lease and pause.
+// jobs claim everything that is due, for any customer, so no two cells share a world at the same time, and subjects that
+// wait for their cell are not due. Time in a world only passes when a test moves it past every lease and pause.
 import type pg from 'pg'
 import { type Connections, createPool } from '../../../src/db/database.ts'
 import { closeAll } from '../closing.ts'
@@ -18,8 +17,7 @@ export async function openWorld() {
   for (const setting of settings) await owner.query(`alter database ${connection.database} set ${setting}`)
   await Promise.all([first.end(), owner.end()])
   // One connection for the service and one for the test: one cell at a time needs no more, and each connection plans
-  // every
-  // statement itself.
+  // every statement itself.
   const pools = [connection, ownerConnection].map((each) =>
     createPool({ connection: each, maxConnections: 1, log: silentLog }),
   )
@@ -30,7 +28,7 @@ export async function openWorld() {
   const names = new Map<string, string>()
   let last: Promise<unknown> = Promise.resolve()
   const oneByOne = (client: pg.PoolClient) =>
-    function ask<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
+    function runQuery<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
       const answer = last.then(() => client.query<Row>(query))
       last = answer.catch(() => undefined)
       return answer

@@ -16,7 +16,7 @@ export function readSettingNames(): string[] {
     try {
       readConfig(environment)
     } catch {
-      // What is missing was asked for, and that is all that counts here.
+      // A missing setting fails the config, but its name was read, which is enough here.
     }
   }
   return [...names].sort()

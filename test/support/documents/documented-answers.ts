@@ -1,6 +1,5 @@
 // The API document as a list of possible answers: every example of every operation. Answers are distinguished by
-// operation,
-// status, code, text and rule; numbers in a text are treated as equal.
+// operation, status, code, text and rule; numbers in a text are treated as equal.
 import assert from 'node:assert/strict'
 import { apiDocument } from '../../../src/listeners/api-document.ts'
 import type { Answer } from '../service/service.ts'

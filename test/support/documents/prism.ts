@@ -1,6 +1,5 @@
 // A validating proxy between the tests and a listener: Prism checks every answer against openapi.json, and an
-// undocumented
-// answer fails its test. The tests of the API use it when PRISM=1 is set; those of test/openapi always do.
+// undocumented answer fails its test. The tests of the API use it when PRISM=1 is set; those of test/openapi always do.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -87,10 +86,10 @@ export async function startPrism(upstream: string) {
     env: toolEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text
+      output += text
     })
   }
   async function close(): Promise<void> {
@@ -99,10 +98,10 @@ export async function startPrism(upstream: string) {
     child.kill('SIGKILL')
     await gone
   }
-  const address = () => /listening on (http:\S+)/.exec(said)?.[1]
+  const address = () => /listening on (http:\S+)/.exec(output)?.[1]
   try {
     await until('Prism listens', () => address() !== undefined || child.exitCode !== null, 30_000)
-    assert.ok(address(), said)
+    assert.ok(address(), output)
   } catch (error) {
     await close()
     throw error

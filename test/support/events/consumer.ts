@@ -1,6 +1,5 @@
 // A consumer of events: real HTTP on a free port. Every request is verified by the library of the Standard Webhooks
-// scheme.
-// A request that does not verify is refused, recorded, and fails the test at the end.
+// scheme. A request that does not verify is refused, recorded, and fails the test at the end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -1,6 +1,5 @@
 // A gateway that gives any answer a test sets, and records its requests: for answers that the sandbox never gives,
-// because
-// it is consistent.
+// because it is consistent.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
