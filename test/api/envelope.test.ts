@@ -196,7 +196,7 @@ test('1: malformed HTTP is VAL001, and the connection is closed', async () => {
     'an unknown method': `FOO ${base}/credits HTTP/1.1\r\nhost: x\r\n${key}\r\n\r\n`,
     'HTTP/2 in the clear': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'HTTP/3.7': `GET ${base}/credits HTTP/3.7\r\nhost: x\r\n\r\n`,
-    'a blank in a header name': `GET ${base}/credits HTTP/1.1\r\nhost: x\r\nbad name: x\r\n${key}\r\n\r\n`,
+    'a space in a header name': `GET ${base}/credits HTTP/1.1\r\nhost: x\r\nbad name: x\r\n${key}\r\n\r\n`,
     'a NUL in a header': `GET ${base}/credits HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n${key}\r\n\r\n`,
     'no Host': `GET ${base}/credits HTTP/1.1\r\n${key}\r\n\r\n`,
     'Content-Length twice': `POST ${base}/purchase HTTP/1.1\r\nhost: x\r\n${key}\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`,

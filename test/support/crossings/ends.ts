@@ -1,5 +1,4 @@
-// The expected ends of the scenarios of the fault table and the crossings of their calls, as far as several of them share
-// them.
+// The expected ends and the crossings that several scenarios of the fault table share.
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import type { Books, Ends, Subject } from './scenario.ts'
 
