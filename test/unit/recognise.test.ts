@@ -168,7 +168,7 @@ before(async () => {
 after(() => testDatabase.drop())
 
 test('the database stores when a key or a token was suspended, and clears it on reactivation', async () => {
-  const key = await issueKey(database, [pepper], 'a customer')
+  const key = await issueKey(database, [pepper], 'customer')
   const token = await issueToken(database, [pepper], 'a service')
   const rows = [
     {
