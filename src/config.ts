@@ -336,8 +336,8 @@ export function paymentSettings(config: Config): PaymentSettings {
     pendingOrderLifetimeMs,
     // A request may arrive as late as its time limit, in a session that is about to end.
     paymentSessionMs: gatewaySessionMs + config.gatewayTimeoutMs,
-    settleFirstPauseMs: 1_000,
-    settleLongestPauseMs: config.operationRetryMaxMs,
+    retryFirstPauseMs: 1_000,
+    retryLongestPauseMs: config.operationRetryMaxMs,
     stuckAfterAttempts: config.operationFlagAttempts,
     clientKey: config.gateway.clientKey,
     successUrl: config.successUrl,

@@ -9,7 +9,7 @@ import { newKeyCancelHandlers } from './books/new-key-cancels.ts'
 import type { ConsoleContext } from './context.ts'
 import { customerHandlers } from './customers/customers.ts'
 import { exportRoutes } from './exports.ts'
-import { createGuard } from './guard.ts'
+import { createGuard, type Guard } from './guard.ts'
 import { homeHandlers } from './home/home.ts'
 import { orderHandlers } from './orders/orders.ts'
 import { pageRoutes } from './pages.ts'
@@ -19,8 +19,13 @@ import { sessionHandlers } from './session/session.ts'
 
 export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): void {
   const { database, log } = context
+  consoleApi(app, context, { database, onUnwritten: (text) => log.error({}, text) })
+  pageRoutes(app)
+}
+
+/** All of it but the pages. */
+export function consoleApi(app: FastifyInstance, context: ConsoleContext, actionLog: ActionLog): Guard {
   const guard = createGuard(app, context)
-  const actionLog: ActionLog = { database, onUnwritten: (text) => log.error({}, text) }
   const handlers = {
     ...sessionHandlers(context, guard, actionLog),
     ...actionLogHandlers(context),
@@ -35,5 +40,5 @@ export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): vo
   }
   apiRoutes(app, { guard, actionLog, handlers })
   exportRoutes(app, { ...context, guard, actionLog })
-  pageRoutes(app)
+  return guard
 }

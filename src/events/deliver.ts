@@ -7,7 +7,7 @@ import type { SealingSecret } from '../core/seal.ts'
 import type { Tallies } from '../core/tallies.ts'
 import type { Database, Log } from '../db/database.ts'
 import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoints.sql.ts'
-import { signingSecrets } from './endpoints.ts'
+import { hostOf, signingSecrets } from './endpoints.ts'
 import { listEvents, type StoredEvent } from './events.sql.ts'
 import type { Outbound } from './outbound.ts'
 import { advanceQueue, buryEvent, failQueue, type Queue, releaseQueue } from './queues.sql.ts'
@@ -135,7 +135,7 @@ async function fail(
   { error, status, pauseMs: requestedPauseMs }: Failure,
 ): Promise<void> {
   const { customerId, endpointId, attempts } = queue
-  const { host } = new URL(endpoint.url)
+  const host = hostOf(endpoint.url)
   const { eventNumber, type } = event
   const fields = { customerId, endpointId, host, eventNumber, type, attempts, error }
   const { firstPauseMs, longestPauseMs, deadAfterMs } = settings

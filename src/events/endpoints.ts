@@ -25,6 +25,11 @@ function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
+/** All that is logged and shown of the URL of an endpoint: its path and query may contain a secret of the platform. */
+export function hostOf(url: string): string {
+  return new URL(url).host
+}
+
 export type AddedEndpoint = { endpointId: string; url: string; types: string[]; secret: string }
 
 export async function addEndpoint(

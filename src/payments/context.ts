@@ -36,9 +36,9 @@ export type PaymentSettings = {
   /** How long after the last send a payment that the gateway does not know may still be captured. */
   paymentSessionMs: number
   /** The pause before the worker's first try; it doubles with each try without an outcome ... */
-  settleFirstPauseMs: number
+  retryFirstPauseMs: number
   /** ... up to this. */
-  settleLongestPauseMs: number
+  retryLongestPauseMs: number
   /** After so many tries of the worker an operation is reported as a discrepancy. */
   stuckAfterAttempts: number
   pendingOrdersPerCustomer: number

@@ -1,4 +1,4 @@
-// Section 5, and rows 11 to 13 of the decisions: who is calling, and what a caller without a good key is told.
+// Section 5, and rows 11 to 13 of the decisions: authentication, and the errors for a request without a valid key.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -32,8 +32,8 @@ const endpoints: { method: string; path: string; body?: unknown }[] = [
   { method: 'POST', path: '/cancel', body: { paymentKey: 'key', reason: 'reason' } },
 ]
 
-/** A well-formed key that nobody was issued. */
-const strangersKey = `cpk_${'A1b2'.repeat(11).slice(0, 43)}`
+/** A well-formed key that was never issued. */
+const unissuedKey = `cpk_${'A1b2'.repeat(11).slice(0, 43)}`
 
 function withHeader(value: string) {
   return service.call(`${base}/credits`, { headers: { 'service-api-key': value } })
@@ -48,7 +48,7 @@ test('5.1: every payment endpoint requires an API key', async () => {
     const without = await service.call(`${base}${path}`, { method, body })
     assertRefused(without, 'INVALID_API_KEY')
     assert.equal(without.status, 401)
-    assertRefused(await service.call(`${base}${path}`, { method, body, key: strangersKey }), 'AUTH001')
+    assertRefused(await service.call(`${base}${path}`, { method, body, key: unissuedKey }), 'AUTH001')
   }
   const rows = await service.database.query('select order_id from orders')
   assert.deepEqual(rows, [])
@@ -84,7 +84,7 @@ test('5.2: a malformed header gives 401 with INVALID_API_KEY', async () => {
 })
 
 test('5.2: the header sent twice is malformed, with the same key, another or none', async () => {
-  for (const second of [customer.apiKey, strangersKey, '']) {
+  for (const second of [customer.apiKey, unissuedKey, '']) {
     const lines = [
       `GET ${base}/credits HTTP/1.1`,
       'host: x',
@@ -95,14 +95,14 @@ test('5.2: the header sent twice is malformed, with the same key, another or non
   }
 })
 
-test('5.1: the name of the header is read in any case, and blanks around its value do not count', async () => {
+test('5.1: the header name is case-insensitive, and whitespace around its value is ignored', async () => {
   for (const name of ['Service-Api-Key', 'SERVICE-API-KEY', 'service-api-key', 'sErViCe-aPi-kEy']) {
     const request = head(`GET ${base}/credits`, { [name]: `  ${customer.apiKey} \t` })
     assertSuccess(await sendRaw(service.port, request), 200)
   }
 })
 
-test('5.1: a key anywhere but in its header is no key', async () => {
+test('5.1: a key anywhere but in its header is ignored', async () => {
   const { apiKey } = customer
   const elsewhere = {
     Authorization: { headers: { authorization: `Bearer ${apiKey}` } },
@@ -125,13 +125,13 @@ test('5.3: a well-formed key that is not recognised gives 401 with AUTH001', asy
   const last = apiKey.endsWith('a') ? 'b' : 'a'
   const swapped = apiKey.slice(0, 4) + [...apiKey.slice(4)].reverse().join('')
   const otherCase = apiKey.slice(0, 4) + apiKey.slice(4).replace(/[a-z]/, (letter) => letter.toUpperCase())
-  for (const key of [strangersKey, apiKey.slice(0, -1) + last, swapped, otherCase]) {
+  for (const key of [unissuedKey, apiKey.slice(0, -1) + last, swapped, otherCase]) {
     const answer = await withHeader(key)
     assert.deepEqual([answer.status, answer.body.code], [401, 'AUTH001'], key)
   }
 })
 
-test('5.4: a suspended key gives 403 with AUTH003 within a second of its last use, and works again as soon', async () => {
+test('5.4: a key gives 403 with AUTH003 within a second of its suspension, and works within a second of its reactivation', async () => {
   const suspended = await service.newCustomer()
   assertSuccess(await suspended.as('/credits'), 200)
   await setStatus(suspended.keyId, 'SUSPENDED')
@@ -146,7 +146,7 @@ test('5.4: a suspended key gives 403 with AUTH003 within a second of its last us
   assertSuccess(await suspended.as('/credits'), 200)
 })
 
-test('5.4: a suspended key learns nothing else: broken body, too large a body, unknown route are AUTH003', async () => {
+test('5.4: with a suspended key every other fault is AUTH003 too: broken body, too large a body, unknown route', async () => {
   const suspended = await service.newCustomer()
   await setStatus(suspended.keyId, 'SUSPENDED')
   assertRefused(await suspended.as('/purchase', { raw: '{' }), 'AUTH003')
@@ -156,7 +156,7 @@ test('5.4: a suspended key learns nothing else: broken body, too large a body, u
   assertRefused(await service.call('/nowhere', { key: suspended.apiKey, raw: '{' }), 'AUTH003')
 })
 
-test('5.5: credits and orders belong to the customer: a second key sees the same, and outlives the first', async () => {
+test('5.5: credits and orders belong to the customer: a second key reads the same, and works after the first is suspended', async () => {
   const order = await customer.confirmedOrder('PRO')
   const second = await issueKey(service.payments.database, testPeppers, customer.customerId)
   assert.equal(second.customerId, customer.customerId)

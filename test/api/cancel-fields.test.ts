@@ -23,7 +23,7 @@ const rules = {
 const wrong: Record<keyof typeof rules, Record<string, string>> = {
   paymentKey: {
     empty: '""',
-    'a blank': '"two words"',
+    'a space': '"two words"',
     'a line break': '"a\\r\\nb"',
     NUL: '"a\\u0000"',
     'not ASCII': '"\\ud0a4"',
@@ -35,7 +35,7 @@ const wrong: Record<keyof typeof rules, Record<string, string>> = {
   reason: {
     empty: '""',
     'a blank': '" "',
-    'blanks of all kinds': '" \\t\\r\\n\\u00a0\\u2003\\u3000\\ufeff"',
+    'whitespace of all kinds': '" \\t\\r\\n\\u00a0\\u2003\\u3000\\ufeff"',
     '201 characters': `"${'r'.repeat(201)}"`,
     '201 emoji': `"${'💳'.repeat(201)}"`,
     NUL: '"a\\u0000b"',
@@ -43,8 +43,8 @@ const wrong: Record<keyof typeof rules, Record<string, string>> = {
     escape: '"\\u001b[31m red"',
     delete: '"a\\u007fb"',
     'half a surrogate pair': '"a\\ud800b"',
-    'the other half': '"a\\udc00"',
-    'the halves in the wrong order': '"\\udc00\\ud800"',
+    'the other half of a surrogate pair': '"a\\udc00"',
+    'a surrogate pair in the wrong order': '"\\udc00\\ud800"',
     'a number': '1',
     'a boolean': 'true',
     'an array': '["reason"]',
@@ -68,7 +68,7 @@ for (const field of ['paymentKey', 'reason'] as const) {
   })
 }
 
-test('4.6: paymentKey and reason are required: missing or null is VAL002, all that are missing are named', async () => {
+test('4.6: paymentKey and reason are required: missing or null is VAL002, and all missing fields are named', async () => {
   const good: Record<string, unknown> = { paymentKey: order.paymentKey, reason: 'reason' }
   for (const missing of [['paymentKey'], ['reason'], ['paymentKey', 'reason']]) {
     for (const value of [undefined, null]) {

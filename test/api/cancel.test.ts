@@ -1,5 +1,5 @@
-// Section 4.6 and rows 26 to 31 of the decisions: what a cancel takes, gives and refuses. What happens when the gateway
-// misbehaves is in cancel-faults.test.ts.
+// Section 4.6 and rows 26 to 31 of the decisions: the input, responses and refusals of a cancel. Gateway faults are in
+// faults/cancel.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
@@ -26,7 +26,7 @@ function assertCancelFailed(answer: Answer<unknown>, paymentKey: string, reason 
   assert.equal(typeof answer.body.message, 'string')
 }
 
-/** A cancellation made at the gateway without us, as in its dashboard. */
+/** A cancellation made directly at the gateway, as in its dashboard. */
 async function cancelAtGateway(paymentKey: string, cancelAmount?: number): Promise<void> {
   const response = await fetch(`${service.sandboxUrl}/v1/payments/${paymentKey}/cancel`, {
     method: 'POST',
@@ -93,40 +93,42 @@ test('4.6: a cancel is refused when the credits are spent, and nothing changes a
   assert.equal(await customer.status(order.orderId), 'CONFIRMED')
   assert.equal(await customer.credits(), 20)
   assert.equal((await service.sandbox.paymentsOf(order.orderId))[0]?.status, 'DONE')
-  // Credits are not marked: with those of another purchase the balance covers it again.
+  // Credits do not belong to a purchase: those of another one make the balance sufficient again.
   await customer.confirmedOrder('BASIC')
   assertSuccess(await customer.cancel(order.paymentKey), 200)
   assert.equal(await customer.credits(), 0)
 })
 
-test('4.6: an unknown and a foreign paymentKey are the same NOT000, byte for byte, and the gateway is not asked', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+test('4.6: an unknown paymentKey and one of another customer are the same NOT000, byte for byte, without a gateway call', async () => {
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await owner.confirmedOrder()
   const unconfirmed = await owner.paidOrder()
   const failed = await orderInState(service, owner, 'FAILED')
   const cancelled = await orderInState(service, owner, 'CANCELLED')
   const calls = totalCalls(service)
-  const foreign = await stranger.cancel(order.paymentKey)
+  const foreign = await otherCustomer.cancel(order.paymentKey)
   assertRefused(foreign, 'NOT000')
   assert.equal(foreign.body.metadata, null)
   for (const { paymentKey } of [failed, cancelled, unconfirmed]) {
-    assert.equal((await stranger.cancel(paymentKey)).text, foreign.text)
+    assert.equal((await otherCustomer.cancel(paymentKey)).text, foreign.text)
   }
   for (const key of ['x', '../../v1/x', "';--", `${order.paymentKey}x`, order.orderId, 'k'.repeat(200)]) {
     assert.equal((await owner.cancel(key)).text, foreign.text, key)
   }
-  // Nobody has asked us to confirm it: we do not know it.
+  // It was never sent to us in a confirm, so it is unknown.
   assert.equal((await owner.cancel(unconfirmed.paymentKey)).text, foreign.text)
   assert.equal(totalCalls(service), calls)
   assert.equal(await owner.status(order.orderId), 'CONFIRMED')
 })
 
-test('5.5: of many cancels at once, own and foreign mixed, everybody cancels the own payment alone', async () => {
+test('5.5: with many cancels at once, of own and foreign payments, each customer cancels only its own payment', async () => {
   const customers = await Promise.all(Array.from({ length: 4 }, () => service.newCustomer()))
   const orders = await Promise.all(customers.map(async (owner) => ({ owner, order: await owner.confirmedOrder() })))
-  const asks = orders.flatMap(({ owner, order }) => customers.map((asker) => ({ own: owner === asker, asker, order })))
+  const requests = orders.flatMap(({ owner, order }) =>
+    customers.map((caller) => ({ own: owner === caller, caller, order })),
+  )
   const answers = await Promise.all(
-    asks.map(async ({ own, asker, order }) => ({ own, answer: await asker.cancel(order.paymentKey) })),
+    requests.map(async ({ own, caller, order }) => ({ own, answer: await caller.cancel(order.paymentKey) })),
   )
   for (const { own, answer } of answers) {
     if (own) assertSuccess(answer, 200)
@@ -137,7 +139,7 @@ test('5.5: of many cancels at once, own and foreign mixed, everybody cancels the
   }
 })
 
-test('4.6: of many cancels of one payment at once one gets the 200; one call to the gateway, one rollback', async () => {
+test('4.6: with many cancels of one payment at once, one gets the 200; one call to the gateway, one rollback', async () => {
   for (let round = 0; round < 5; round += 1) {
     const customer = await service.newCustomer()
     const order = await customer.confirmedOrder()
@@ -151,13 +153,13 @@ test('4.6: of many cancels of one payment at once one gets the 200; one call to 
   }
 })
 
-test('4.6: a payment that was cancelled at the gateway without us, whole or in parts, becomes CANCELLED by the cancel', async () => {
-  const elsewhere: { title: string; amounts: (number | undefined)[]; cancelsThen: number }[] = [
+test('4.6: a payment that was cancelled directly at the gateway, whole or in parts, becomes CANCELLED by the cancel', async () => {
+  const cancelledAtGateway: { title: string; amounts: (number | undefined)[]; cancelsThen: number }[] = [
     { title: 'whole', amounts: [undefined], cancelsThen: 1 },
-    { title: 'a part: ours takes the rest', amounts: [5_000], cancelsThen: 2 },
+    { title: 'a part: our cancel covers the rest', amounts: [5_000], cancelsThen: 2 },
     { title: 'all of it in parts', amounts: [5_000, 15_000], cancelsThen: 2 },
   ]
-  for (const { title, amounts, cancelsThen } of elsewhere) {
+  for (const { title, amounts, cancelsThen } of cancelledAtGateway) {
     const customer = await service.newCustomer()
     const order = await customer.confirmedOrder()
     for (const amount of amounts) await cancelAtGateway(order.paymentKey, amount)
@@ -169,7 +171,7 @@ test('4.6: a payment that was cancelled at the gateway without us, whole or in p
   }
 })
 
-test('5.6: X-Idempotency-Key has no meaning on cancel: neither its value nor its form', async () => {
+test('5.6: X-Idempotency-Key is ignored on cancel, whatever its value or form', async () => {
   const customer = await service.newCustomer()
   const [one, other] = [await customer.confirmedOrder(), await customer.confirmedOrder()]
   const cancel = (paymentKey: string, key: string) =>
@@ -180,7 +182,7 @@ test('5.6: X-Idempotency-Key has no meaning on cancel: neither its value nor its
   assertCancelFailed(await cancel(one.paymentKey, 'two words'.repeat(40)), one.paymentKey)
 })
 
-test('4.6: after a cancellation nothing brings the credits back: not the confirm again, not another cancel', async () => {
+test('4.6: after a cancellation neither a repeated confirm nor another cancel restores the credits', async () => {
   const customer = await service.newCustomer()
   const order = await orderInState(service, customer, 'CANCELLED')
   assertRefused(await order.confirm(), 'VAL003')

@@ -1,4 +1,4 @@
-// Section 4.2, row 7 of the decisions: the three fields of a confirm. Nothing is repaired, nothing is guessed.
+// Section 4.2, row 7 of the decisions: the three fields of a confirm. Wrong values are refused, never corrected.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { totalCalls } from '../support/service/orders.ts'
@@ -27,7 +27,7 @@ const rules = {
 }
 type Field = keyof typeof rules
 
-/** The good request with one field written as this piece of JSON. */
+/** The valid request with one field written as this piece of JSON. */
 function confirmWith(field: Field, json: string) {
   const { orderId, paymentKey, amount } = order
   const fields: Record<string, string> = {
@@ -96,7 +96,7 @@ for (const field of Object.keys(wrong) as Field[]) {
   })
 }
 
-test('4.2: each of orderId, paymentKey and amount is required: missing or null is VAL002, all that are missing are named', async () => {
+test('4.2: each of orderId, paymentKey and amount is required: missing or null is VAL002, and all missing fields are named', async () => {
   const { orderId, paymentKey, amount } = order
   const good: Record<string, unknown> = { orderId, paymentKey, amount }
   const names = Object.keys(good)
@@ -118,13 +118,13 @@ test('4.2: several wrong fields are all named', async () => {
   assert.deepEqual(answer.body.metadata, { fields })
 })
 
-test('4.2: an amount is a number however it is written in JSON: 1e3, 1000.0', async () => {
+test('4.2: an amount may be written in any JSON notation of the number: 1e3, 1000.0', async () => {
   for (const json of ['1e3', '1E+3', '1000.0', '10000e-1', '1000'])
     assertSuccess(await confirmWith('amount', json), 200)
   assert.equal(await customer.credits(), 1)
 })
 
-test('4.2: fields that the specification does not name are ignored; a name that comes twice is VAL001', async () => {
+test('4.2: fields that are not in the specification are ignored; a duplicate name is VAL001', async () => {
   const { orderId, paymentKey, amount, confirm } = await customer.paidOrder('BASIC')
   const extra = {
     customerId: crypto.randomUUID(),
@@ -143,7 +143,7 @@ test('4.2: fields that the specification does not name are ignored; a name that 
   assertSuccess(await confirm(), 200)
 })
 
-test('4.2: a paymentKey of 200 visible characters goes to the gateway as it is', async () => {
+test('4.2: a paymentKey of 200 visible characters is sent to the gateway unchanged', async () => {
   for (const paymentKey of [
     'k'.repeat(200),
     '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
@@ -153,7 +153,7 @@ test('4.2: a paymentKey of 200 visible characters goes to the gateway as it is',
   ]) {
     const { orderId, amount } = (await customer.purchase('BASIC')).body.data
     const calls = service.calls.confirm
-    // The sandbox has not issued it: a definite no of the gateway, not of ours.
+    // The sandbox has not issued it: the gateway refuses it definitely, not this service.
     assertRefused(await customer.confirm(orderId, paymentKey, amount), 'VAL003')
     assert.equal(service.calls.confirm, calls + 1)
     assert.equal(await customer.status(orderId), 'FAILED')

@@ -1,5 +1,5 @@
-// Section 4.2 and rows 19 to 25 of the decisions: what a confirm takes, gives and refuses while the gateway behaves.
-// What happens when it does not is in confirm-faults.test.ts.
+// Section 4.2 and rows 19 to 25 of the decisions: the input, responses and refusals of a confirm while the gateway works.
+// Gateway faults are in faults/confirm.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -41,7 +41,7 @@ for (const [packageType, amount, credits, message] of catalogue) {
   })
 }
 
-test('4.2: totalCredits is the balance after the confirmation, what was spent is missing from it', async () => {
+test('4.2: totalCredits is the balance after the confirmation, without the credits already spent', async () => {
   const customer = await service.newCustomer()
   await customer.confirmedOrder('PRO')
   await spend(service, customer.customerId, 10)
@@ -49,7 +49,7 @@ test('4.2: totalCredits is the balance after the confirmation, what was spent is
   assert.deepEqual({ creditsAdded, totalCredits }, { creditsAdded: 21, totalCredits: 121 })
 })
 
-test('4.2: the same confirm again gives the original answer byte for byte, whatever the balance did since', async () => {
+test('4.2: the same confirm again gives the original answer byte for byte, however the balance has changed since', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder('STANDARD')
   const original = await order.confirm()
@@ -63,7 +63,7 @@ test('4.2: the same confirm again gives the original answer byte for byte, whate
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'GRANT 110', 'SPEND -7'])
 })
 
-test('4.2: a CONFIRMED order with another paymentKey is VAL003, and the other payment is left alone', async () => {
+test('4.2: a CONFIRMED order with another paymentKey is VAL003, and the other payment is not touched', async () => {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
   const second = await service.sandbox.pay(order.orderId, order.amount)
@@ -92,7 +92,7 @@ for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
 }
 
 for (const status of ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const) {
-  test(`4.2: another amount than that of the order is VAL003, the order being ${status}`, async () => {
+  test(`4.2: an amount other than that of the order is VAL003 for an order that is ${status}`, async () => {
     const customer = await service.newCustomer()
     const order = await orderInState(service, customer, status, 'BASIC')
     const calls = totalCalls(service)
@@ -108,12 +108,12 @@ for (const status of ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED']
   })
 }
 
-test('4.2: an unknown and a foreign order are the same NOT000, byte for byte, and the gateway is not asked', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+test('4.2: an unknown order and one of another customer are the same NOT000, byte for byte, without a gateway call', async () => {
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await owner.paidOrder()
   const confirmed = await owner.confirmedOrder()
   const calls = totalCalls(service)
-  const foreign = await stranger.confirm(order.orderId, order.paymentKey, order.amount)
+  const foreign = await otherCustomer.confirm(order.orderId, order.paymentKey, order.amount)
   assertRefused(foreign, 'NOT000')
   const last = order.orderId.endsWith('A') ? 'B' : 'A'
   const unknown = [
@@ -136,13 +136,13 @@ test('4.2: an unknown and a foreign order are the same NOT000, byte for byte, an
     [order.orderId, 'another_key', order.amount],
     [confirmed.orderId, confirmed.paymentKey, confirmed.amount],
   ] as const) {
-    assert.equal((await stranger.confirm(orderId, paymentKey, amount)).text, foreign.text)
+    assert.equal((await otherCustomer.confirm(orderId, paymentKey, amount)).text, foreign.text)
   }
   assert.equal(totalCalls(service), calls)
   assert.equal(await owner.status(order.orderId), 'PENDING')
 })
 
-test('5.5: of many confirms at once, own and foreign mixed, everybody gets the own credits and nobody another answer', async () => {
+test('5.5: with many confirms at once, of own and foreign orders, each customer gets only its own credits and answers', async () => {
   const customers = await Promise.all(Array.from({ length: 4 }, () => service.newCustomer()))
   const types = ['BASIC', 'STANDARD', 'PRO', 'STANDARD'] as const
   type Order = Awaited<ReturnType<TestCustomer['paidOrder']>>
@@ -151,11 +151,11 @@ test('5.5: of many confirms at once, own and foreign mixed, everybody gets the o
       Array.from({ length: 4 }, async () => ({ owner, order: (await owner.paidOrder(types[index])) as Order })),
     ),
   )
-  const asks = orders.flatMap((each) => [...customers, ...customers].map((asker) => ({ ...each, asker })))
+  const requests = orders.flatMap((each) => [...customers, ...customers].map((caller) => ({ ...each, caller })))
   const answers = await Promise.all(
-    asks.map(async ({ owner, order, asker }) => {
-      const answer = await asker.confirm(order.orderId, order.paymentKey, order.amount)
-      return { own: owner === asker, order, answer }
+    requests.map(async ({ owner, order, caller }) => {
+      const answer = await caller.confirm(order.orderId, order.paymentKey, order.amount)
+      return { own: owner === caller, order, answer }
     }),
   )
   for (const { own, order, answer } of answers) {
@@ -171,7 +171,7 @@ test('5.5: of many confirms at once, own and foreign mixed, everybody gets the o
   }
 })
 
-test('4.2: a paymentKey that belongs to another order of the customer is VAL003, and the gateway is not asked', async () => {
+test('4.2: a paymentKey that belongs to another order of the customer is VAL003, without a gateway call', async () => {
   const customer = await service.newCustomer()
   const confirmed = await customer.confirmedOrder()
   const unknown = await customer.paidOrder()
@@ -190,7 +190,7 @@ test('4.2: a paymentKey that belongs to another order of the customer is VAL003,
   assertSuccess(await order.confirm(), 200)
 })
 
-test('4.2: a paymentKey that was refused for another order is VAL003: the gateway is not asked, the order stays PENDING', async () => {
+test('4.2: a paymentKey that was refused for another order is VAL003 without a gateway call, and the order stays PENDING', async () => {
   const customer = await service.newCustomer()
   const refused = await customer.paidOrder('STANDARD', 'decline')
   assertRefused(await refused.confirm(), 'VAL003')
@@ -212,14 +212,14 @@ test('4.2: a paymentKey that was sent for the wrong order first still confirms t
   assertSuccess(await order.confirm(), 200)
 })
 
-test('4.2: of many orders that are confirmed with one paymentKey at once, one is refused by the gateway, the others stay PENDING', async () => {
+test('4.2: when many orders are confirmed with one paymentKey at once, the gateway refuses one and the others stay PENDING', async () => {
   const customer = await service.newCustomer()
   const refused = await customer.paidOrder('STANDARD', 'decline')
   const { orderId, paymentKey, amount } = refused
   const others = await Promise.all(Array.from({ length: 8 }, () => customer.paidOrder()))
   const calls = service.calls.confirm
   const first = refused.confirm()
-  await until('the gateway is asked', async () => service.calls.confirm > calls)
+  await until('the gateway is called', async () => service.calls.confirm > calls)
   const late = others.map((other) => customer.confirm(other.orderId, paymentKey, amount))
   for (const answer of await Promise.all([first, ...late])) assertRefused(answer, 'VAL003')
   for (const other of others) {
@@ -230,7 +230,7 @@ test('4.2: of many orders that are confirmed with one paymentKey at once, one is
   assert.equal(service.calls.confirm, calls + 1)
 })
 
-test("4.2: the paymentKey of somebody else's order is refused by the gateway: VAL003, FAILED, their payment untouched", async () => {
+test("4.2: the paymentKey of another customer's order is refused by the gateway: VAL003, FAILED, that payment untouched", async () => {
   const [owner, thief] = [await service.newCustomer(), await service.newCustomer()]
   for (const theirs of [await owner.paidOrder(), await owner.confirmedOrder()]) {
     const before = await service.sandbox.paymentsOf(theirs.orderId)
@@ -244,7 +244,7 @@ test("4.2: the paymentKey of somebody else's order is refused by the gateway: VA
 })
 
 for (const result of ['decline', 'insufficient', 'expire']) {
-  test(`4.2: a payment that the gateway refuses (${result}) is 400 VAL003, the order FAILED, for good`, async () => {
+  test(`4.2: a payment that the gateway refuses (${result}) is 400 VAL003, and the order is FAILED permanently`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.paidOrder('STANDARD', result)
     const answer = await order.confirm()
@@ -261,7 +261,7 @@ for (const result of ['decline', 'insufficient', 'expire']) {
   })
 }
 
-test('5.6: X-Idempotency-Key has no meaning on confirm: neither its value nor its form', async () => {
+test('5.6: X-Idempotency-Key is ignored on confirm, whatever its value or form', async () => {
   const customer = await service.newCustomer()
   const [one, other] = [await customer.paidOrder('BASIC'), await customer.paidOrder('BASIC')]
   for (const { orderId, paymentKey, amount } of [one, other]) {

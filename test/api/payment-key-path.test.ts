@@ -1,5 +1,5 @@
-// Section 4.2: the paymentKey comes from outside and becomes a part of the gateway's addresses. Whatever it is made of,
-// it is one segment there, or it goes nowhere.
+// Section 4.2: the paymentKey is caller input and becomes part of the gateway's URLs. Whatever characters it has, it is
+// one path segment there, or no request is sent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'
@@ -39,7 +39,7 @@ const keys = [
   '..',
 ]
 for (const paymentKey of keys) {
-  test(`4.2, 4.6: the paymentKey ${paymentKey} is one segment of the address in lookup and cancel`, async () => {
+  test(`4.2, 4.6: the paymentKey ${paymentKey} is one segment of the URL in lookup and cancel`, async () => {
     const customer = await scripted.newCustomer()
     const { orderId, amount } = (await customer.purchase()).body.data
     const payment = { paymentKey, orderId, totalAmount: amount }
@@ -54,7 +54,7 @@ for (const paymentKey of keys) {
     const addresses = gateway.requests.map(({ method, url }) => `${method} ${url}`)
     const codes = [first, second, cancelled].map((answer) => answer.body.code)
     if (paymentKey === '.' || paymentKey === '..') {
-      // No address can carry these as a segment, encoded or not: they must not become another address.
+      // No URL can carry these as a segment, encoded or not: they must not lead to another path.
       for (const address of addresses) assert.equal(address, 'POST /v1/payments/confirm')
       return
     }

@@ -1,5 +1,5 @@
-// Row 4 of the decisions: when a request is wrong in several ways, the first of a fixed order is told. Each list below is
-// that order for one endpoint; every pair of its faults is sent, and every tail of it at once.
+// Row 4 of the decisions: when a request has several faults, the first in a fixed order is reported. Each list below is
+// that order for one endpoint. Every pair of its faults is sent, and every tail of the list at once.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { head, sendRaw } from '../../harness/raw-http.ts'
@@ -21,21 +21,21 @@ before(async () => {
 after(() => service.close())
 afterEach(() => service.sandbox.clearFaults())
 
-/** A request in the making: faults change it, and what they left is sent. */
+/** A request before it is sent. Faults change it. */
 type Draft = {
   method: string
   path: string
   key: string | null
   headers: Record<string, string>
   fields: Record<string, unknown>
-  /** What follows the JSON of the fields in the body. */
+  /** Text after the JSON of the fields in the body. */
   bodyEnd: string
 }
 type Fault = {
   name: string
   code: ErrorCode
   change: (draft: Draft) => Partial<Draft>
-  /** Only one fault of a kind can be had at once. */
+  /** Faults of the same kind cannot be combined. */
   kind?: string
 }
 
@@ -43,7 +43,7 @@ type Start = Pick<Draft, 'path' | 'fields'>
 
 const unknownKey = `cpk_${'z'.repeat(43)}`
 
-/** What can be wrong with any request, in its order. */
+/** Faults that any request can have, in order of precedence. */
 const common: Fault[] = [
   { name: 'no key', code: 'INVALID_API_KEY', kind: 'key', change: () => ({ key: null }) },
   { name: 'a malformed key', code: 'INVALID_API_KEY', kind: 'key', change: () => ({ key: 'cpk_x' }) },
@@ -67,7 +67,7 @@ function field(name: string, code: ErrorCode, faulty: Record<string, unknown>): 
 
 const failingGateway: Fault = { name: 'a gateway that fails', code: 'SVC001', change: () => ({}) }
 
-/** Applied from the last of the order to the first, so that the earlier fault has the last word on what both change. */
+/** Faults are applied from last to first, so that the earlier fault wins where both change the same thing. */
 async function send(start: Start, faults: Fault[]): Promise<string> {
   const draft: Draft = { method: 'POST', key: customer.apiKey, headers: {}, bodyEnd: '', ...start }
   for (const { change } of faults.toReversed()) Object.assign(draft, change(draft))
@@ -87,7 +87,7 @@ function* combinations(faults: Fault[]): Generator<Fault[]> {
   }
 }
 
-async function prove(start: Start, faults: Fault[]): Promise<void> {
+async function assertPrecedence(start: Start, faults: Fault[]): Promise<void> {
   const wrong: string[] = []
   for (const combination of combinations(faults)) {
     const code = await send(start, combination)
@@ -99,9 +99,9 @@ async function prove(start: Start, faults: Fault[]): Promise<void> {
   assert.deepEqual(wrong, [])
 }
 
-test('7: purchase tells the first fault of the order', async () => {
+test('7: purchase reports the first fault in order of precedence', async () => {
   const fields = { packageType: 'BASIC' }
-  await prove({ path: '/purchase', fields }, [
+  await assertPrecedence({ path: '/purchase', fields }, [
     ...common,
     field('no packageType', 'VAL002', { packageType: null }),
     field('an unsupported packageType', 'VAL003', { packageType: 'NONE' }),
@@ -111,33 +111,33 @@ test('7: purchase tells the first fault of the order', async () => {
   assert.deepEqual(await service.database.query('select from orders'), [])
 })
 
-test('7: confirm tells the first fault of the order, and asks the gateway only when there is none', async () => {
+test('7: confirm reports the first fault in order of precedence, and calls the gateway only when there is none', async () => {
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   const foreign = (await (await service.newCustomer()).purchase()).body.data.orderId
   const calls = service.calls.confirm
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-before', times: 1_000 }])
-  await prove({ path: '/confirm', fields: { orderId, paymentKey, amount } }, [
+  await assertPrecedence({ path: '/confirm', fields: { orderId, paymentKey, amount } }, [
     ...common,
     field('no amount', 'VAL002', { amount: null }),
-    field('a paymentKey with a blank', 'VAL003', { paymentKey: 'two words' }),
+    field('a paymentKey with a space', 'VAL003', { paymentKey: 'two words' }),
     field('an amount in quotes', 'VAL003', { amount: `${amount}` }),
     field('a foreign order', 'NOT000', { orderId: foreign }),
     field('another amount', 'VAL003', { amount: amount + 1 }),
     failingGateway,
   ])
-  // The gateway that fails is the last of the order: alone, and as its own tail.
+  // The gateway failure is last in the list: alone, and as its own tail.
   assert.equal(service.calls.confirm, calls + 2)
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
-test('7: cancel tells the first fault of the order, and asks the gateway only when there is none', async () => {
+test('7: cancel reports the first fault in order of precedence, and calls the gateway only when there is none', async () => {
   const healthy = await customer.confirmedOrder('BASIC')
   const large = await customer.confirmedOrder('PRO')
   assert.equal(await spend(service, customer.customerId, 50), true)
   const foreign = await (await service.newCustomer()).confirmedOrder()
   const calls = service.calls.cancel
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'error-before', times: 1_000 }])
-  await prove({ path: '/cancel', fields: { paymentKey: healthy.paymentKey, reason: 'a reason' } }, [
+  await assertPrecedence({ path: '/cancel', fields: { paymentKey: healthy.paymentKey, reason: 'a reason' } }, [
     ...common,
     field('no reason', 'VAL002', { reason: null }),
     field('a blank reason', 'VAL003', { reason: ' ' }),
@@ -149,7 +149,7 @@ test('7: cancel tells the first fault of the order, and asks the gateway only wh
   assert.equal(await customer.status(healthy.orderId), 'CONFIRMED')
 })
 
-test('7: unreadable HTTP and oversized headers are told before authentication', async () => {
+test('7: unreadable HTTP and oversized headers are reported before authentication', async () => {
   const path = 'GET /public/v1/payments/credits'
   const long = 'x'.repeat(20_000)
   const rows: [string, string, string][] = [

@@ -88,7 +88,7 @@ test('4.1 rule 1: 64 simultaneous purchases with one X-Idempotency-Key create on
   }
 })
 
-test('4.1 rule 1: the original order is returned whatever its state is by then', async () => {
+test('4.1 rule 1: the original order is returned whatever its current state', async () => {
   const customer = await service.newCustomer()
   const headers = { 'x-idempotency-key': 'later' }
   const first = await customer.purchase('BASIC', headers)
@@ -110,7 +110,7 @@ test('4.1: the same X-Idempotency-Key with another body is VAL003 and creates no
   assert.equal(await countOrders(customer.customerId), 1)
 })
 
-test('4.1: an X-Idempotency-Key belongs to its customer: another customer gets an order of its own', async () => {
+test('4.1: an X-Idempotency-Key belongs to its customer: another customer gets its own order', async () => {
   const headers = { 'x-idempotency-key': 'shared' }
   const [one, other] = [await service.newCustomer(), await service.newCustomer()]
   const first = await one.purchase('BASIC', headers)
@@ -136,13 +136,13 @@ test('4.1: X-Idempotency-Key is 1 to 255 visible ASCII characters', async () => 
   }
 })
 
-test('4.1: purchases without an X-Idempotency-Key are orders of their own', async () => {
+test('4.1: each purchase without an X-Idempotency-Key creates its own order', async () => {
   const customer = await service.newCustomer()
   const answers = await Promise.all(Array.from({ length: 64 }, () => customer.purchase()))
   assert.equal(new Set(answers.map((answer) => answer.body.data.orderId)).size, 64)
 })
 
-test('4.1: fields the specification does not name are ignored and decide nothing', async () => {
+test('4.1: fields that are not in the specification are ignored and have no effect', async () => {
   const [customer, other] = [await service.newCustomer(), await service.newCustomer()]
   const body = {
     packageType: 'BASIC',
@@ -158,7 +158,7 @@ test('4.1: fields the specification does not name are ignored and decide nothing
   assert.equal(await customer.status(answer.body.data.orderId), 'PENDING')
 })
 
-test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; past it SVC001 with Retry-After', async () => {
+test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; above the limit SVC001 with Retry-After', async () => {
   const limited = await startTestService({ settings: { pendingOrdersPerCustomer: 3 } })
   try {
     const customer = await limited.newCustomer()
@@ -172,7 +172,7 @@ test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; past it SV
     assertSuccess(await order.confirm(), 200)
     assertSuccess(await customer.purchase('BASIC'), 201)
     assertRefused(await customer.purchase('BASIC'), 'SVC001')
-    // What was left behind more than a day ago is failed by the clock, and does not count.
+    // Orders abandoned more than a day ago have expired and do not count.
     const text = `update orders set created_at = now() - interval '25 hours' where customer_id = $1 and status = 'PENDING'`
     await limited.database.query(text, [customer.customerId])
     const { database, settings } = limited.payments

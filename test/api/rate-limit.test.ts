@@ -1,4 +1,4 @@
-// Too many requests with one key, and too many wrong keys, each request on a connection of its own.
+// Too many requests with one key, and too many wrong keys. Each request has its own connection.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { head, sendRaw } from '../../harness/raw-http.ts'
@@ -17,7 +17,7 @@ function get(path: string, key: string) {
 
 const credits = (key: string) => get('payments/credits', key)
 
-/** Until it is refused; many at once, since the bucket fills meanwhile. */
+/** Sends requests until one is refused; many at once, because the bucket refills meanwhile. */
 async function exhaust(key: string) {
   for (;;) {
     const answers = await Promise.all(Array.from({ length: 40 }, () => credits(key)))
@@ -26,7 +26,7 @@ async function exhaust(key: string) {
   }
 }
 
-test('past the rate of its key a request is 503 SVC001 with Retry-After, and with the key of another it is not', async () => {
+test('a request above the rate limit of its key is 503 SVC001 with Retry-After, and other keys are not limited', async () => {
   const greedy = await service.newCustomer()
   const modest = await service.newCustomer()
   const { status, body, headers } = await exhaust(greedy.apiKey)
@@ -35,7 +35,7 @@ test('past the rate of its key a request is 503 SVC001 with Retry-After, and wit
   assert.equal((await credits(modest.apiKey)).status, 200)
 })
 
-test('whoever has read too often can still settle a payment', async () => {
+test('a customer whose reads are rate limited can still confirm a payment', async () => {
   const { apiKey } = await service.newCustomer()
   await exhaust(apiKey)
   const body = JSON.stringify({ orderId: 'ord_unknown', paymentKey: 'none', amount: 1_000 })
@@ -44,25 +44,25 @@ test('whoever has read too often can still settle a payment', async () => {
   assert.equal(answer.body.code, 'NOT000')
 })
 
-test('the rate is judged before the route: too many requests for what does not exist are SVC001 too', async () => {
+test('the rate limit is checked before the route: too many requests for unknown routes are SVC001 too', async () => {
   const { apiKey } = await service.newCustomer()
   const answers = await Promise.all(Array.from({ length: 40 }, () => get('nowhere', apiKey)))
   const codes = new Set(answers.map(({ body }) => body.code))
   assert.deepEqual(codes, new Set(['NOT000', 'SVC001']))
 })
 
-test('after very many wrong keys a wrong one is told late, and a right one is served at once', async () => {
+test('after very many wrong keys the answer to a wrong key is delayed, and a valid key is served at once', async () => {
   const guess = () => credits(newSecretText('cpk_'))
   const wrong = await Promise.all(Array.from({ length: 150 }, guess))
   assert.ok(wrong.every(({ body }) => body.code === 'AUTH001'))
   const { apiKey } = await service.newCustomer()
   const startedAt = performance.now()
-  // Some of them may be told at once: a few are forgiven every second.
+  // Some of them may be answered at once: a few wrong keys are allowed every second.
   const late = Promise.all(Array.from({ length: 40 }, guess)).then(() => performance.now() - startedAt)
   const served = await credits(apiKey)
   const servedMs = performance.now() - startedAt
   assert.equal(served.status, 200)
   const lateMs = await late
-  assert.ok(lateMs >= 950, `told after ${lateMs} ms`)
-  assert.ok(servedMs < lateMs, `served after ${servedMs} ms, told after ${lateMs} ms`)
+  assert.ok(lateMs >= 950, `answered after ${lateMs} ms`)
+  assert.ok(servedMs < lateMs, `valid key served after ${servedMs} ms, wrong keys answered after ${lateMs} ms`)
 })

@@ -1,4 +1,4 @@
-// Sections 4.3, 4.4 and 4.5: what can be read, and that nobody ever reads what belongs to another.
+// Sections 4.3, 4.4 and 4.5: the read endpoints, and that no customer ever reads the data of another.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { orderInState, spend } from '../support/service/orders.ts'
@@ -42,7 +42,7 @@ for (const [status, confirmed] of [
   ['CANCELLED', true],
   ['REFUNDED', true],
 ] as const) {
-  test(`3: an order that is ${status} says so, with confirmedAt ${confirmed ? 'set' : 'null'}`, async () => {
+  test(`3: an order that is ${status} has that status, with confirmedAt ${confirmed ? 'set' : 'null'}`, async () => {
     const customer = await service.newCustomer()
     const order = await orderInState(service, customer, status)
     const first = await customer.as<Status>(`/${order.orderId}`)
@@ -61,10 +61,10 @@ test('3: confirmedAt does not change when the order is cancelled', async () => {
   assert.equal((await customer.as<Status>(`/${order.orderId}`)).body.data.confirmedAt, confirmedAt)
 })
 
-test('4.3, 5.5: an order that does not exist or belongs to another gives the same 404 NOT000, byte for byte', async () => {
-  const [owner, stranger] = [await service.newCustomer(), await service.newCustomer()]
+test('4.3, 5.5: an order that does not exist or belongs to another customer gives the same 404 NOT000, byte for byte', async () => {
+  const [owner, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const { orderId } = (await owner.purchase()).body.data
-  const foreign = await stranger.as(`/${orderId}`)
+  const foreign = await otherCustomer.as(`/${orderId}`)
   assertRefused(foreign, 'NOT000')
   assert.equal(foreign.status, 404)
   const lastChanged = orderId.slice(0, -1) + (orderId.endsWith('A') ? 'B' : 'A')
@@ -95,7 +95,7 @@ test('4.3, 5.5: an order that does not exist or belongs to another gives the sam
   assert.equal(await owner.status(orderId), 'PENDING')
 })
 
-test('5.5: of many statuses asked at once by many customers, everybody gets the own order and never another', async () => {
+test('5.5: when many customers read many statuses at once, each gets only its own orders', async () => {
   const customers = await Promise.all(Array.from({ length: 4 }, () => service.newCustomer()))
   const orders = await Promise.all(
     customers.map(async (owner, index) => {
@@ -103,15 +103,17 @@ test('5.5: of many statuses asked at once by many customers, everybody gets the 
       return { owner, packageType, orderId: (await owner.purchase(packageType)).body.data.orderId }
     }),
   )
-  const asks = Array.from({ length: 20 }, () => orders.flatMap((order) => customers.map((asker) => ({ order, asker }))))
+  const requests = Array.from({ length: 20 }, () =>
+    orders.flatMap((order) => customers.map((caller) => ({ order, caller }))),
+  )
   const answers = await Promise.all(
-    asks
+    requests
       .flat()
-      .map(async ({ order, asker }) => ({ order, asker, answer: await asker.as<Status>(`/${order.orderId}`) })),
+      .map(async ({ order, caller }) => ({ order, caller, answer: await caller.as<Status>(`/${order.orderId}`) })),
   )
   assert.equal(answers.length, 320)
-  for (const { order, asker, answer } of answers) {
-    if (asker !== order.owner) assertRefused(answer, 'NOT000')
+  for (const { order, caller, answer } of answers) {
+    if (caller !== order.owner) assertRefused(answer, 'NOT000')
     else {
       const { orderId, packageType } = answer.body.data
       assert.deepEqual({ orderId, packageType }, { orderId: order.orderId, packageType: order.packageType })
@@ -128,7 +130,7 @@ test('4.4: the balance holds credits and customerId, and nothing else', async ()
   assert.match(answer.body.data.customerId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
 
-test('4.4: the balance follows every movement: confirms add, spending and cancels take', async () => {
+test('4.4: the balance reflects every movement: confirms add, spending and cancels subtract', async () => {
   const customer = await service.newCustomer()
   const standard = await customer.confirmedOrder('STANDARD')
   assert.equal(await customer.credits(), 21)
@@ -142,14 +144,14 @@ test('4.4: the balance follows every movement: confirms add, spending and cancel
   assert.equal(await customer.credits(), 79)
 })
 
-test('4.4: of many balances asked at once, everybody gets the own', async () => {
+test('4.4: when many customers read their balances at once, each gets its own', async () => {
   const customers = await Promise.all(Array.from({ length: 6 }, () => service.newCustomer()))
   for (const [index, customer] of customers.entries()) {
     if (index % 2) await customer.confirmedOrder('BASIC')
   }
-  const asks = Array.from({ length: 50 }, () => [...customers.entries()]).flat()
+  const requests = Array.from({ length: 50 }, () => [...customers.entries()]).flat()
   const answers = await Promise.all(
-    asks.map(async ([index, customer]) => ({ index, customer, answer: await customer.as('/credits') })),
+    requests.map(async ([index, customer]) => ({ index, customer, answer: await customer.as('/credits') })),
   )
   for (const { index, customer, answer } of answers) {
     assert.deepEqual(answer.body.data, { credits: index % 2, customerId: customer.customerId })
@@ -197,12 +199,12 @@ test('4: reads take no parameters: a query string changes nothing', async () => 
   const { orderId } = await customer.confirmedOrder('BASIC')
   for (const path of ['/credits', '/packages', `/${orderId}`]) {
     const plain = await customer.as(path)
-    const asked = await customer.as(`${path}?customerId=${other.customerId}&orderId=x&limit=1&sort=price`)
-    assert.equal(asked.text, plain.text)
+    const withQuery = await customer.as(`${path}?customerId=${other.customerId}&orderId=x&limit=1&sort=price`)
+    assert.equal(withQuery.text, plain.text)
   }
 })
 
-test('1: reading changes nothing and asks the gateway nothing', async () => {
+test('1: reading changes nothing and does not call the gateway', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   const before = { ...service.calls }

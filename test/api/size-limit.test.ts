@@ -1,4 +1,4 @@
-// Section 8 and row 8 of the decisions: VAL004 for what is too large, with an answer that arrives.
+// Section 8 and row 8 of the decisions: VAL004 for a request that is too large, and the answer reaches the caller.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { head, sendBeforeReading, sendRaw } from '../../harness/raw-http.ts'
@@ -17,7 +17,7 @@ const base = '/public/v1/payments'
 const json = { 'content-type': 'application/json' }
 const withKey = () => ({ 'service-api-key': customer.apiKey })
 
-/** A valid purchase of exactly so many bytes. */
+/** A valid purchase of exactly this many bytes. */
 function purchaseOf(bytes: number): Buffer {
   const text = '{"packageType":"BASIC"}'
   return Buffer.concat([Buffer.from(text), Buffer.alloc(bytes - text.length, ' ')])
@@ -27,7 +27,7 @@ async function countOrders(): Promise<number> {
   return (await service.database.query('select from orders')).length
 }
 
-test('8: a body of exactly the size limit is read, one byte more is VAL004, by Content-Length and chunked', async () => {
+test('8: a body of exactly the size limit is accepted, one byte more is VAL004, by Content-Length and chunked', async () => {
   const orders = await countOrders()
   for (const [bytes, code] of [
     [bodyLimitBytes, 'SUCCESS'],
@@ -43,7 +43,7 @@ test('8: a body of exactly the size limit is read, one byte more is VAL004, by C
   assert.equal(await countOrders(), orders + 2)
 })
 
-test('8: a size that is only announced is VAL004 at once, before a byte of the body', async () => {
+test('8: a Content-Length above the limit is VAL004 at once, before a byte of the body', async () => {
   const start = head(`POST ${base}/purchase`, { ...withKey(), ...json, 'content-length': 9_000_000_000 })
   assertRefused(await sendRaw(service.port, start), 'VAL004')
 })
@@ -70,7 +70,7 @@ test('8: a caller that is still sending gets its VAL004, and its 401, every time
   }
 })
 
-test('8: headers past the limit are VAL004, a target past it too', async () => {
+test('8: headers above the limit are VAL004, and so is a request target above it', async () => {
   const long = 'x'.repeat(20_000)
   const requests = [
     head(`GET ${base}/credits`, { ...withKey(), 'x-long': long }),

@@ -1,5 +1,5 @@
-// The client in a real Chromium, behind the proxy of its README: pages read and buy, a key is refused there, and a lost
-// connection is tried again with the same key.
+// The client in a real Chromium, behind the proxy of its README: pages read and buy, an API key is refused there, and a
+// request on a lost connection is retried with the same idempotency key.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -25,10 +25,10 @@ let service: TestService
 let customer: TestCustomer
 let site: Server
 let page: Page
-/** The keys of the purchases that have come, and how many more of them are lost. */
+/** The idempotency keys of the received purchases, and how many more of them to drop. */
 const keys: unknown[] = []
-let toLose = 0
-let isServiceAway = false
+let requestsToDrop = 0
+let isServiceDown = false
 
 before(async () => {
   const [project, started] = await Promise.all([installClient(directory), startTestService()])
@@ -39,14 +39,14 @@ before(async () => {
     const { creditsProxy } = await import(pathToFileURL(project.write(name, code)).href)
     return (request, response) => creditsProxy(request, response, apiKeyOf)
   }
-  const [proxy, proxyToNobody] = [
+  const [proxy, proxyToClosedPort] = [
     await proxyTo(service.url, 'proxy.mts'),
-    await proxyTo('http://127.0.0.1:1', 'proxy-to-nobody.mts'),
+    await proxyTo('http://127.0.0.1:1', 'proxy-to-closed-port.mts'),
   ]
   site = createServer((request, response) => {
     if (request.method === 'POST') keys.push(request.headers['x-idempotency-key'])
-    if (request.method === 'POST' && toLose-- > 0) return request.socket.destroy()
-    return handlerOf(isServiceAway ? proxyToNobody : proxy, request.url ?? '')(request, response)
+    if (request.method === 'POST' && requestsToDrop-- > 0) return request.socket.destroy()
+    return handlerOf(isServiceDown ? proxyToClosedPort : proxy, request.url ?? '')(request, response)
   }).listen(0, '127.0.0.1')
   await once(site, 'listening')
   page = await (browser as Browser).newPage()
@@ -83,9 +83,9 @@ test('the snippet for pages shows the balance', { skip }, async () => {
   await page.waitForFunction("document.body.textContent === '21 credits'")
 })
 
-test('a page buys, and an order whose answer is lost is bought once', { skip }, async () => {
+test('a page buys, and a purchase whose answer is lost creates one order', { skip }, async () => {
   await page.goto(address('/'))
-  toLose = 1
+  requestsToDrop = 1
   const bought = await page.evaluate(`import('@prepaid-credits/client').then(({ createCreditsClient }) =>
     createCreditsClient({ baseUrl: '/credits-proxy', firstPauseMs: 1 }).purchaseCredits({ packageType: 'BASIC' }))`)
   assert.equal((bought as { amount: number }).amount, 1_000)
@@ -93,11 +93,11 @@ test('a page buys, and an order whose answer is lost is bought once', { skip }, 
   assert.equal(new Set(keys).size, 1)
 })
 
-test('errors have their code in a page too', { skip }, async () => {
+test('errors have their code in the browser too', { skip }, async () => {
   const code = await page.evaluate(`import('@prepaid-credits/client').then(({ createCreditsClient, isCreditsError }) =>
     createCreditsClient({ baseUrl: '/credits-proxy' }).confirmPayment({ orderId: 'a', paymentKey: 'b', amount: 1 })
       .catch((error) => isCreditsError(error) && [error.code, error.outcome].join(' ')))`)
-  assert.equal(code, 'UNREADABLE_ANSWER unknown', 'the proxy does not let it through')
+  assert.equal(code, 'UNREADABLE_ANSWER unknown', 'the proxy does not forward it')
 })
 
 test('a key or a token is refused in a page', { skip }, async () => {
@@ -128,15 +128,15 @@ describe('the proxy of the README', { skip }, () => {
   const buy = (body: RequestInit, headers = {}) =>
     statusOf(address(`${path}/purchase`), { method: 'POST', headers: { cookie, ...headers }, ...body })
 
-  test('has nothing for whoever is not logged in', async () => {
-    // The service would say 401 too: it is not asked.
-    isServiceAway = true
+  test('refuses requests that are not logged in', async () => {
+    // The service would answer 401 too, so it must not be called.
+    isServiceDown = true
     assert.equal(await statusOf(address(`${path}/credits`)), 401)
-    isServiceAway = false
+    isServiceDown = false
     assert.equal(await statusOf(address(`${path}/credits`), { headers: { cookie } }), 200)
   })
 
-  test('refuses a body that is too long, or of a length that nobody says', async () => {
+  test('refuses a body that is too long, or without a Content-Length', async () => {
     assert.equal(await buy({ body: 'x'.repeat(10_001) }), 413)
     const stream = new Blob(['{}']).stream()
     assert.equal(await buy({ body: stream, duplex: 'half' } as RequestInit), 413)
@@ -144,10 +144,10 @@ describe('the proxy of the README', { skip }, () => {
     assert.equal(await buy({ body }, { 'content-type': 'application/json', 'x-idempotency-key': 'a-purchase' }), 201)
   })
 
-  test('answers 502 while the service is away, and lives on', async () => {
-    isServiceAway = true
+  test('answers 502 while the service is unreachable, and keeps running', async () => {
+    isServiceDown = true
     assert.equal(await statusOf(address(`${path}/credits`), { headers: { cookie } }), 502)
-    isServiceAway = false
+    isServiceDown = false
     assert.equal(await statusOf(address(`${path}/credits`), { headers: { cookie } }), 200)
   })
 })

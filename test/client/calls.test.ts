@@ -1,5 +1,5 @@
 // Both clients against the real service, its database and the sandbox: every method, its data, its refusals by code, and
-// answers that are lost on the way, after which everything has happened once.
+// lost answers, after which every operation has been executed exactly once.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -32,13 +32,13 @@ before(async () => {
 })
 after(() => service.close())
 
-/** An order whose buyer has been through checkout. */
+/** An order whose buyer has completed checkout. */
 async function paidOrder(packageType: 'BASIC' | 'STANDARD' = 'STANDARD', result = 'approve') {
   const { orderId, amount } = await credits.purchaseCredits({ packageType })
   return { orderId, amount, paymentKey: await service.sandbox.pay(orderId, amount, result) }
 }
 
-/** The service does what it is asked, and its first answers do not arrive. */
+/** The service executes every request, but its first answers are lost. */
 function losing(answers: number): { fetch: Fetch; sent: string[]; firstPauseMs: number } {
   const sent: string[] = []
   const fetchAndLose: Fetch = async (url, init) => {
@@ -52,7 +52,7 @@ function losing(answers: number): { fetch: Fetch; sent: string[]; firstPauseMs: 
 }
 
 describe('the six endpoints', () => {
-  test('listCreditPackages gives the catalogue', async () => {
+  test('listCreditPackages returns the catalogue', async () => {
     assert.deepEqual(await credits.listCreditPackages(), packages)
   })
 
@@ -76,7 +76,7 @@ describe('the six endpoints', () => {
     assert.deepEqual(await credits.getCreditBalance(), before)
   })
 
-  test('a purchase with the same key is the same order', async () => {
+  test('a purchase with the same key returns the same order', async () => {
     const idempotencyKey = crypto.randomUUID()
     const [one, other] = [
       await credits.purchaseCredits({ packageType: 'PRO' }, { idempotencyKey }),
@@ -89,7 +89,7 @@ describe('the six endpoints', () => {
 })
 
 describe('refusals', () => {
-  test('a declined card: VAL003 that names the state, and it is certain', async () => {
+  test('a declined card: VAL003 that names the state, and the outcome is known', async () => {
     const order = await paidOrder('BASIC', 'decline')
     const error = await failureOf(credits.confirmPayment(order))
     assert.ok(isCreditsError(error, 'confirmPayment') && error.code === 'VAL003')
@@ -97,7 +97,7 @@ describe('refusals', () => {
     assert.deepEqual([error.status, error.outcome, error.kind, error.name], [400, 'not-done', 'answer', 'CreditsError'])
   })
 
-  test('a gateway that does not answer: SVC001, and it is unknown; repeated, it is confirmed once', async () => {
+  test('a gateway that does not answer: SVC001 with an unknown outcome; the repeated confirm succeeds once', async () => {
     const order = await paidOrder('BASIC')
     await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
     const error = await failureOf(credits.confirmPayment(order))
@@ -106,7 +106,7 @@ describe('refusals', () => {
     assert.equal((await credits.confirmPayment(order)).creditsAdded, 1)
   })
 
-  test('a cancel of what is cancelled: PAYMENT_CANCEL_FAILED with what was sent', async () => {
+  test('a cancel of a cancelled payment: PAYMENT_CANCEL_FAILED with the request in metadata', async () => {
     const order = await paidOrder('BASIC')
     await credits.confirmPayment(order)
     const request = { paymentKey: order.paymentKey, reason: 'twice' }
@@ -116,7 +116,7 @@ describe('refusals', () => {
     assert.deepEqual([error.metadata, error.outcome], [request, 'not-done'])
   })
 
-  test('a key that is not known, none, and an order that is not there', async () => {
+  test('an unknown key, no key, and an unknown order', async () => {
     const keyOf = async (options: { apiKey?: string }) =>
       (await failureOf(createCreditsClient({ baseUrl: service.url, ...options }).getCreditBalance())).code
     assert.equal(await keyOf({ apiKey: `cpk_${'x'.repeat(43)}` }), 'AUTH001')
@@ -126,7 +126,7 @@ describe('refusals', () => {
     }
   })
 
-  test('an id that leads to another endpoint is refused before it is sent', async () => {
+  test('an id that would address another endpoint is refused before it is sent', async () => {
     for (const orderId of ['credits', 'packages', '', '.', '..']) {
       await assert.rejects(credits.getPaymentStatus({ orderId }), TypeError)
     }
@@ -135,7 +135,7 @@ describe('refusals', () => {
   })
 })
 
-describe('answers that are lost', () => {
+describe('lost answers', () => {
   const lossy = (answers: number) => {
     const transport = losing(answers)
     return { ...transport, credits: createCreditsClient({ baseUrl: service.url, apiKey, ...transport }) }
@@ -158,7 +158,7 @@ describe('answers that are lost', () => {
     assert.deepEqual([sent.length, (await credits.getCreditBalance()).credits], [2, before + 21])
   })
 
-  test('of a cancel: it is not called refused; the status tells', async () => {
+  test('of a cancel: it is not reported as refused; the status of the order shows the result', async () => {
     const order = await paidOrder()
     await credits.confirmPayment(order)
     const { credits: client, sent } = lossy(1)
@@ -166,11 +166,11 @@ describe('answers that are lost', () => {
     const error = await failureOf(client.cancelPayment(request))
     assert.deepEqual([error.code, error.outcome, sent.length], ['CONNECTION_LOST', 'unknown', 2])
     const another = await failureOf(client.cancelPayment(request))
-    assert.deepEqual([another.code, another.outcome], ['PAYMENT_CANCEL_FAILED', 'not-done'], 'of that call alone')
+    assert.deepEqual([another.code, another.outcome], ['PAYMENT_CANCEL_FAILED', 'not-done'], 'for this call only')
     assert.equal((await credits.getPaymentStatus(order)).status, 'CANCELLED')
   })
 
-  test('of a cancel that never arrived: the second attempt is told', async () => {
+  test('of a cancel that never arrived: the second attempt returns the success', async () => {
     const order = await paidOrder()
     await credits.confirmPayment(order)
     let attempts = 0
@@ -208,14 +208,14 @@ describe('answers that are lost', () => {
 })
 
 describe('spending', () => {
-  test('too little: BUS002 with what was asked and what is there', async () => {
+  test('too few credits: BUS002 with the requested and the available credits', async () => {
     const { customerId: spender } = await service.customerWith(5)
     const error = await failureOf(spending.spendCredits({ customerId: spender, credits: 6, reference: 'a' }))
     assert.ok(isCreditsError(error, 'spendCredits') && error.code === 'BUS002')
     assert.deepEqual([error.metadata, error.status], [{ requested: 6, available: 5 }, 402])
   })
 
-  test('a hold that is released, with an end of its own', async () => {
+  test('a hold that is released, with its own expiry', async () => {
     const { customerId: spender } = await service.customerWith(5)
     const request = { customerId: spender, credits: 5, reference: 'batch-2', expiresInSeconds: 60 }
     const { holdId, expiresAt, balance } = await spending.holdCredits(request)
@@ -250,7 +250,7 @@ describe('spending', () => {
     assert.deepEqual([entries, opening.available], [[], 15])
   })
 
-  test('an iteration that is left asks for no more pages', async () => {
+  test('an iteration that is stopped fetches no more pages', async () => {
     const { customerId: spender } = await service.customerWith(20)
     const transport = losing(0)
     const { token } = service.internal.issued

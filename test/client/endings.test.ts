@@ -1,5 +1,5 @@
-// How a call ends before its time, by the signal of the caller, and what the caller is told when attempts ended differently.
-// Against a server that misbehaves by a script.
+// Calls that the caller aborts by its signal, and the reported outcome when attempts ended differently. Against a
+// scripted faulty server.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -17,16 +17,16 @@ before(async () => {
 after(() => server.close())
 
 describe('the signal of the caller', () => {
-  const reason = new Error('the buyer went away')
+  const reason = new Error('the buyer has left')
 
-  test('aborted before: nothing is sent', async () => {
+  test('aborted before the call: nothing is sent', async () => {
     server.play([])
     const error = await failureOf(methods.confirmPayment({ signal: AbortSignal.abort(reason) }))
     assert.deepEqual([error.code, error.attempts, error.outcome], ['ABORTED', 0, 'not-done'])
     assert.deepEqual([error.cause, server.received.length], [reason, 0])
   })
 
-  test('during an attempt: it ends at once, the connection is closed, and what came of it is not known', async () => {
+  test('during an attempt: it ends at once, the connection is closed, and its outcome is unknown', async () => {
     const controller = new AbortController()
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     server.play([
@@ -54,7 +54,7 @@ describe('the signal of the caller', () => {
     assert.deepEqual([error.code, error.attempts, error.outcome], ['ABORTED', 1, 'unknown'])
   })
 
-  test('one signal for many calls keeps nothing of them', async () => {
+  test('one signal for many calls keeps no listeners', async () => {
     const { signal } = new AbortController()
     server.play([reset, refusal('SVC001')])
     await methods.getCreditBalance({ signal })
@@ -62,17 +62,18 @@ describe('the signal of the caller', () => {
   })
 })
 
-describe('what a refusal says of the attempts before it', () => {
+describe('the outcome of a refusal after an earlier attempt without an answer', () => {
   const open = { lost: reset, 'not served': refusal('SVC001') }
   const cases: [keyof typeof open, OperationId, ErrorCode, string][] = [
-    // Who is not let in any more learns nothing of what they asked before.
+    // A suspended key gives no information about the earlier attempt.
     ['lost', 'confirmPayment', 'AUTH003', 'AUTH003 unknown'],
     ['not served', 'confirmPayment', 'AUTH003', 'AUTH003 unknown'],
     ['lost', 'spendCredits', 'BUS002', 'BUS002 unknown'],
-    // The order has an end.
+    // The order is in a final state.
     ['lost', 'confirmPayment', 'VAL003', 'VAL003 not-done'],
     ['not served', 'confirmPayment', 'VAL003', 'VAL003 not-done'],
-    // It may be the echo of a yes that was lost, on the way to us or on the service's own way to its database.
+    // The earlier attempt may have succeeded, with its answer lost between us and the service or between it and its
+    // database.
     ['not served', 'cancelPayment', 'PAYMENT_CANCEL_FAILED', 'SVC001 unknown'],
     ['lost', 'cancelPayment', 'PAYMENT_CANCEL_FAILED', 'CONNECTION_LOST unknown'],
   ]
@@ -85,7 +86,7 @@ describe('what a refusal says of the attempts before it', () => {
   }
 })
 
-test('no rejection is left unhandled, and nothing keeps the process', async () => {
+test('no rejection is left unhandled, and nothing keeps the process running', async () => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)

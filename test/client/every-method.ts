@@ -1,4 +1,4 @@
-// Every method of both clients with some input, as a table: what holds for all of them is tested on all of them.
+// Every method of both clients with some input, as a table, for tests that apply to all of them.
 import assert from 'node:assert/strict'
 import {
   type CallOptions,
@@ -11,7 +11,7 @@ import {
 
 export type Methods = Record<OperationId, (options?: CallOptions) => Promise<unknown>>
 
-/** With pauses that nobody has to wait for. */
+/** With negligible pauses. */
 export function everyMethod(baseUrl: string): Methods {
   const common = { baseUrl, firstPauseMs: 1, longestPauseMs: 2 }
   const credits = createCreditsClient({ ...common, apiKey: 'cpk_of_a_test' })

@@ -1,5 +1,5 @@
-// The client as a stranger has it: packed from a copy of this repository, installed in an empty project by the commands of
-// its README, without a network. And the snippets of that README, as files of the project.
+// The client as an external user gets it: packed from a copy of this repository, installed in an empty project by the
+// commands of its README, without a network. Also the snippets of that README, as files of the project.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { bareEnvironment, repository } from '../../harness/processes.ts'
 
 export type Block = { language: string; text: string }
 
-/** The fenced blocks, in their order. */
+/** The fenced blocks, in order. */
 export function readmeBlocks(): Block[] {
   const readme = readFileSync(join(repository, 'client/README.md'), 'utf8')
   return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
@@ -17,7 +17,7 @@ export function readmeBlocks(): Block[] {
   }))
 }
 
-/** The snippet that has this in it; more than one would be an accident. */
+/** The one snippet that contains this text; several matches are an error. */
 export function snippet(part: string): string {
   const found = readmeBlocks().filter(({ text }) => text.includes(part))
   assert.equal(found.length, 1, part)
@@ -38,7 +38,7 @@ export async function installClient(directory: string) {
   const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_cache: join(directory, '.cache') }
   const env = bareEnvironment({ ...offline, HOME: directory, CREDITS_API_KEY: undefined })
 
-  /** Throws with what was said when it ends otherwise than well. */
+  /** Throws with the output when the command fails. */
   function run(command: string, args: string[], more: Record<string, string> = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       execFile(command, args, { cwd: directory, env: { ...env, ...more } }, (error, stdout, stderr) => {

@@ -1,5 +1,5 @@
-// The package as a stranger uses it: what is in it, programs in JavaScript and in TypeScript, its types under two compilers
-// and two ways to find modules, and every snippet of its README against the real service.
+// The package as an external user installs it: its contents, programs in JavaScript and in TypeScript, its types under
+// two compilers and two module resolutions, and every snippet of its README against the real service.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ after(() => service.close())
 const installed = (...path: string[]) => join(directory, 'node_modules/@prepaid-credits/client', ...path)
 const manifestOf = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
-test('the package has its program, its types and its README, no dependencies and no scripts that run', () => {
+test('the package has its program, its types and its README, no dependencies and no install scripts', () => {
   const manifest = manifestOf(installed('package.json'))
   const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
   const sources = readdirSync(join(repository, 'client/src')).map((name) => name.replace(/\.ts$/, ''))
@@ -33,7 +33,7 @@ test('the package has its program, its types and its README, no dependencies and
   assert.equal(manifest.version, manifestOf(join(repository, 'package.json')).version)
 })
 
-test('nothing in it is of Node alone, and no import needs a compiler', () => {
+test('nothing in it requires Node, and no import needs a compiler', () => {
   for (const name of readdirSync(installed('dist'))) {
     const text = readFileSync(installed('dist', name), 'utf8')
     const imported = [...text.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(([, path]) => path)
@@ -46,12 +46,12 @@ test('nothing in it is of Node alone, and no import needs a compiler', () => {
   }
 })
 
-/** With the addresses of this test in the place of the default ones. */
-function here(text: string): string {
+/** Replaces the default addresses by those of this test. */
+function withTestAddresses(text: string): string {
   return text.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('http://127.0.0.1:8081', service.internal.url)
 }
 
-/** The blocks that are run as programs, each with what the README says that it prints. */
+/** The blocks that are run as programs, each with its output in the README. */
 function programs(): { code: string; output: string }[] {
   const blocks = readmeBlocks()
   return blocks.flatMap(({ language, text }, at) => {
@@ -63,27 +63,27 @@ function programs(): { code: string; output: string }[] {
 const firstProgram = () => programs()[0]?.code ?? ''
 
 describe('the README', () => {
-  test('its programs print what it says, in a project of TypeScript', async () => {
+  test('its programs print the documented output, in a TypeScript project', async () => {
     const { apiKey, customerId } = await service.newCustomer()
     const { token } = service.internal.issued
     const environment = { CREDITS_API_KEY: apiKey, CREDITS_TOKEN: token, CUSTOMER_ID: customerId }
     assert.equal(programs().length, 4)
     for (const { code, output } of programs()) {
-      const file = project.write('program.mts', here(code))
+      const file = project.write('program.mts', withTestAddresses(code))
       assert.equal(await project.run(process.execPath, ['--no-warnings', file], environment), output)
     }
   })
 
   test('its first program is JavaScript too', async () => {
     const { apiKey } = await service.newCustomer()
-    const file = project.write('program.mjs', here(firstProgram()))
+    const file = project.write('program.mjs', withTestAddresses(firstProgram()))
     assert.equal(
       await project.run(process.execPath, [file], { CREDITS_API_KEY: apiKey }),
       '21 credits added, 21 in all\n',
     )
   })
 
-  test('every snippet of it is run here, or by the test of the browser', () => {
+  test('every snippet of it is run here, or by the browser test', () => {
     const others = ['npm pack', 'creditsProxy', 'document.body'].map(snippet)
     const known = [...others, ...programs().flatMap(({ code, output }) => [code, output])]
     assert.deepEqual(
@@ -103,11 +103,11 @@ describe('the types', { skip: longOnly }, () => {
     target: 'es2022',
     verbatimModuleSyntax: true,
   }
-  const ofNode = { types: ['node'], typeRoots: [join(repository, 'node_modules/@types')], lib: ['es2022'] }
+  const nodeOptions = { types: ['node'], typeRoots: [join(repository, 'node_modules/@types')], lib: ['es2022'] }
   const ways = {
     'in Node': {
       files: ['types.mts', 'readme-*.mts'],
-      options: { module: 'node16', moduleResolution: 'node16', ...ofNode },
+      options: { module: 'node16', moduleResolution: 'node16', ...nodeOptions },
     },
     'for a bundler': {
       files: ['types.mts'],
@@ -121,7 +121,7 @@ describe('the types', { skip: longOnly }, () => {
   }
   const compilers = {
     'our own compiler': join(repository, 'node_modules/typescript/bin/tsc'),
-    'the one before it': join(toolsFolder, 'node_modules/typescript/bin/tsc'),
+    'the previous one': join(toolsFolder, 'node_modules/typescript/bin/tsc'),
   }
   before(async () => {
     await installTools()
@@ -134,11 +134,11 @@ describe('the types', { skip: longOnly }, () => {
 
   const combinations = [
     ['in Node', 'our own compiler'],
-    ['in Node', 'the one before it'],
-    ['for a bundler', 'the one before it'],
+    ['in Node', 'the previous one'],
+    ['for a bundler', 'the previous one'],
   ] as const
   for (const [way, compiler] of combinations) {
-    test(`are right ${way}, for ${compiler}`, async () => {
+    test(`compile ${way}, with ${compiler}`, async () => {
       const { files, options } = ways[way]
       const config = { compilerOptions: { ...strict, ...options }, include: files }
       project.write('tsconfig.json', JSON.stringify(config))
@@ -147,7 +147,7 @@ describe('the types', { skip: longOnly }, () => {
   }
 
   test('a mistake in a program does not compile', async () => {
-    const wrong = here(firstProgram()).replace("packageType: 'STANDARD'", "packageType: 'GOLD'")
+    const wrong = withTestAddresses(firstProgram()).replace("packageType: 'STANDARD'", "packageType: 'GOLD'")
     project.write('wrong.mts', wrong)
     const options = { ...strict, ...ways['in Node'].options }
     project.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: ['wrong.mts'] }))

@@ -1,5 +1,5 @@
-// What the client sends again and what it does not, against a server that misbehaves by a script: how many attempts, with
-// which key, after which pause, and what the caller is told of the outcome.
+// The requests that the client retries and those it does not, against a scripted faulty server: the number of attempts,
+// the idempotency key, the pauses, and the outcome reported to the caller.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type CreditsClient, createCreditsClient, type OperationId } from '../../client/src/index.ts'
@@ -29,7 +29,7 @@ after(() => server.close())
 
 const operations = () => Object.entries(methods) as [OperationId, Methods[OperationId]][]
 
-/** All that a request is made of. */
+/** Compares the request line, headers and body of all attempts. */
 function assertSameRequests(attempts: number): void {
   assert.equal(server.received.length, attempts)
   const [first, ...others] = server.received.map(({ line, headers, body }) => {
@@ -39,11 +39,15 @@ function assertSameRequests(attempts: number): void {
   for (const other of others) assert.deepEqual(other, first)
 }
 
-describe('sent again, the same to the last byte, until there is an answer', () => {
+describe('retried, the same to the last byte, until there is an answer', () => {
   const faults: Record<string, Line> = {
     'a reset before the answer': reset,
     'an answer cut off in the middle': cut,
-    'a page of a proxy that has lost the service': raw(502, { 'content-type': 'text/html' }, '<h1>Bad Gateway</h1>'),
+    'an error page of a proxy that cannot reach the service': raw(
+      502,
+      { 'content-type': 'text/html' },
+      '<h1>Bad Gateway</h1>',
+    ),
     SVC001: refusal('SVC001'),
   }
   for (const [fault, line] of Object.entries(faults)) {
@@ -58,7 +62,7 @@ describe('sent again, the same to the last byte, until there is an answer', () =
     })
   }
 
-  test('silence, after the time of an attempt', async () => {
+  test('silence, after the timeout of an attempt', async () => {
     for (const line of [silence, endless]) {
       server.play([line])
       await credits.confirmPayment({ orderId: 'ord_1', paymentKey: 'pay_1', amount: 1_000 }, { timeoutMs: 50 })
@@ -66,7 +70,7 @@ describe('sent again, the same to the last byte, until there is an answer', () =
     }
   })
 
-  test('the key of the caller goes with all attempts; without one each purchase has its own', async () => {
+  test('the idempotency key of the caller is sent with all attempts; without one each purchase has its own', async () => {
     server.play([reset, refusal('SVC001')])
     await credits.purchaseCredits({ packageType: 'PRO' }, { idempotencyKey: 'order 66'.replace(' ', '-') })
     assert.deepEqual(
@@ -82,7 +86,7 @@ describe('sent again, the same to the last byte, until there is an answer', () =
   })
 })
 
-describe('not sent again', () => {
+describe('not retried', () => {
   const definite = (Object.keys(catalogue) as ErrorCode[]).filter((code) => code !== 'SVC001')
   test('any other code, INT001 included', async () => {
     for (const [operation, call] of operations()) {
@@ -105,12 +109,12 @@ describe('not sent again', () => {
     null: raw(200, { 'content-type': 'application/json' }, 'null'),
     'a success with the status of a failure': success({}, 500),
     'a success without data': success(null),
-    'a code that nobody knows': raw(
+    'an unknown code': raw(
       400,
       { 'content-type': 'application/json' },
       '{"success":false,"data":null,"message":null,"code":"NEW001","metadata":null}',
     ),
-    'a code of every object': raw(
+    'a code that is an inherited property name': raw(
       400,
       { 'content-type': 'application/json' },
       '{"success":false,"data":null,"message":null,"code":"constructor","metadata":null}',
@@ -122,7 +126,7 @@ describe('not sent again', () => {
     ),
     'a redirect, which is not followed either': raw(302, { location: '/elsewhere' }, ''),
   }
-  test('what is no answer of the service', async () => {
+  test('an answer that is not from the service', async () => {
     for (const [what, line] of Object.entries(notAnswers)) {
       server.play([], line)
       const error = await failureOf(methods.confirmPayment())
@@ -134,8 +138,8 @@ describe('not sent again', () => {
   })
 })
 
-describe('the end of trying', () => {
-  test('after as many attempts as are allowed, with the last failure', async () => {
+describe('retrying ends', () => {
+  test('after the maximum number of attempts, with the last failure', async () => {
     server.play([], reset)
     const lost = await failureOf(methods.spendCredits())
     assert.deepEqual(
@@ -149,19 +153,19 @@ describe('the end of trying', () => {
     assert.equal(busy.idempotencyKey, server.received[1]?.headers['x-idempotency-key'])
   })
 
-  test('when nobody listens', async () => {
+  test('when the port is closed', async () => {
     const client = createCreditsClient({ baseUrl: 'http://127.0.0.1:1', firstPauseMs: 1, maxAttempts: 2 })
     assert.deepEqual((await failureOf(client.getCreditBalance())).code, 'CONNECTION_LOST')
   })
 
-  test('Retry-After is waited for', async () => {
+  test('Retry-After delays the next attempt', async () => {
     server.play([refusal('SVC001', { 'retry-after': '1' })])
     await methods.getCreditBalance()
     const [first, second] = server.received.map(({ at }) => at)
     assert.ok(Number(second) - Number(first) > 980)
   })
 
-  test('Retry-After beyond the time of the call is not waited for', async () => {
+  test('when Retry-After is beyond the deadline of the call, at once', async () => {
     for (const when of ['30', new Date(Date.now() + 3_600_000).toUTCString()]) {
       server.play([], refusal('SVC001', { 'retry-after': when }))
       const error = await failureOf(methods.confirmPayment({ deadlineMs: 5_000 }))
@@ -170,13 +174,13 @@ describe('the end of trying', () => {
     }
   })
 
-  test('Retry-After of a proxy that has lost the service counts as well', async () => {
+  test('the Retry-After of a proxy that cannot reach the service applies too', async () => {
     server.play([], raw(503, { 'content-type': 'text/html', 'retry-after': '30' }, '<h1>Later</h1>'))
     const error = await failureOf(methods.confirmPayment({ deadlineMs: 5_000 }))
     assert.deepEqual([error.code, error.attempts, error.retryAfterMs], ['UNREADABLE_ANSWER', 1, 30_000])
   })
 
-  test('the time of the call is over for all attempts together', async () => {
+  test('at the deadline of the call, for all attempts together', async () => {
     server.play([], silence)
     const many = await failureOf(methods.getStatement({ timeoutMs: 10, deadlineMs: 200, maxAttempts: 1_000 }))
     assert.equal(many.code, 'TIMED_OUT')
@@ -185,7 +189,7 @@ describe('the end of trying', () => {
     assert.deepEqual([one.code, one.attempts], ['TIMED_OUT', 1])
   })
 
-  test('a fetch that does not listen to signals is given up all the same', async () => {
+  test('at the timeout, even when fetch ignores its signal', async () => {
     const client = createCreditsClient({
       baseUrl: server.url,
       fetch: () => new Promise(() => undefined),

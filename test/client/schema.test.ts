@@ -1,4 +1,4 @@
-// The types of the client are those of the API document, and its table of endpoints is the document's.
+// The types of the client and its table of endpoints match the API document.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { operations } from '../../client/src/operations.ts'
 import { catalogue } from '../../src/core/errors.ts'
 import { clientSchemaFile, makeClientSchema } from '../support/written/client-schema.ts'
 
-test('client/src/schema.ts is what the API document makes: `npm run client-schema` writes it', async () => {
+test('client/src/schema.ts is generated from the API document: `npm run client-schema` writes it', async () => {
   assert.equal(readFileSync(clientSchemaFile, 'utf8'), await makeClientSchema())
 })
 

@@ -1,5 +1,5 @@
-// A server that misbehaves by a script: one line of it for each request, in their order, and past its end a success. It
-// keeps what came, so that a test can count attempts and compare them.
+// A scripted faulty server: one line of the script for each request, in order, and a success after its end. It records
+// the requests, so that a test can count and compare attempts.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,15 +24,15 @@ export function raw(status: number, headers: Record<string, string>, body: strin
   return (response) => response.writeHead(status, headers).end(body)
 }
 
-/** The connection breaks before a byte of an answer. */
+/** The connection closes before the first byte of the answer. */
 export const reset: Line = (response) => response.destroy()
-/** It breaks in the middle of the answer. */
+/** The connection closes in the middle of the answer. */
 export const cut: Line = (response) => {
   response.writeHead(200, { ...json, 'content-length': '500' })
   response.write('{"success":true,"da', () => response.destroy())
 }
 export const silence: Line = () => undefined
-/** The head of an answer and no end of it. */
+/** An answer that never ends. */
 export const endless: Line = (response) => {
   response.writeHead(200, json)
   response.write('{')
@@ -43,7 +43,7 @@ export async function startScriptedServer() {
   let script: Line[] = []
   let otherwise: Line = success({})
   const server = createServer(async (request, response) => {
-    const turn = received.length
+    const index = received.length
     const entry = {
       line: `${request.method} ${request.url}`,
       headers: request.headers,
@@ -52,13 +52,13 @@ export async function startScriptedServer() {
     }
     received.push(entry)
     entry.body = await text(request)
-    await (script[turn] ?? otherwise)(response, request)
+    await (script[index] ?? otherwise)(response, request)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    /** Begins anew. */
+    /** Replaces the script and forgets the received requests. */
     play(lines: Line[], last: Line = success({})): void {
       received.length = 0
       script = lines

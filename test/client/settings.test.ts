@@ -1,5 +1,5 @@
-// What a client can be made with: mistakes show when it is made, no message contains a key, and pauses are as long as they
-// have to be and no longer than they may.
+// The settings of a client: mistakes are reported when it is created, no message contains a key, and pauses are within
+// their limits.
 import assert from 'node:assert/strict'
 import { afterEach, describe, mock, test } from 'node:test'
 import { createCreditsClient, createSpendingClient, isCreditsError } from '../../client/src/index.ts'
@@ -8,26 +8,26 @@ import { pauseBefore, retryAfterMs } from '../../client/src/pauses.ts'
 const apiKey = 'cpk_secret_of_the_test'
 
 describe('the address', () => {
-  async function askedAt(baseUrl: string): Promise<string> {
-    let asked = ''
+  async function requestedUrl(baseUrl: string): Promise<string> {
+    let requested = ''
     const fetch = async (url: string) => {
-      asked = url
+      requested = url
       return new Response('')
     }
     await createCreditsClient({ baseUrl, fetch })
       .getCreditBalance()
       .catch(() => undefined)
-    return asked
+    return requested
   }
 
-  test('may have a path, and a slash at its end', async () => {
+  test('may have a path, and a trailing slash', async () => {
     const path = '/public/v1/payments/credits'
-    assert.equal(await askedAt('https://api.example'), `https://api.example${path}`)
-    assert.equal(await askedAt('https://api.example:8443//'), `https://api.example:8443${path}`)
-    assert.equal(await askedAt('https://shop.example/credits-proxy/'), `https://shop.example/credits-proxy${path}`)
+    assert.equal(await requestedUrl('https://api.example'), `https://api.example${path}`)
+    assert.equal(await requestedUrl('https://api.example:8443//'), `https://api.example:8443${path}`)
+    assert.equal(await requestedUrl('https://shop.example/credits-proxy/'), `https://shop.example/credits-proxy${path}`)
   })
 
-  test('that cannot be one is refused', () => {
+  test('is refused when it is malformed', () => {
     const wrong = [
       '',
       '/api',
@@ -42,14 +42,14 @@ describe('the address', () => {
 })
 
 describe('keys', () => {
-  test('that cannot be sent are refused, and not repeated', () => {
+  test('that cannot be sent are refused, and not included in the message', () => {
     for (const end of ['\n', ' x', '키', '']) {
       const secret = end && `${apiKey}${end}`
-      const makes = [
+      const constructors = [
         () => createCreditsClient({ baseUrl: 'http://x', apiKey: secret }),
         () => createSpendingClient({ baseUrl: 'http://x', token: secret }),
       ]
-      for (const make of makes) {
+      for (const make of constructors) {
         assert.throws(make, (error: Error) => error instanceof TypeError && !error.message.includes(apiKey))
       }
     }
@@ -71,7 +71,7 @@ describe('keys', () => {
     createCreditsClient({ baseUrl: 'http://x' })
   })
 
-  test('are in no error, however much of it is shown', async () => {
+  test('are in no error, even in its full inspection', async () => {
     const fetch = async () => {
       throw new TypeError('fetch failed')
     }
@@ -83,7 +83,7 @@ describe('keys', () => {
     assert.equal(shown.includes(apiKey), false)
   })
 
-  test('are the last word on their header, and other headers go along', async () => {
+  test('override a custom header of the same name, and other headers are sent too', async () => {
     let sent: RequestInit['headers']
     const fetch = async (_url: string, init: RequestInit) => {
       sent = init.headers
@@ -97,7 +97,7 @@ describe('keys', () => {
   })
 })
 
-test('limits are whole numbers in their range, of the client and of a call', async () => {
+test('limits must be whole numbers in their range, for the client and for a call', async () => {
   for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
     for (const name of ['timeoutMs', 'settleTimeoutMs', 'deadlineMs', 'maxAttempts']) {
       const make = () => createCreditsClient({ baseUrl: 'http://x', [name]: value })
@@ -121,7 +121,7 @@ test('an idempotency key that the service would refuse is refused before it is s
 describe('fetch', () => {
   afterEach(() => mock.restoreAll())
 
-  test('is the global one of the moment', async () => {
+  test('is the global one at the time of the call', async () => {
     const client = createCreditsClient({ baseUrl: 'http://x' })
     const replaced = mock.method(globalThis, 'fetch', async () => new Response(''))
     await client.getCreditBalance().catch(() => undefined)
@@ -132,19 +132,19 @@ describe('fetch', () => {
 describe('pauses', () => {
   const limits = { firstPauseMs: 250, longestPauseMs: 5_000 }
 
-  test('are anywhere between nothing and a ceiling that doubles up to its limit', () => {
+  test('are random between zero and a ceiling that doubles up to its limit', () => {
     const longest = [2, 3, 4, 5, 6, 7, 8].map((attempt) => pauseBefore(attempt, null, limits, 1))
     assert.deepEqual(longest, [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000])
     assert.equal(pauseBefore(5, null, limits, 0), 0)
     assert.equal(pauseBefore(5, null, limits, 0.5), 1_000)
   })
 
-  test('are spread behind what the service has asked for, never before it', () => {
+  test('are spread after the Retry-After of the service, never before it', () => {
     assert.equal(pauseBefore(2, 3_000, limits, 0), 3_000)
     assert.equal(pauseBefore(2, 3_000, limits, 1), 3_250)
   })
 
-  test('Retry-After is seconds or a date; anything else is nothing', () => {
+  test('Retry-After is seconds or a date; anything else is ignored', () => {
     const now = Date.parse('2026-11-15T12:00:00Z')
     assert.equal(retryAfterMs('2', now), 2_000)
     assert.equal(retryAfterMs('Sun, 15 Nov 2026 12:00:05 GMT', now), 5_000)

@@ -1,6 +1,6 @@
-// What the types of the client promise, said to the compiler: a line below a @ts-expect-error has to be wrong, everything
-// else has to be right. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the package as
-// others install it, with two versions of the compiler.
+// Checks the types of the client by compiling: a line below a @ts-expect-error must be an error, every other line must
+// compile. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the installed package,
+// with two versions of the compiler.
 import {
   type CreditsClient,
   type CreditsErrorOf,
@@ -27,7 +27,7 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
   await credits.confirmPayment({ orderId, paymentKey: 'a', amount: '1000' })
   const confirmation = await credits.confirmPayment({ orderId, paymentKey: 'a', amount })
   confirmation.creditsAdded satisfies number
-  // @ts-expect-error only a purchase has a key of its own
+  // @ts-expect-error only a purchase has an idempotency key
   await credits.cancelPayment({ paymentKey: 'a', reason: 'b' }, { idempotencyKey: 'c' })
   const { status, confirmedAt } = await credits.getPaymentStatus({ orderId })
   status satisfies OrderStatus
@@ -45,7 +45,7 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
 }
 
 export function errorsByCode(error: unknown): string | number | null {
-  // @ts-expect-error nothing is known of it yet
+  // @ts-expect-error its type is not narrowed yet
   String(error.code)
   if (!isCreditsError(error)) return null
   error.outcome satisfies 'not-done' | 'unknown'
@@ -69,7 +69,7 @@ export function errorsByCode(error: unknown): string | number | null {
 }
 
 /** Every code of one method has its case: without one of them this does not compile. */
-export function allOfConfirm(error: CreditsErrorOf<'confirmPayment'>): 'ask again' | 'refused' | 'mistake' {
+export function allOfConfirm(error: CreditsErrorOf<'confirmPayment'>): 'retry' | 'refused' | 'mistake' {
   switch (error.code) {
     case 'SVC001':
     case 'INT001':
@@ -77,7 +77,7 @@ export function allOfConfirm(error: CreditsErrorOf<'confirmPayment'>): 'ask agai
     case 'TIMED_OUT':
     case 'ABORTED':
     case 'UNREADABLE_ANSWER':
-      return 'ask again'
+      return 'retry'
     case 'VAL003':
     case 'NOT000':
       return 'refused'

@@ -28,9 +28,9 @@ afterEach(async () => {
 })
 
 function find(line: string): { command: Command; positionals: string[] } {
-  const words = line.split(' ')
-  const command = eventCommands.find(({ name }) => name === words.slice(0, 2).join(' '))
-  return { command: command ?? assert.fail(`no command ${line}`), positionals: words.slice(2) }
+  const parts = line.split(' ')
+  const command = eventCommands.find(({ name }) => name === parts.slice(0, 2).join(' '))
+  return { command: command ?? assert.fail(`no command ${line}`), positionals: parts.slice(2) }
 }
 
 function check(line: string, values: Values = {}): string | undefined {
@@ -79,7 +79,7 @@ test('endpoints add shows the secret once; endpoints list shows the endpoint wit
   assert.equal((await add()).types, 'all')
 })
 
-test('endpoints disable, enable and rotate do what they say, with what waited delivered', async () => {
+test('endpoints disable, enable and rotate work, and waiting events are delivered', async () => {
   const { endpointId } = await add()
   const customerId = await world.newCustomer()
   assert.deepEqual(await run(`endpoints disable ${endpointId}`), { endpointId, status: 'DISABLED' })
@@ -95,7 +95,7 @@ test('endpoints disable, enable and rotate do what they say, with what waited de
   assert.deepEqual(consumer.taken(), [1])
 })
 
-test('endpoints remove removes; once more is the same, and nothing else finds it', async () => {
+test('endpoints remove removes; a repetition gives the same result, and no other command finds the endpoint', async () => {
   const { endpointId } = await add()
   for (let count = 0; count < 2; count += 1) {
     assert.deepEqual(await run(`endpoints remove ${endpointId}`), { endpointId, status: 'REMOVED' })
@@ -106,28 +106,28 @@ test('endpoints remove removes; once more is the same, and nothing else finds it
   }
 })
 
-test('an endpoint that is not there is named', async () => {
+test('an unknown endpoint is named in the error', async () => {
   for (const verb of ['rotate', 'disable', 'enable', 'remove']) {
     await assert.rejects(run(`endpoints ${verb} end_none`), { message: 'There is no endpoint end_none.' })
   }
 })
 
-test('endpoints add outside of development takes https at public addresses only, and writes nothing else', async () => {
+test('endpoints add outside of development accepts only https at public addresses, and stores nothing else', async () => {
   const refused = { allowPrivate: false }
-  for (const [url, says] of [
+  for (const [url, expected] of [
     ['http://hooks.example/', 'the URL does not begin with https://'],
     ['https://127.0.0.1/', '127.0.0.1 is not a public address'],
     ['https://[::1]/', '::1 is not a public address'],
     ['https://hooks.example:25/', 'port 25 is neither 443 nor at least 1024'],
   ] as const) {
-    const message = `Events cannot be sent there: ${says}. For development: EVENT_PRIVATE_ADDRESSES=allow.`
+    const message = `Events cannot be sent there: ${expected}. For development: EVENT_PRIVATE_ADDRESSES=allow.`
     await assert.rejects(run('endpoints add', { url }, refused), { message })
   }
   assert.deepEqual(await run('endpoints list'), [])
   assert.equal((await run<Added>('endpoints add', { url: 'https://hooks.example/a?b=c' }, refused)).types, 'all')
 })
 
-test('events list shows what was told, newest first, whether or not somebody listened', async () => {
+test('events list shows the events, newest first, with or without an endpoint', async () => {
   const customerId = await world.newCustomer()
   await world.emit(customerId)
   await world.emit(customerId, 'order.refunded')
@@ -145,7 +145,7 @@ test('events list shows what was told, newest first, whether or not somebody lis
   await assert.rejects(run('events list', { customer: 'nobody' }), { message: 'There is no customer nobody.' })
 })
 
-test('events dead shows what died, its data with --json; events resend sends it, and fails when it is not taken', async () => {
+test('events dead shows the dead letters, with data by --json; events resend sends them, and fails when one is not accepted', async () => {
   const { endpointId } = await add()
   const customerId = await world.newCustomer()
   await world.emit(customerId)
@@ -171,41 +171,42 @@ test('events dead shows what died, its data with --json; events resend sends it,
   assert.deepEqual(await run('events dead'), [])
 })
 
-const wrong: { line: string; values?: Values; says: string }[] = [
-  { line: 'endpoints add', says: '--url URL is needed, beginning with https:// or http://' },
+const wrong: { line: string; values?: Values; expected: string }[] = [
+  { line: 'endpoints add', expected: '--url URL is needed, beginning with https:// or http://' },
   {
     line: 'endpoints add',
     values: { url: 'hooks.example' },
-    says: '--url URL is needed, beginning with https:// or http://',
+    expected: '--url URL is needed, beginning with https:// or http://',
   },
   {
     line: 'endpoints add',
     values: { url: 'ftp://a/' },
-    says: '--url URL is needed, beginning with https:// or http://',
+    expected: '--url URL is needed, beginning with https:// or http://',
   },
-  { line: 'endpoints add', values: { url: 'https://u:p@a/' }, says: '--url takes no user, password or fragment' },
-  { line: 'endpoints add', values: { url: 'https://a/#b' }, says: '--url takes no user, password or fragment' },
+  { line: 'endpoints add', values: { url: 'https://u:p@a/' }, expected: '--url takes no user, password or fragment' },
+  { line: 'endpoints add', values: { url: 'https://a/#b' }, expected: '--url takes no user, password or fragment' },
   {
     line: 'endpoints add',
     values: { url: 'https://a/', types: 'order.confirmed,order.paid' },
-    says: '--types: "order.paid" is not one of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
+    expected:
+      '--types: "order.paid" is not one of order.confirmed, order.failed, order.cancelled, order.refunded, credits.low',
   },
-  { line: 'endpoints add https://a/', says: 'unexpected argument "https://a/": put a text with spaces in quotes' },
+  { line: 'endpoints add https://a/', expected: 'unexpected argument "https://a/": put a text with spaces in quotes' },
   ...['rotate', 'disable', 'enable', 'remove'].map((verb) => ({
     line: `endpoints ${verb}`,
-    says: 'exactly one ENDPOINTID is needed (see: endpoints list)',
+    expected: 'exactly one ENDPOINTID is needed (see: endpoints list)',
   })),
   {
     line: 'endpoints remove a b',
-    says: 'exactly one ENDPOINTID is needed (see: endpoints list); put a text with spaces in quotes',
+    expected: 'exactly one ENDPOINTID is needed (see: endpoints list); put a text with spaces in quotes',
   },
-  { line: 'endpoints list all', says: 'unexpected argument "all": put a text with spaces in quotes' },
-  { line: 'events list', says: '--customer NAME|UUID is needed' },
-  { line: 'events dead all', says: 'unexpected argument "all": put a text with spaces in quotes' },
-  { line: 'events resend all', says: 'unexpected argument "all": put a text with spaces in quotes' },
+  { line: 'endpoints list all', expected: 'unexpected argument "all": put a text with spaces in quotes' },
+  { line: 'events list', expected: '--customer NAME|UUID is needed' },
+  { line: 'events dead all', expected: 'unexpected argument "all": put a text with spaces in quotes' },
+  { line: 'events resend all', expected: 'unexpected argument "all": put a text with spaces in quotes' },
 ]
-for (const { line, values, says } of wrong) {
-  test(`"${line}"${values ? ` with ${JSON.stringify(values)}` : ''} is refused: ${says}`, () => {
-    assert.equal(check(line, values), says)
+for (const { line, values, expected } of wrong) {
+  test(`"${line}"${values ? ` with ${JSON.stringify(values)}` : ''} is refused: ${expected}`, () => {
+    assert.equal(check(line, values), expected)
   })
 }

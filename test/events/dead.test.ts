@@ -1,4 +1,5 @@
-// Dead letters: what cannot be delivered within days lets the next event through, can be looked at, and sent again.
+// Dead letters: an event that cannot be delivered within days no longer blocks the next one, and can be listed and
+// resent.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createTallies } from '../../src/core/tallies.ts'
@@ -27,7 +28,7 @@ afterEach(async () => {
 const deadNumbers = async () =>
   (await listDeadEvents(world.database, 100, {})).map(({ eventNumber }) => eventNumber).sort((a, b) => a - b)
 
-/** Events 1 to `count` of each customer are dead, and the consumer takes things again. */
+/** Makes events 1 to `count` of each customer dead letters; then the consumer accepts events again. */
 async function bury(count: number, customers = [customerId]): Promise<void> {
   for (const each of customers) for (let number = 0; number < count; number += 1) await world.emit(each)
   consumer.react = () => 500
@@ -42,7 +43,7 @@ async function bury(count: number, customers = [customerId]): Promise<void> {
   consumer.react = () => 200
 }
 
-test('an event that fails for 72 hours is laid aside, and after a pause the next one goes', async () => {
+test('an event that fails for 72 hours becomes a dead letter, and after a pause the next one is sent', async () => {
   await world.emit(customerId)
   await world.emit(customerId)
   consumer.react = ({ payload }) => (payload.sequence === 1 ? 500 : 200)
@@ -73,22 +74,22 @@ test('an event that fails for 72 hours is laid aside, and after a pause the next
   assert.deepEqual(await listDeadEvents(world.database, 100, { endpointId: 'end_other' }), [])
 })
 
-test('an attempt is counted once: as taken, as failed, or, when the event dies of it, as dead', async () => {
+test('an attempt is counted once: as taken, as failed, or, when the event becomes a dead letter, as dead', async () => {
   const tallies = createTallies()
-  const turn = () => deliver(world.context(slowSettings, { tallies }))
+  const deliverOnce = () => deliver(world.context(slowSettings, { tallies }))
   await world.emit(customerId)
   await world.emit(customerId)
   consumer.react = ({ payload }) => (payload.sequence === 1 ? 500 : 200)
-  await turn()
+  await deliverOnce()
   await world.passHours(73)
-  await turn()
+  await deliverOnce()
   await world.passHours(1)
-  await turn()
+  await deliverOnce()
   assert.equal(consumer.received.length, 3)
   assert.deepEqual(tallies.deliveries, { taken: 1, failed: 1, dead: 1 })
 })
 
-test('each event has its own 72 hours: a younger one behind a dead one is tried on, and dies at its own time', async () => {
+test('each event has its own 72 hours: a younger one after a dead letter is retried, and dies at its own time', async () => {
   await world.emit(customerId)
   consumer.react = () => 500
   await deliver(world.context())
@@ -105,45 +106,45 @@ test('each event has its own 72 hours: a younger one behind a dead one is tried 
   assert.deepEqual([await deadNumbers(), await isAllDelivered(world.database)], [[1, 2], true])
 })
 
-test('events that an endpoint does not want stand in nobody’s way: not of the dead one, nor of the one behind it', async () => {
-  const picky = await startConsumer()
+test('events that an endpoint has not subscribed to delay neither its dead letter nor the event after it', async () => {
+  const selective = await startConsumer()
   try {
-    const pickyId = await world.register(picky, ['order.refunded'])
+    const selectiveId = await world.register(selective, ['order.refunded'])
     const types = ['order.failed', 'order.refunded', 'order.failed', 'order.refunded', 'order.failed'] as const
     for (const type of types) await world.emit(customerId, type)
-    picky.react = () => 500
+    selective.react = () => 500
     await deliver(world.context())
     await world.passHours(73)
     await deliver(world.context())
     await world.passHours(1)
     await deliver(world.context())
-    const dead = await listDeadEvents(world.database, 100, { endpointId: pickyId })
+    const dead = await listDeadEvents(world.database, 100, { endpointId: selectiveId })
     assert.deepEqual(
       dead.map(({ eventNumber }) => eventNumber),
       [2, 4],
     )
     assert.deepEqual([consumer.taken(), await isAllDelivered(world.database)], [[1, 2, 3, 4, 5], true])
-    // An operator who narrows the types by hand leaves nothing hanging.
+    // Narrowing the types in the database leaves no queue unfinished.
     await world.emit(customerId, 'order.refunded')
-    await world.query(`update event_endpoints set types = '{credits.low}' where endpoint_id = $1`, [pickyId])
+    await world.query(`update event_endpoints set types = '{credits.low}' where endpoint_id = $1`, [selectiveId])
     await deliver(world.context())
     assert.equal(await isAllDelivered(world.database), true)
   } finally {
-    await picky.close()
+    await selective.close()
   }
 })
 
-test('days in which we were away do not count: nothing dies of a few tries', async () => {
+test('days without a running service do not count: no event dies after a few attempts', async () => {
   await world.emit(customerId)
   consumer.react = () => 500
   await deliver(world.context())
-  await world.passHours(100, { weAreAway: true })
+  await world.passHours(100, { isServiceDown: true })
   await deliver(world.context())
   assert.deepEqual(await deadNumbers(), [])
   assert.deepEqual((await world.queueOf(customerId, endpointId))?.attempts, 2)
 })
 
-test('an endpoint that is enabled again begins anew, and its first failure kills nothing', async () => {
+test('an endpoint that is enabled again starts afresh: no event dies at its first failure', async () => {
   await world.emit(customerId)
   consumer.react = () => 500
   await deliver(world.context())
@@ -155,7 +156,7 @@ test('an endpoint that is enabled again begins anew, and its first failure kills
   assert.deepEqual((await world.queueOf(customerId, endpointId))?.attempts, 1)
 })
 
-test('an endpoint that was disabled for a week and fails once loses nothing', async () => {
+test('an endpoint that was disabled for a week and fails once loses no event', async () => {
   await world.emit(customerId)
   await updateEndpointStatus(world.database, endpointId, 'DISABLED')
   await world.passHours(200)
@@ -166,7 +167,7 @@ test('an endpoint that was disabled for a week and fails once loses nothing', as
   assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 1)
 })
 
-test('resend delivers the dead events, oldest first, with the ids they had, and they are dead no more', async () => {
+test('resend delivers the dead events, oldest first, with their ids, and they are no longer dead', async () => {
   await bury(3)
   const ids = await world.query<{ id: string }>('select event_id as id from events order by event_number')
   assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 3, left: 0, failed: [] })
@@ -179,17 +180,17 @@ test('resend delivers the dead events, oldest first, with the ids they had, and 
   assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 0, left: 0, failed: [] })
 })
 
-test('what is not taken stays dead, and holds back the later ones of its customer only', async () => {
+test('an event that is not accepted stays dead, and blocks only the later ones of its customer', async () => {
   const other = await world.newCustomer()
   await bury(3, [customerId, other])
-  consumer.react = (come) => (come.customerId === customerId && come.payload.sequence === 2 ? 422 : 200)
+  consumer.react = (event) => (event.customerId === customerId && event.payload.sequence === 2 ? 422 : 200)
   const failed = [{ customerId, endpointId, eventNumber: 2, type: 'order.confirmed', error: 'HTTP 422' }]
   assert.deepEqual(await resendDeadEvents(world.context(), {}), { resent: 4, left: 1, failed })
   assert.deepEqual([consumer.taken(customerId), consumer.taken(other)], [[1], [1, 2, 3]])
   assert.deepEqual(await deadNumbers(), [2, 3])
 })
 
-test('an endpoint that does not answer, or is disabled, is asked once and left alone', async () => {
+test('an endpoint that does not answer, or is disabled, gets at most one attempt in a resend', async () => {
   await bury(2, [customerId, await world.newCustomer()])
   consumer.react = () => 'hang'
   const silent = await resendDeadEvents(world.context({ ...slowSettings, timeoutMs: 100 }), {})
@@ -201,7 +202,7 @@ test('an endpoint that does not answer, or is disabled, is asked once and left a
   assert.equal(consumer.received.length, 1)
 })
 
-test('dead events are counted up to a limit, of all or of those who are meant', async () => {
+test('dead events are counted up to a limit, for all or for a selection', async () => {
   const other = await world.newCustomer()
   await bury(2, [customerId, other])
   const count = (limit: number, of = {}) => countDeadEvents(world.database, limit, of)
@@ -257,7 +258,7 @@ test('resend takes all of them, however many, without the same one twice', async
   )
 })
 
-test('an endpoint that is removed takes its queues, its dead letters and its secrets along, and is told no more', async () => {
+test('removing an endpoint deletes its queues, dead letters and secrets, and no event is sent to it any more', async () => {
   await bury(2)
   await world.emit(customerId)
   assert.equal(await removeEndpoint(world.database, endpointId), true)

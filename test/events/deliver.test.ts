@@ -1,4 +1,4 @@
-// Deliveries as a consumer meets them: what comes, how it is signed, and what follows from each answer.
+// Deliveries from the view of a consumer: the request, its signature, and the effect of each answer.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await consumer.close()
-  // What one test leaves behind is nothing to the next.
+  // The endpoints of one test must not affect the next.
   await world.query(`update event_endpoints set status = 'DISABLED'`)
 })
 
@@ -30,10 +30,10 @@ async function deliverOne(): Promise<Received> {
   await world.register(consumer)
   await world.emit(customerId)
   await deliver(world.context())
-  return consumer.received[0] ?? assert.fail('nothing came')
+  return consumer.received[0] ?? assert.fail('nothing was received')
 }
 
-test('an event comes as type, timestamp, sequence and data, with the three headers of Standard Webhooks', async () => {
+test('an event is sent as type, timestamp, sequence and data, with the three headers of Standard Webhooks', async () => {
   const { headers, body, payload, customerId } = await deliverOne()
   assert.equal(consumer.received.length, 1)
   assert.deepEqual(Object.keys(JSON.parse(body)), ['type', 'timestamp', 'sequence', 'data'])
@@ -46,26 +46,26 @@ test('an event comes as type, timestamp, sequence and data, with the three heade
   assert.match(headers['webhook-signature'] ?? '', /^v1,[A-Za-z0-9+/]{43}=$/)
 })
 
-test('the verifier of the library takes what came, and nothing that was changed on the way', async () => {
+test('the verifier of the library accepts the request, and no modified one', async () => {
   const { headers, body } = await deliverOne()
   const webhook = new Webhook(consumer.secrets[0] ?? '')
   assert.doesNotThrow(() => webhook.verify(body, headers))
   const late = `${Number(headers['webhook-timestamp']) - 301}`
-  const changes: { what: string; body?: string; headers?: Record<string, string>; says: RegExp }[] = [
-    { what: 'body', body: body.replace('"sequence":1', '"sequence":2'), says: /No matching signature/ },
-    { what: 'id', headers: { 'webhook-id': crypto.randomUUID() }, says: /No matching signature/ },
-    { what: 'time', headers: { 'webhook-timestamp': `${Number(late) + 300}` }, says: /No matching signature/ },
-    { what: 'time, by more than five minutes', headers: { 'webhook-timestamp': late }, says: /too old/ },
-    { what: 'signature', headers: { 'webhook-signature': `v1,${'A'.repeat(43)}=` }, says: /No matching signature/ },
+  const changes: { what: string; body?: string; headers?: Record<string, string>; expected: RegExp }[] = [
+    { what: 'body', body: body.replace('"sequence":1', '"sequence":2'), expected: /No matching signature/ },
+    { what: 'id', headers: { 'webhook-id': crypto.randomUUID() }, expected: /No matching signature/ },
+    { what: 'time', headers: { 'webhook-timestamp': `${Number(late) + 300}` }, expected: /No matching signature/ },
+    { what: 'time, by more than five minutes', headers: { 'webhook-timestamp': late }, expected: /too old/ },
+    { what: 'signature', headers: { 'webhook-signature': `v1,${'A'.repeat(43)}=` }, expected: /No matching signature/ },
   ]
-  for (const { what, body: changed = body, headers: others, says } of changes) {
-    assert.throws(() => webhook.verify(changed, { ...headers, ...others }), says, what)
+  for (const { what, body: changed = body, headers: others, expected } of changes) {
+    assert.throws(() => webhook.verify(changed, { ...headers, ...others }), expected, what)
   }
-  const stranger = new Webhook(`whsec_${btoa('x'.repeat(32))}`)
-  assert.throws(() => stranger.verify(body, headers), /No matching signature/)
+  const otherWebhook = new Webhook(`whsec_${btoa('x'.repeat(32))}`)
+  assert.throws(() => otherWebhook.verify(body, headers), /No matching signature/)
 })
 
-test('an event that was not taken comes again, with the same webhook-id and body and a signature of its own time', async () => {
+test('an event that was not accepted is sent again, with the same webhook-id and body and a new timestamp and signature', async () => {
   const customerId = await world.newCustomer()
   const endpointId = await world.register(consumer)
   await world.emit(customerId)
@@ -90,7 +90,7 @@ const refusals: { reaction: 300 | 302 | 307 | 400 | 401 | 404 | 429 | 500 | 503;
   [300, 302, 307, 400, 401, 404, 429, 500, 503] as const
 ).map((status) => ({ reaction: status, error: `HTTP ${status}` }))
 for (const { reaction, error } of refusals) {
-  test(`${error} is not taken: the queue stays where it is`, async () => {
+  test(`${error} is a failure: the queue does not advance`, async () => {
     const customerId = await world.newCustomer()
     const endpointId = await world.register(consumer)
     await world.emit(customerId)
@@ -101,7 +101,7 @@ for (const { reaction, error } of refusals) {
   })
 }
 
-test('no answer in time and a connection that breaks are failures with a name', async () => {
+test('no answer in time and a broken connection are failures with a named error', async () => {
   const customerId = await world.newCustomer()
   const endpointId = await world.register(consumer)
   await world.emit(customerId)
@@ -125,7 +125,7 @@ test('the pause grows with each failure up to the longest', async () => {
     await deliver(context)
     const { dueInMs = 0 } = (await world.queueOf(customerId, endpointId)) ?? {}
     assert.ok(dueInMs > pauseMs * 0.7 && dueInMs <= pauseMs * 1.25, `${dueInMs} for ${pauseMs}`)
-    await world.passHours(2, { weAreAway: true })
+    await world.passHours(2, { isServiceDown: true })
   }
   assert.equal((await world.queueOf(customerId, endpointId))?.attempts, 5)
 })
@@ -136,7 +136,7 @@ for (const { header, leastMs, mostMs } of [
   { header: '999999999', leastMs: 3_500_000, mostMs: 3_600_000 },
   { header: 'soon', leastMs: 40_000, mostMs: 75_000 },
 ]) {
-  test(`Retry-After: ${header.length > 10 ? 'a date' : header} is kept to, within the longest pause`, async () => {
+  test(`Retry-After: ${header.length > 10 ? 'a date' : header} is respected, up to the longest pause`, async () => {
     const customerId = await world.newCustomer()
     const endpointId = await world.register(consumer)
     await world.emit(customerId)
@@ -147,7 +147,7 @@ for (const { header, leastMs, mostMs } of [
   })
 }
 
-test('410 disables the endpoint; what happens meanwhile waits, and enabling delivers all of it in order', async () => {
+test('410 disables the endpoint; later events wait, and enabling delivers all of them in order', async () => {
   const customerId = await world.newCustomer()
   const endpointId = await world.register(consumer)
   await world.emit(customerId)
@@ -170,7 +170,7 @@ test('410 disables the endpoint; what happens meanwhile waits, and enabling deli
   assert.deepEqual(consumer.taken(), [1, 2, 3])
 })
 
-test('a consumer gets only the types it asked for, in their order, also those it asked for before', async () => {
+test('a consumer gets only its subscribed types, in order, also those from before a change of types', async () => {
   const customerId = await world.newCustomer()
   const all = await startConsumer()
   try {
@@ -192,7 +192,7 @@ test('a consumer gets only the types it asked for, in their order, also those it
   }
 })
 
-test('an answer that does not end is cut off: the event counts as delivered and the next one comes', async () => {
+test('an endless answer is cut off: the event counts as delivered and the next one is sent', async () => {
   const customerId = await world.newCustomer()
   const endpointId = await world.register(consumer)
   for (let count = 0; count < 2; count += 1) await world.emit(customerId)
@@ -205,7 +205,7 @@ test('an answer that does not end is cut off: the event counts as delivered and 
       cutOff += 1
     })
   }
-  // Long before the time-out: by the number of bytes.
+  // Long before the timeout: by the number of bytes.
   await deliver(world.context({ ...slowSettings, timeoutMs: 600_000 }))
   assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 3)
   await until('both answers are cut off', () => cutOff === 2)

@@ -1,5 +1,5 @@
-// Processes that die or stall while they deliver: somebody else goes on after the lease, and whoever lost it changes
-// nothing any more. Steps that were repeated because their answer was lost happen once.
+// Processes that die or stall while they deliver: another process continues after the lease, and a process that lost it
+// changes nothing any more. Statements repeated because their result was lost have one effect.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -40,7 +40,7 @@ async function mustClaim(): Promise<Queue> {
   return (await claim()) ?? assert.fail('nothing to claim')
 }
 
-/** The whole row. */
+/** The whole row of the queue. */
 async function row(): Promise<object | undefined> {
   return (await world.query<object>('select * from event_queues'))[0]
 }
@@ -56,7 +56,7 @@ test('a queue is delivered by one process at a time', async () => {
   assert.deepEqual(consumer.received, [])
 })
 
-test('claims at the same moment share the queues out: each goes to one', async () => {
+test('concurrent claims divide the queues: each queue goes to one process', async () => {
   for (let count = 0; count < 40; count += 1) await world.emit(await world.newCustomer())
   const claims = await Promise.all(
     Array.from({ length: 6 }, () =>
@@ -67,9 +67,9 @@ test('claims at the same moment share the queues out: each goes to one', async (
   assert.equal(new Set(customers).size, customers.length)
 })
 
-test('a process that died after the event was taken: after its lease another sends it again, and then the next', async () => {
+test('a process that died after an event was accepted: after its lease another sends it again, and then the next', async () => {
   for (let count = 0; count < 2; count += 1) await world.emit(customerId)
-  // As the dead one did: it claimed, it sent, and it got no further.
+  // The dead process claimed the queue, sent the event and did nothing more.
   await mustClaim()
   await deliver(world.context())
   assert.deepEqual(consumer.taken(), [])
@@ -78,14 +78,14 @@ test('a process that died after the event was taken: after its lease another sen
   assert.deepEqual(consumer.taken(), [1, 2])
 })
 
-test('a process that is cut off in the middle of a delivery: the event comes again with its id, in its place', async () => {
+test('a process that loses its database in the middle of a delivery: the event is sent again with its id, in order', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
-  const doomed = processToCut()
+  const diesSoon = processToCut()
   consumer.react = ({ payload }) => {
-    if (payload.sequence === 2) doomed.cut()
+    if (payload.sequence === 2) diesSoon.cut()
     return 200
   }
-  await deliver(doomed.context)
+  await deliver(diesSoon.context)
   assert.deepEqual(consumer.taken(), [1, 2])
   await endLease()
   consumer.react = () => 200
@@ -95,7 +95,7 @@ test('a process that is cut off in the middle of a delivery: the event comes aga
   assert.equal(again?.id, second?.id)
 })
 
-/** A process whose connections can be cut: from then on none of its statements arrives. */
+/** A process whose database connections can be cut: from then on its statements fail. */
 function processToCut(): { context: DeliveryContext; cut(): void } {
   let isCut = false
   const database: Database = {
@@ -111,7 +111,7 @@ function processToCut(): { context: DeliveryContext; cut(): void } {
 
 const failure = { error: 'HTTP 500', pauseMs: 1_000, requestedPauseMs: 0 }
 
-test('a stale holder changes nothing: neither forwards, nor backwards, nor into the dead letters', async () => {
+test('a stale holder changes nothing: it neither advances nor resets the queue, nor adds a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const stale = await mustClaim()
   await endLease()
@@ -126,7 +126,7 @@ test('a stale holder changes nothing: neither forwards, nor backwards, nor into 
     assert.equal(await buryEvent(world.database, stale, { ...failure, eventNumber }), false)
   }
   assert.deepEqual([await row(), await deadCount()], [before, 0])
-  // Nor when the other has given it back.
+  // Nor after the other process has released it.
   await advanceQueue(world.database, current, 3, 0)
   const released = await row()
   await failQueue(world.database, stale, failure)
@@ -134,7 +134,7 @@ test('a stale holder changes nothing: neither forwards, nor backwards, nor into 
   assert.deepEqual([await row(), await deadCount()], [released, 0])
 })
 
-test('a holder that buries another event than the head buries none', async () => {
+test('a holder cannot make any event but the head of the queue a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
   await advanceQueue(world.database, queue, 2, 60_000)
@@ -142,7 +142,7 @@ test('a holder that buries another event than the head buries none', async () =>
   assert.equal(await deadCount(), 0)
 })
 
-test('a holder that steps to an event before the one it has reached stays where it is', async () => {
+test('a holder cannot move the queue back to an earlier event', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
   await advanceQueue(world.database, queue, 3, 60_000)
@@ -150,7 +150,7 @@ test('a holder that steps to an event before the one it has reached stays where 
   assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 3)
 })
 
-test('nothing of an endpoint that has been disabled since it was found is claimed, by its last holder neither', async () => {
+test('no queue of an endpoint that was disabled meanwhile is claimed, not even by its last holder', async () => {
   await world.emit(customerId)
   const { holderId } = await mustClaim()
   await world.query(`update event_endpoints set status = 'DISABLED'`)
@@ -161,7 +161,7 @@ test('nothing of an endpoint that has been disabled since it was found is claime
   assert.equal((await mustClaim()).nextEvent, 1)
 })
 
-test('a stalled deliverer that wakes after its lease sends no further event', async () => {
+test('a stalled deliverer that resumes after its lease sends no further event', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   let release: () => void = () => undefined
   consumer.react = () => (response) => {
@@ -169,10 +169,10 @@ test('a stalled deliverer that wakes after its lease sends no further event', as
   }
   const stalled = createDeliverer(world.context())
   await stalled.run(new AbortController().signal)
-  await until('the first event is under way', () => consumer.received.length === 1)
+  await until('the first event is being sent', () => consumer.received.length === 1)
   await endLease()
   consumer.react = () => 200
-  await deliver(world.contextBeside(slowSettings))
+  await deliver(world.contextOfOtherProcess(slowSettings))
   release()
   await stalled.finish()
   assert.deepEqual(
@@ -184,7 +184,7 @@ test('a stalled deliverer that wakes after its lease sends no further event', as
 })
 
 for (const name of ['events.claimQueues', 'events.advanceQueue', 'events.failQueue', 'events.buryEvent']) {
-  test(`${name}: its answer is lost and the statement repeated, and it has happened once`, async () => {
+  test(`${name}: when its result is lost and the statement repeated, it has one effect`, async () => {
     const connections = losingAnswerOf(world.pool, name)
     const context = world.context(slowSettings, { database: createDatabase(connections, silentLog) })
     for (let count = 0; count < 2; count += 1) await world.emit(customerId)

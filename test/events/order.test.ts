@@ -1,5 +1,5 @@
-// The promise as a whole: everything arrives, in order per customer, whatever the consumer does, however many processes
-// deliver, and without one endpoint waiting for another.
+// The guarantee as a whole: every event arrives, in order per customer, whatever the consumer does, however many
+// processes deliver, and no endpoint waits for another.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom, forSeeds } from '../../harness/random.ts'
@@ -34,13 +34,13 @@ const numbersTo = (last: number) => Array.from({ length: last }, (_, index) => i
 const newCustomers = (count: number) => Promise.all(numbersTo(count).map(() => world.newCustomer()))
 const neverStops = new AbortController().signal
 
-/** A repetition may come, but none before its turn: the first coming of each is in order. */
+/** Repetitions are allowed: the first arrivals must be in order. */
 function assertInOrder(customerId: string, last: number): void {
-  const comings = [...new Set(consumer.taken(customerId))]
-  assert.deepEqual(comings, numbersTo(last))
+  const firstArrivals = [...new Set(consumer.taken(customerId))]
+  assert.deepEqual(firstArrivals, numbersTo(last))
 }
 
-/** Nothing was sent before all that precedes it was taken. */
+/** No event was sent before all its predecessors were accepted. */
 function assertNothingOvertakes(customerId: string): void {
   let taken = 0
   for (const { payload, status } of consumer.received.filter((each) => each.customerId === customerId)) {
@@ -49,7 +49,7 @@ function assertNothingOvertakes(customerId: string): void {
   }
 }
 
-test('two deliverers and a consumer that fails at random: all arrives, in order per customer, by every seed', async () => {
+test('two deliverers and a consumer that fails at random: all events arrive, in order per customer, with every seed', async () => {
   await forSeeds(3, async (random) => {
     const customers = await newCustomers(5)
     const endpointId = await world.register(consumer)
@@ -58,18 +58,19 @@ test('two deliverers and a consumer that fails at random: all arrives, in order 
       if (chance.chance(0.25)) return 500
       return chance.chance(0.05) ? (response) => response.destroy() : 200
     }
-    const contexts = [world.contextBeside(quickSettings), world.contextBeside(quickSettings)]
+    const contexts = [world.contextOfOtherProcess(quickSettings), world.contextOfOtherProcess(quickSettings)]
     const jobs = contexts.map((context) => {
       const deliverer = createDeliverer(context)
       const worker = startWorker([{ name: 'deliver', everyMs: 5, run: deliverer.run }], silentLog)
       return { stop: () => worker.stop().then(deliverer.finish) }
     })
-    // Events come while others are delivered; several of a customer are emitted one after the other, as its account is.
+    // Events are emitted while others are delivered; those of one customer one after the other, like the changes of its
+    // account.
     try {
       for (let round = 0; round < 30; round += 1) {
         await Promise.all(customers.map((customerId) => (random.chance(0.8) ? world.emit(customerId) : 0)))
       }
-      await until('all is delivered', () => isAllDelivered(world.database))
+      await until('all events are delivered', () => isAllDelivered(world.database))
     } finally {
       await Promise.all(jobs.map(({ stop }) => stop()))
     }
@@ -83,23 +84,23 @@ test('two deliverers and a consumer that fails at random: all arrives, in order 
   })
 })
 
-test('a consumer that fails for an hour gets everything once it is back, in order, and without waiting for each pause', async () => {
+test('a consumer that fails for an hour gets everything once it recovers, in order, and without waiting for each pause', async () => {
   const customers = await newCustomers(40)
   const endpointId = await world.register(consumer)
   const deliverMore = deliveries(world.context({ ...quickSettings, firstPauseMs: 20, longestPauseMs: 3_600_000 }))
   consumer.react = () => 503
-  // Every five minutes something happens to each, and everything that is due is tried.
+  // Every five minutes each customer gets an event, and every due queue is tried.
   for (let minutes = 0; minutes < 60; minutes += 5) {
     for (const customerId of customers) await world.emit(customerId)
     await deliverMore()
     await world.passHours(5 / 60)
   }
   assert.deepEqual(consumer.taken(), [])
-  // As if they had failed often: all wait for long, one is due.
+  // As if they had failed often: all have long pauses, one is due.
   await world.query(`update event_queues set due_at = now() + interval '50 minutes'`)
   await world.query(`update event_queues set due_at = now() where customer_id = $1`, [customers[0]])
   consumer.react = () => 200
-  await until('all is delivered', async () => {
+  await until('all events are delivered', async () => {
     await deliverMore()
     return isAllDelivered(world.database)
   })
@@ -110,7 +111,7 @@ test('a consumer that fails for an hour gets everything once it is back, in orde
   }
 })
 
-test('a success while another customer’s event is not taken is no end of an outage: it wakes nobody', async () => {
+test('a success while another customer’s event fails is not the end of an outage: no queue is woken', async () => {
   const [failing = '', fine = ''] = await newCustomers(2)
   const endpointId = await world.register(consumer)
   consumer.react = ({ customerId }) => (customerId === failing ? 500 : 200)
@@ -123,16 +124,16 @@ test('a success while another customer’s event is not taken is no end of an ou
   assert.ok(((await world.queueOf(failing, endpointId))?.dueInMs ?? 0) > 40_000)
 })
 
-test('the end of an outage wakes the queues of its endpoint, those it asked to wait excepted', async () => {
+test('the end of an outage wakes the queues of its endpoint, except those with a Retry-After', async () => {
   const other = await startConsumer()
   try {
-    const [first = '', second = '', asked = ''] = await newCustomers(3)
+    const [first = '', second = '', withRetryAfter = ''] = await newCustomers(3)
     const endpointId = await world.register(consumer)
     const otherId = await world.register(other)
     other.react = () => 500
     consumer.react = ({ customerId }) =>
-      customerId === asked ? (response) => response.writeHead(503, { 'retry-after': '1800' }).end() : 500
-    for (const customerId of [first, second, asked]) await world.emit(customerId)
+      customerId === withRetryAfter ? (response) => response.writeHead(503, { 'retry-after': '1800' }).end() : 500
+    for (const customerId of [first, second, withRetryAfter]) await world.emit(customerId)
     const deliverMore = deliveries(world.context())
     await deliverMore()
     await world.query(`update event_queues set due_at = now() + interval '40 minutes'`)
@@ -141,30 +142,30 @@ test('the end of an outage wakes the queues of its endpoint, those it asked to w
     await deliverMore()
     assert.deepEqual(consumer.taken(), [1])
     assert.ok(((await world.queueOf(second, endpointId))?.dueInMs ?? Infinity) <= slowSettings.firstPauseMs)
-    assert.ok(((await world.queueOf(asked, endpointId))?.dueInMs ?? 0) > 2_000_000)
+    assert.ok(((await world.queueOf(withRetryAfter, endpointId))?.dueInMs ?? 0) > 2_000_000)
     assert.ok(((await world.queueOf(second, otherId))?.dueInMs ?? 0) > 2_000_000)
   } finally {
     await other.close()
   }
 })
 
-test('an endpoint that hangs delays no other: everything of the other arrives while the first lane waits', async () => {
+test('an endpoint that hangs delays no other: all events of the other arrive while the first lane waits', async () => {
   const hanging = await startConsumer()
   try {
     hanging.react = () => 'hang'
     await world.register(hanging)
     await world.register(consumer)
-    // More than a lane takes at a time.
+    // More than a lane claims at a time.
     const customers = await newCustomers(40)
     for (const customerId of customers) await world.emit(customerId)
     const deliverer = createDeliverer(world.context({ ...slowSettings, timeoutMs: 1_500 }))
     const stopping = new AbortController()
     await deliverer.run(stopping.signal)
-    await until('the other has everything', () => consumer.received.length === 40)
+    await until('the other has all events', () => consumer.received.length === 40)
     assert.ok(hanging.received.length <= 16)
-    // What comes later too.
+    // Later events, too.
     for (const customerId of customers) await world.emit(customerId)
-    await until('the other has what came later', async () => {
+    await until('the other has the later events', async () => {
       await deliverer.run(stopping.signal)
       return consumer.received.length === 80
     })
@@ -177,7 +178,7 @@ test('an endpoint that hangs delays no other: everything of the other arrives wh
   }
 })
 
-test('told to stop, a lane finishes the event under way, sends no other, and leaves the queue to whoever is next', async () => {
+test('on a stop, a lane finishes its current event, sends no other, and releases the queue for the next process', async () => {
   const [customerId = ''] = await newCustomers(1)
   const endpointId = await world.register(consumer)
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
@@ -191,11 +192,11 @@ test('told to stop, a lane finishes the event under way, sends no other, and lea
   await deliverer.finish()
   const queue = await world.queueOf(customerId, endpointId)
   assert.deepEqual([queue?.nextEvent, queue?.leased, consumer.taken()], [2, false, [1]])
-  await deliver(world.contextBeside(slowSettings))
+  await deliver(world.contextOfOtherProcess(slowSettings))
   assert.deepEqual(consumer.taken(), [1, 2, 3])
 })
 
-test('a lane goes on until nothing is due: more events than one turn has, more queues than one lane takes', async () => {
+test('a lane continues until nothing is due: more events than one turn sends, more queues than one lane claims', async () => {
   const customers = await newCustomers(20)
   await world.register(consumer)
   for (const customerId of customers) await world.emit(customerId)
@@ -207,7 +208,7 @@ test('a lane goes on until nothing is due: more events than one turn has, more q
   assert.equal(consumer.received.length, 69)
 })
 
-test('a customer whose event hangs holds up no other customer of the endpoint', async () => {
+test('a customer whose event hangs delays no other customer of the endpoint', async () => {
   const [hanging = '', ...others] = await newCustomers(40)
   const endpointId = await world.register(consumer)
   const held: (() => void)[] = []
@@ -216,7 +217,7 @@ test('a customer whose event hangs holds up no other customer of the endpoint', 
   for (const customerId of [hanging, ...others]) await world.emit(customerId)
   const deliverer = createDeliverer(world.context())
   await deliverer.run(neverStops)
-  await until('the others have theirs', () => consumer.received.length === 40)
+  await until('the others have their events', () => consumer.received.length === 40)
   assert.equal((await world.queueOf(hanging, endpointId))?.nextEvent, 1)
   for (const answer of held) answer()
   await deliverer.finish()

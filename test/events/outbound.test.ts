@@ -1,5 +1,5 @@
-// S37: what somebody else has given us as an address never leads to a private, loopback or link-local one. A canary
-// listens on this machine and must see no connection.
+// S37: an address from outside never leads to a private, loopback or link-local one. A canary listens on this machine and
+// must see no connection.
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
@@ -25,11 +25,11 @@ beforeEach(() => {
   connections = 0
 })
 
-/** Any name resolves to these, one list after the other; the last one stays. */
+/** Resolves any name to these lists, one after the other; the last one repeats. */
 function resolvesTo(...lists: string[][]): Resolve {
-  let turn = 0
+  let index = 0
   return (_hostname, _options, callback) => {
-    const list = lists[Math.min(turn++, lists.length - 1)] ?? []
+    const list = lists[Math.min(index++, lists.length - 1)] ?? []
     const addresses: LookupAddress[] = list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     setImmediate(() => callback(null, addresses))
   }
@@ -47,9 +47,9 @@ async function post(url: string, options: { allowPrivate?: boolean; resolve?: Re
 const notPublic = /^(\S+) is not a public address$/
 const notHttps = /^the URL does not begin with https:\/\/$/
 
-/** HERE stands for the canary's port. */
-const refusedUrls: { url: string; says: RegExp }[] = [
-  // Every way to write this machine.
+/** HERE is replaced by the canary's port. */
+const refusedUrls: { url: string; expected: RegExp }[] = [
+  // Every notation of this machine's address.
   '127.0.0.1',
   '127.1',
   '2130706433',
@@ -75,7 +75,7 @@ const refusedUrls: { url: string; says: RegExp }[] = [
   '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
   'localhost',
   'LOCALHOST',
-  // Networks of others that are not public either.
+  // Other networks that are not public.
   '10.0.0.1',
   '10.255.255.255',
   '172.16.0.1',
@@ -97,24 +97,24 @@ const refusedUrls: { url: string; says: RegExp }[] = [
   '[fec0::1]',
   '[::ffff:169.254.169.254]',
 ]
-  .map((host) => ({ url: `https://${host}:HERE/`, says: notPublic }))
+  .map((host) => ({ url: `https://${host}:HERE/`, expected: notPublic }))
   .concat([
-    // Not every system knows it.
-    { url: 'https://localhost.:HERE/', says: /is not a public address$|^ENOTFOUND$|^EAI_AGAIN$/ },
-    { url: 'http://127.0.0.1:HERE/', says: notHttps },
-    { url: 'http://hooks.example:HERE/', says: notHttps },
-    { url: 'http://169.254.169.254/latest/meta-data/', says: notHttps },
-    { url: 'https://user@hooks.example:HERE/', says: /^the URL has a user or a password$/ },
-    { url: 'https://user:secret@hooks.example:HERE/', says: /^the URL has a user or a password$/ },
-    { url: 'https://hooks.example@127.0.0.1:HERE/', says: /^the URL has a user or a password$/ },
-    { url: 'https://hooks.example:22/', says: /^port 22 is neither 443 nor at least 1024$/ },
-    { url: 'https://hooks.example:25/', says: /^port 25 / },
+    // Not every system resolves it.
+    { url: 'https://localhost.:HERE/', expected: /is not a public address$|^ENOTFOUND$|^EAI_AGAIN$/ },
+    { url: 'http://127.0.0.1:HERE/', expected: notHttps },
+    { url: 'http://hooks.example:HERE/', expected: notHttps },
+    { url: 'http://169.254.169.254/latest/meta-data/', expected: notHttps },
+    { url: 'https://user@hooks.example:HERE/', expected: /^the URL has a user or a password$/ },
+    { url: 'https://user:secret@hooks.example:HERE/', expected: /^the URL has a user or a password$/ },
+    { url: 'https://hooks.example@127.0.0.1:HERE/', expected: /^the URL has a user or a password$/ },
+    { url: 'https://hooks.example:22/', expected: /^port 22 is neither 443 nor at least 1024$/ },
+    { url: 'https://hooks.example:25/', expected: /^port 25 / },
   ])
 
-for (const { url, says } of refusedUrls) {
+for (const { url, expected } of refusedUrls) {
   test(`nothing is sent to ${url.replace(':HERE', '')}`, async () => {
     const answer = await post(url.replace('HERE', `${port}`))
-    assert.match('error' in answer ? answer.error : `${answer.status}`, says)
+    assert.match('error' in answer ? answer.error : `${answer.status}`, expected)
     assert.equal(connections, 0)
   })
 }
@@ -136,7 +136,7 @@ for (const { what, lists } of resolutions) {
   })
 }
 
-test('a name is resolved anew for each connection: one that was public and now leads here is refused', async () => {
+test('a name is resolved for each connection: one that was public and now resolves to this machine is refused', async () => {
   const resolve = resolvesTo(['8.8.8.8'], ['127.0.0.1'])
   const lookedUp: unknown[] = []
   lookupPublic(resolve)('hooks.example', { all: true }, (...found) => lookedUp.push(found))
@@ -147,7 +147,7 @@ test('a name is resolved anew for each connection: one that was public and now l
   assert.equal(connections, 0)
 })
 
-test('the connection goes to what was checked: all addresses, or the first where one is asked for', async () => {
+test('the connection uses the checked addresses: all of them, or the first when one is requested', async () => {
   const lookup = lookupPublic(resolvesTo(['8.8.8.8', '2606:4700::1111']))
   const found: unknown[] = []
   lookup('hooks.example', { all: true }, (...result) => found.push(result[1]))
@@ -161,22 +161,22 @@ test('the connection goes to what was checked: all addresses, or the first where
   assert.deepEqual(found, [both, ['8.8.8.8', 4]])
 })
 
-test('who wants a name while it is looked up shares the look-up, and the next one looks anew', async () => {
+test('concurrent requests for a name share one lookup, and a later request makes a new one', async () => {
   const names: string[] = []
   const resolve = oneAtATime((hostname, _options, callback) => {
     names.push(hostname)
     setImmediate(() => callback(null, [{ address: '8.8.8.8', family: 4 }]))
   })
-  const look = (hostname: string) =>
+  const lookUp = (hostname: string) =>
     new Promise((done) => resolve(hostname, { all: true }, (_error, addresses) => done(addresses[0]?.address)))
   const wanted = ['one.example', 'one.example', 'other.example', 'one.example']
-  assert.deepEqual(await Promise.all(wanted.map(look)), ['8.8.8.8', '8.8.8.8', '8.8.8.8', '8.8.8.8'])
+  assert.deepEqual(await Promise.all(wanted.map(lookUp)), ['8.8.8.8', '8.8.8.8', '8.8.8.8', '8.8.8.8'])
   assert.deepEqual(names, ['one.example', 'other.example'])
-  await look('one.example')
+  await lookUp('one.example')
   assert.equal(names.length, 3)
 })
 
-test('a failed look-up is an error with its code', async () => {
+test('a failed lookup is an error with its code', async () => {
   const resolve: Resolve = (_hostname, _options, callback) =>
     callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), [])
   assert.deepEqual(await post('https://hooks.example/', { resolve }), { error: 'ENOTFOUND' })
@@ -215,7 +215,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   })
 }
 
-test('the canary is there: in development a request reaches it', async () => {
+test('the canary works: in development a request reaches it', async () => {
   await post(`http://127.0.0.1:${port}/`, { allowPrivate: true })
   assert.equal(connections, 1)
 })

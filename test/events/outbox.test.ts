@@ -1,4 +1,4 @@
-// Events are written by the statement that causes them: with it, or not at all; numbered per customer without a gap.
+// Events are written by the statement that causes them, atomically, and numbered per customer without a gap.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
@@ -46,7 +46,7 @@ const endings: { status: 'CONFIRMED' | 'FAILED' | 'CANCELLED' | 'REFUNDED'; type
   { status: 'REFUNDED', types: ['order.confirmed', 'order.refunded'], balance: 0 },
 ]
 for (const { status, types, balance } of endings) {
-  test(`an order that comes to ${status} tells ${types.join(' and ')}`, async () => {
+  test(`an order that becomes ${status} emits ${types.join(' and ')}`, async () => {
     const customer = await service.newCustomer()
     const { orderId, amount, credits } = await orderInState(service, customer, status)
     const { customerId } = customer
@@ -57,7 +57,7 @@ for (const { status, types, balance } of endings) {
   })
 }
 
-test('an order that nobody has paid tells nothing until it expires, and then order.failed', async () => {
+test('an unpaid order emits nothing until it expires, and then order.failed', async () => {
   const customer = await service.newCustomer()
   const orders = [await customer.purchase(), await customer.purchase('BASIC')]
   assert.deepEqual(await typesOf(customer.customerId), [])
@@ -67,16 +67,16 @@ test('an order that nobody has paid tells nothing until it expires, and then ord
   )
   assert.equal((await expireOrders(service.payments.database, 86_400_000)).expired, 2)
   assert.deepEqual(await typesOf(customer.customerId), ['order.failed', 'order.failed'])
-  const told = (await eventsOf(customer.customerId)).map(({ data }) => data.orderId)
-  assert.deepEqual(told.sort(), orders.map(({ body }) => body.data.orderId).sort())
+  const failedOrders = (await eventsOf(customer.customerId)).map(({ data }) => data.orderId)
+  assert.deepEqual(failedOrders.sort(), orders.map(({ body }) => body.data.orderId).sort())
 })
 
-test('credits.low comes once each time the balance falls past the threshold', async () => {
+test('credits.low is emitted once each time the balance falls below the threshold', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   await updateLowCredits(service.payments.database, customerId, 10)
   await customer.confirmedOrder()
-  const lowOnes = async () => (await eventsOf(customerId)).filter(({ type }) => type === 'credits.low')
+  const lowEvents = async () => (await eventsOf(customerId)).filter(({ type }) => type === 'credits.low')
   const spends: { credits: number; low: number }[] = [
     { credits: 11, low: 0 },
     { credits: 1, low: 1 },
@@ -84,23 +84,23 @@ test('credits.low comes once each time the balance falls past the threshold', as
   ]
   for (const { credits, low } of spends) {
     assert.equal(await spend(service, customerId, credits), true)
-    assert.equal((await lowOnes()).length, low, `after ${credits}`)
+    assert.equal((await lowEvents()).length, low, `after ${credits}`)
   }
-  assert.deepEqual((await lowOnes())[0]?.data, { customerId, credits: 9, threshold: 10 })
+  assert.deepEqual((await lowEvents())[0]?.data, { customerId, credits: 9, threshold: 10 })
   await customer.confirmedOrder()
   assert.equal(await spend(service, customerId, 25), true)
   assert.deepEqual(await typesOf(customerId), ['order.confirmed', 'credits.low', 'order.confirmed', 'credits.low'])
   assert.equal(await spend(service, customerId, 1_000), false)
   await updateLowCredits(service.payments.database, customerId, null)
   assert.equal(await spend(service, customerId, 1), true)
-  assert.equal((await lowOnes()).length, 2)
+  assert.equal((await lowEvents()).length, 2)
 })
 
 for (const { status, type } of [
   { status: 'CANCELLED', type: 'order.cancelled' },
   { status: 'REFUNDED', type: 'order.refunded' },
 ] as const) {
-  test(`an order that comes to ${status} takes the balance past the threshold when it begins to: both are told`, async () => {
+  test(`an order that becomes ${status} crosses the threshold with its hold: both events are emitted`, async () => {
     const customer = await service.newCustomer()
     await updateLowCredits(service.payments.database, customer.customerId, 5)
     await orderInState(service, customer, status)
@@ -108,7 +108,7 @@ for (const { status, type } of [
   })
 }
 
-test('a hold takes the balance past the threshold, and its end never does', async () => {
+test('a hold may cross the threshold, and its end never does', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   const { credits } = service.payments
@@ -121,8 +121,8 @@ test('a hold takes the balance past the threshold, and its end never does', asyn
     const ending = captured === null ? ('RELEASE' as const) : ('CAPTURE' as const)
     await credits.endHold({ customerId, holdId, ending, captured, serviceId })
   }
-  const told = (await eventsOf(customerId)).map(({ type, data }) => `${type} ${data.credits}`)
-  assert.deepEqual(told, ['order.confirmed 21', 'credits.low 9', 'credits.low 5'])
+  const emitted = (await eventsOf(customerId)).map(({ type, data }) => `${type} ${data.credits}`)
+  assert.deepEqual(emitted, ['order.confirmed 21', 'credits.low 9', 'credits.low 5'])
 })
 
 test('the time of an event is that of its entry, and later numbers have no earlier times', async () => {
@@ -140,7 +140,7 @@ test('the time of an event is that of its entry, and later numbers have no earli
   assert.deepEqual(row, { same: true, sorted: true })
 })
 
-test('a refused request tells nothing', async () => {
+test('a refused request emits nothing', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   assertRefused(await customer.confirm(order.orderId, order.paymentKey, 1), 'VAL003')
@@ -148,7 +148,7 @@ test('a refused request tells nothing', async () => {
   assert.deepEqual(await typesOf(customer.customerId), [])
 })
 
-test('many at once on one customer: numbers without a gap, in the order of the movements', async () => {
+test('many concurrent requests of one customer: numbers without a gap, in the order of the movements', async () => {
   const customer = await service.newCustomer()
   const orders = await Promise.all(Array.from({ length: 12 }, () => customer.paidOrder('BASIC')))
   for (const answer of await Promise.all(orders.map((order) => order.confirm()))) assertSuccess(answer, 200)
@@ -160,7 +160,7 @@ test('many at once on one customer: numbers without a gap, in the order of the m
   )
 })
 
-test('what is rolled back tells nothing: neither credits nor event, and later both', async () => {
+test('a rolled back statement has no effect: neither credits nor event, and a repetition has both', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   const { endpointId } = await addEndpoint(service.payments.database, testPeppers[0], {
@@ -168,7 +168,7 @@ test('what is rolled back tells nothing: neither credits nor event, and later bo
     types: [],
   })
   const order = await customer.paidOrder()
-  // The last thing that the statement writes fails.
+  // The last write of the statement fails.
   await service.database.query(`
     create function refuse_queue() returns trigger language plpgsql as
     $$ begin raise exception 'no room' using errcode = '53100'; end $$`)
@@ -191,7 +191,7 @@ test('what is rolled back tells nothing: neither credits nor event, and later bo
   await removeEndpoint(service.payments.database, endpointId)
 })
 
-test('an endpoint that is removed while orders are confirmed fails none of them', async () => {
+test('removing an endpoint while orders are confirmed fails none of them', async () => {
   const { database } = service.payments
   const endpoint = { url: 'http://127.0.0.1:9/', types: [...eventTypes] }
   for (let round = 0; round < 5; round += 1) {

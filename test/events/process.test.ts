@@ -1,4 +1,4 @@
-// Events as an operator sets them up and a consumer meets them: the whole service and the command line.
+// Events from setup by an operator to a consumer: the whole service and the command line.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Cleaner, usedDataDir } from '../../harness/processes.ts'
@@ -35,28 +35,28 @@ async function confirmOrder(): Promise<string> {
   return client.buy('BASIC')
 }
 
-test('endpoints add, and what is bought afterwards is told', async (t) => {
+test('after endpoints add, later orders are sent as events', async (t) => {
   await confirmOrder()
   const added = await run(t, ['endpoints', 'add', '--url', consumer.url, '--types', 'order.confirmed'])
   consumer.secrets.push(added.secret)
   endpointId = added.endpointId
   const orderId = await confirmOrder()
-  await until('it is told', () => consumer.received.length === 1)
-  const { payload } = consumer.received[0] ?? assert.fail('nothing came')
+  await until('the event is received', () => consumer.received.length === 1)
+  const { payload } = consumer.received[0] ?? assert.fail('nothing was received')
   assert.deepEqual([payload.type, payload.sequence, payload.data.orderId], ['order.confirmed', 2, orderId])
 })
 
-test('a service that is stopped while a consumer fails goes on after its next start; nothing of the secret is logged', async () => {
+test('a service that is stopped while a consumer fails continues after its next start; the secret is not logged', async () => {
   consumer.react = () => 500
   await confirmOrder()
   await confirmOrder()
-  await until('it is tried', () => consumer.received.length >= 2)
+  await until('the event is attempted', () => consumer.received.length >= 2)
   const before = service.lines
   await service.close()
   consumer.react = () => 200
   service = await startInProcess(wholeFile, dataDir, settings)
   client = clientOf(service.publicUrl, apiKey)
-  await until('all is told', () => consumer.taken().length >= 3)
+  await until('all events are received', () => consumer.taken().length >= 3)
   assert.deepEqual([...new Set(consumer.taken())], [2, 3, 4])
   const logged = JSON.stringify([before, service.lines])
   for (const secret of consumer.secrets) assert.ok(!logged.includes(secret.slice(6)))
@@ -70,7 +70,7 @@ test('endpoints add of a private address in production mode is one line and exit
   assert.match(stderr, /^Events cannot be sent there: the URL does not begin with https:\/\/\. .*\n$/)
 })
 
-test('endpoints remove, and nothing is told any more; a verb that does not exist is exit code 2', async (t) => {
+test('endpoints remove removes the endpoint, which gets no more events; an unknown verb is exit code 2', async (t) => {
   assert.deepEqual(await run(t, ['endpoints', 'remove', endpointId]), { endpointId, status: 'REMOVED' })
   assert.deepEqual(await run(t, ['endpoints', 'list']), [])
   const { code, stderr } = await callCli(t, dataDir, ['endpoints', 'burn'])

@@ -35,12 +35,12 @@ async function rotate(sealing: SealingSecret = pepper): Promise<string> {
   return (await rotateEndpoint(world.database, sealing, endpointId)) ?? assert.fail('no such endpoint')
 }
 
-/** Which of the secrets verify what is sent now. */
+/** Sends an event and returns which of the secrets verify it. */
 async function verifying(secrets: string[], sealing: readonly SealingSecret[] = testPeppers): Promise<boolean[]> {
   consumer.secrets.push(...secrets)
   await world.emit(customerId)
   await deliver(world.context(undefined, { sealing }))
-  const { body, headers } = consumer.received.at(-1) ?? assert.fail('nothing came')
+  const { body, headers } = consumer.received.at(-1) ?? assert.fail('nothing was received')
   return secrets.map((secret) => {
     try {
       new Webhook(secret).verify(body, headers)
@@ -76,7 +76,7 @@ test('after a rotation the old and the new secret verify for a day, and after it
   assert.deepEqual(await verifying([old, rotated]), [false, true])
 })
 
-test('what is sent after a rotation is signed with the new secret, in the midst of a queue too', async () => {
+test('events after a rotation are signed with the new secret, also within one queue', async () => {
   const rotated = Promise.withResolvers<string>()
   consumer.react =
     ({ payload }) =>
@@ -96,7 +96,7 @@ test('what is sent after a rotation is signed with the new secret, in the midst 
   assert.ok(verifier.verify(second.body, second.headers))
 })
 
-test('an endpoint that is disabled in the midst of a queue gets nothing more, and all of it when it is enabled', async () => {
+test('an endpoint that is disabled in the middle of a queue gets nothing more, and everything when it is enabled', async () => {
   const { database } = world
   consumer.react = () => (response) => {
     updateEndpointStatus(database, endpointId, 'DISABLED').then(() => response.writeHead(200).end())
@@ -112,19 +112,19 @@ test('an endpoint that is disabled in the midst of a queue gets nothing more, an
   assert.deepEqual(came(), [1, 2, 3])
 })
 
-test('rotations at the same moment lose none: every secret that was given out verifies', async () => {
+test('concurrent rotations lose no secret: every secret that was returned verifies', async () => {
   const [old = ''] = consumer.secrets
   const rotated = await Promise.all([rotate(), rotate(), rotate()])
   assert.deepEqual(await verifying([old, ...rotated]), [true, true, true, true])
 })
 
-test('who rotates again and again within a day has five at most, the newest among them', async () => {
+test('after many rotations within a day at most five secrets are kept, the newest among them', async () => {
   const rotated: string[] = []
   for (let count = 0; count < 7; count += 1) rotated.push(await rotate())
   assert.deepEqual(await verifying(rotated), [false, false, true, true, true, true, true])
 })
 
-test('a rotation forgets the secrets whose day is over', async () => {
+test('a rotation deletes the secrets whose overlap of a day is over', async () => {
   await rotate()
   await passOverlap()
   await rotate()
@@ -135,11 +135,11 @@ test('a rotation forgets the secrets whose day is over', async () => {
   assert.equal(row?.count, 2)
 })
 
-test('an endpoint that is not there cannot be rotated', async () => {
+test('an unknown endpoint cannot be rotated', async () => {
   assert.equal(await rotateEndpoint(world.database, pepper, 'end_none'), undefined)
 })
 
-test('the database has the secrets sealed: none of it is readable in it, and two seals of one are not alike', async () => {
+test('the database has only sealed secrets: none is readable, and two seals of one secret differ', async () => {
   const secrets = [...consumer.secrets, await rotate()]
   const rows = await world.query<{ row: string }>('select e::text as row from event_endpoints e')
   for (const secret of secrets) {
@@ -152,18 +152,18 @@ test('the database has the secrets sealed: none of it is readable in it, and two
   assert.notEqual(seal('text', 'end_1', pepper), seal('text', 'end_1', pepper))
 })
 
-test('a new KEY_PEPPER in front of the old one reads what was sealed before and seals anew under itself', async () => {
+test('with a new KEY_PEPPER before the old one, older seals are readable and new ones use the new pepper', async () => {
   const both = [newPepper, pepper]
   const [old = ''] = consumer.secrets
   assert.deepEqual(await verifying([old], both), [true])
   const rotated = await rotate(newPepper)
   assert.deepEqual(await verifying([old, rotated], both), [true, true])
   await passOverlap()
-  // Now the old pepper can go.
+  // Now the old pepper can be removed.
   assert.deepEqual(await verifying([rotated], [newPepper]), [true])
 })
 
-test('without the pepper it was sealed under nothing is sent, and the event waits', async () => {
+test('without the pepper of a sealed secret nothing is sent, and the event waits', async () => {
   await world.emit(customerId)
   await deliver(world.context(undefined, { sealing: [newPepper] }))
   assert.deepEqual(consumer.received, [])
@@ -171,7 +171,7 @@ test('without the pepper it was sealed under nothing is sent, and the event wait
   assert.deepEqual([queue?.nextEvent, queue?.lastError], [1, 'sealed under secret 1, which is not among KEY_PEPPER'])
 })
 
-test('a sealed text that was changed, is about something else, or is under another secret of the same version, does not open', () => {
+test('a sealed text that was changed, has another context, or uses another pepper of the same version, does not open', () => {
   const sealed = seal('whsec_secret', 'end_1', pepper)
   assert.equal(unseal(sealed, 'end_1', [newPepper, pepper]), 'whsec_secret')
   const body = Buffer.from(sealed.slice(2), 'base64url')

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { attempt } from '../support/crossings/calls.ts'
 import { checkBooks, readBooks } from '../support/crossings/checks.ts'
 import type { Strike } from '../support/crossings/crossings.ts'
-import { cancellation, cancelled, confirmed, failed, foundOut, refusingCancels } from '../support/crossings/ends.ts'
+import { cancellation, cancelled, confirmed, failed, lookedUp, refusingCancels } from '../support/crossings/ends.ts'
 import { takeSubject } from '../support/crossings/givens.ts'
 import type { Books, CallName, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
@@ -37,7 +37,7 @@ const scenarios = {
     title: '4.6: a cancel of a payment captured without our knowing settles it first',
     given: 'a captured payment whose answer was lost',
     call: 'cancel',
-    crossings: [...takenOver, ...foundOut, ...cancellation],
+    crossings: [...takenOver, ...lookedUp, ...cancellation],
     ends: cancelled,
     background: { unbegun: confirmed },
   },
@@ -45,7 +45,7 @@ const scenarios = {
     title: '4.6: a cancel of a payment whose confirm never arrived is refused, and nothing is captured',
     given: 'a confirm that never arrived',
     call: 'cancel',
-    crossings: [...takenOver, ...foundOut, 'payments.claimCancels', 'payments.findCancelSubject'],
+    crossings: [...takenOver, ...lookedUp, 'payments.claimCancels', 'payments.findCancelSubject'],
     ends: neverSent,
     // Before the cancel has given it up the worker sends the confirm; and what is confirmed then can be cancelled.
     background: {
@@ -60,7 +60,7 @@ const scenarios = {
     title: '4.6: a cancel of a payment refused without our knowing is refused',
     given: 'a refused confirm whose answer was lost',
     call: 'cancel',
-    crossings: [...takenOver, ...foundOut, 'payments.claimCancels', 'payments.findCancelSubject'],
+    crossings: [...takenOver, ...lookedUp, 'payments.claimCancels', 'payments.findCancelSubject'],
     ends: neverCaptured,
     background: { unbegun: failed },
   },
@@ -108,7 +108,7 @@ table.story(
     await make('notify')
     await make('process')
     const resolved = ['CAPTURED_FOR_FAILED_ORDER', 'CONTRADICTING_OUTCOMES']
-    await check({ ...neverSent, payment: 'CANCELED', resolved, heard: 'seen to' }, 'given back')
+    await check({ ...neverSent, payment: 'CANCELED', resolved, notification: 'processed' }, 'given back')
   },
 )
 table.sum()

@@ -1,6 +1,6 @@
 // The fault table of what the gateway tells us: a notification is stored once, and acting on it, however often and by
 // however many, brings the order in line with the gateway once.
-import { claimed, closed, compared, confirmed, foundOut, pending, refunded } from '../support/crossings/ends.ts'
+import { claimed, closed, compared, confirmed, lookedUp, pending, refunded } from '../support/crossings/ends.ts'
 import type { Background, Books, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
@@ -14,8 +14,8 @@ const scenarios = {
     notified: 'CANCELED',
     call: 'process',
     crossings: [...claimed, ...compared, 'payments.claimCancels', 'payments.finishOperations', ...compared, ...closed],
-    ends: { ...refunded, heard: 'seen to' },
-    background: worker({ ...refunded, heard: 'seen to' }),
+    ends: { ...refunded, notification: 'processed' },
+    background: worker({ ...refunded, notification: 'processed' }),
     sends: ['confirm'],
   },
   lostCapture: {
@@ -23,18 +23,18 @@ const scenarios = {
     given: 'a captured payment whose answer was lost',
     notified: 'DONE',
     call: 'process',
-    crossings: [...claimed, 'payments.findReviewSubject', 'payments.claimLease', ...foundOut, ...compared, ...closed],
-    ends: { ...confirmed, heard: 'seen to' },
-    background: worker({ ...confirmed, heard: 'seen to' }),
+    crossings: [...claimed, 'payments.findReviewSubject', 'payments.claimLease', ...lookedUp, ...compared, ...closed],
+    ends: { ...confirmed, notification: 'processed' },
+    background: worker({ ...confirmed, notification: 'processed' }),
   },
   adopted: {
     title: '4.2: a notification of a capture that no confirm of ours knows of confirms the order',
-    given: 'a capture nobody asked for',
+    given: 'a capture outside this service',
     notified: 'DONE',
     call: 'process',
     crossings: [...claimed, ...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared, ...closed],
-    ends: { ...confirmed, heard: 'seen to' },
-    background: worker({ ...confirmed, heard: 'seen to' }),
+    ends: { ...confirmed, notification: 'processed' },
+    background: worker({ ...confirmed, notification: 'processed' }),
     sends: [],
   },
   nothingNew: {
@@ -43,8 +43,8 @@ const scenarios = {
     notified: 'DONE',
     call: 'process',
     crossings: [...claimed, ...closed],
-    ends: { ...confirmed, heard: 'nothing new' },
-    background: worker({ ...confirmed, heard: 'nothing new' }),
+    ends: { ...confirmed, notification: 'nothing new' },
+    background: worker({ ...confirmed, notification: 'nothing new' }),
   },
   untrue: {
     title: 'a notification that is not true changes nothing',
@@ -52,19 +52,19 @@ const scenarios = {
     notified: 'CANCELED',
     call: 'process',
     crossings: [...claimed, ...compared, ...closed],
-    ends: { ...confirmed, heard: 'agrees' },
-    background: worker({ ...confirmed, heard: 'agrees' }),
+    ends: { ...confirmed, notification: 'agrees' },
+    background: worker({ ...confirmed, notification: 'agrees' }),
   },
   stored: {
     title: 'a notification is stored once, and acted upon',
-    given: 'a capture nobody asked for',
+    given: 'a capture outside this service',
     call: 'notify',
     crossings: ['payments.insertNotification'],
-    ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', heard: null },
+    ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', notification: null },
     background: {
       ...worker({ ...pending, payment: 'DONE' }),
-      afterBegun: { ...confirmed, heard: 'seen to' },
-      afterUnbegun: { ...pending, answer: 'SUCCESS', payment: 'DONE', heard: null },
+      afterBegun: { ...confirmed, notification: 'processed' },
+      afterUnbegun: { ...pending, answer: 'SUCCESS', payment: 'DONE', notification: null },
     },
     sends: [],
   },

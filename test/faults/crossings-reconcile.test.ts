@@ -46,7 +46,7 @@ const unknownToUs: Books = { ...pending, payment: 'DONE' }
 const scenarios = {
   capture: {
     title: 'reconciliation finds a capture that no confirm of ours knows of and confirms the order',
-    given: 'a capture nobody asked for',
+    given: 'a capture outside this service',
     alone: true,
     call: 'reconcile',
     gateway: minutesAgo,
@@ -56,7 +56,7 @@ const scenarios = {
   },
   day: {
     title: 'the reconciliation of a day finds a capture that no confirm of ours knows of and confirms the order',
-    given: 'a capture nobody asked for',
+    given: 'a capture outside this service',
     alone: true,
     call: 'reconcileDay',
     // What a run has left open is the worker's, not the next run's.

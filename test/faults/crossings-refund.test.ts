@@ -1,6 +1,6 @@
 // The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): what is left of the credits is taken back
 // once, what was spent is recorded, the money goes back once, and asking again gives the same answer.
-import { cancellation, confirmed, foundOut, refunded, refusingCancels } from '../support/crossings/ends.ts'
+import { cancellation, confirmed, lookedUp, refunded, refusingCancels } from '../support/crossings/ends.ts'
 import type { Scenario, Subject } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
@@ -52,7 +52,7 @@ const scenarios = {
     crossings: [
       ...looked,
       'payments.claimLease',
-      ...foundOut,
+      ...lookedUp,
       'payments.findReviewSubject',
       ...cancellation,
       'payments.findReviewSubject',

@@ -8,7 +8,7 @@ const returned: Ends = {
   ...failed,
   payment: 'CANCELED',
   resolved: ['CAPTURED_FOR_FAILED_ORDER'],
-  heard: 'seen to',
+  notification: 'processed',
 }
 
 /** The worker takes up what is open and what was told; both find the same. */

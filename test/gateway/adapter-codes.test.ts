@@ -1,5 +1,5 @@
-// Every code of the confirm and cancel tables of Toss Payments, over real HTTP: what it means for the order, whether a
-// lookup followed, and whether the idempotency key may be used again.
+// Every code of the confirm and cancel tables of Toss Payments, over real HTTP: its meaning for the order, whether a
+// lookup follows, and whether the idempotency key may be used again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Gateway, Outcome } from '../../src/gateway/gateway.ts'
@@ -31,7 +31,7 @@ before(async () => {
 after(() => closeAll(gateway, server))
 
 type Verb = 'confirm' | 'cancel'
-/** Lines of an HTTP status and the codes that come with it. */
+/** Each line: an HTTP status and its codes. */
 type Table = Record<number, string>
 
 const refusedConfirms: Table = {
@@ -53,7 +53,7 @@ const refusedCancels: Table = {
   403: `EXCEED_MAX_REFUND_DUE NOT_ALLOWED_PARTIAL_REFUND_WAITING_DEPOSIT
     NOT_ALLOWED_PARTIAL_REFUND NOT_AVAILABLE_BANK NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER EXCEED_CANCEL_LIMIT`,
 }
-// The last codes of each line are of the global list, or of no list at all: nobody has said what they decide.
+// The last codes of each line are in the global list or in no list: their outcome is not documented.
 const undecidedConfirms: Table = {
   400: `PROVIDER_ERROR CARD_PROCESSING_ERROR INVALID_IDEMPOTENCY_KEY INVALID_PAYMENT_KEY INVALID_ORDER_ID
     REQUIRED_AMOUNT INVALID_REQUIRED_PARAM ALREADY_COMPLETED_PAYMENT DUPLICATED_REQUEST DUPLICATED_ORDER_ID
@@ -83,9 +83,11 @@ function* lines(table: Table): Generator<{ status: number; code: string }> {
   }
 }
 
-/** A 4xx is repeated for its key; 409 and 429 say that no request was completed under it, a 5xx says nothing. */
-const isSpent = (status: number) => status < 500 && status !== 409 && status !== 429
-const toldBy = (status: number) => (status >= 500 ? { serverError: true } : {})
+/**
+ * The gateway repeats a 4xx for its key. 409 and 429 mean that no request was completed under it; a 5xx means nothing.
+ */
+const isKeyUsedUp = (status: number) => status < 500 && status !== 409 && status !== 429
+const serverErrorOf = (status: number) => (status >= 500 ? { serverError: true } : {})
 
 async function play(verb: Verb, ...scripts: Script[]): Promise<{ outcome: Outcome; lookups: number; sent: number }> {
   logged.length = 0
@@ -107,10 +109,10 @@ for (const [verb, table] of [['confirm', refusedConfirms] as const, ['cancel', r
 
 for (const [verb, table] of [['confirm', undecidedConfirms] as const, ['cancel', undecidedCancels] as const]) {
   for (const { status, code } of lines(table)) {
-    const keySpent = isSpent(status)
-    test(`${verb}: ${status} ${code} decides nothing; its key is ${keySpent ? 'spent' : 'good for another send'}`, async () => {
+    const keyUsedUp = isKeyUsedUp(status)
+    test(`${verb}: ${status} ${code} is unknown; its idempotency key is ${keyUsedUp ? 'used up' : 'reusable'}`, async () => {
       const { outcome, sent } = await play(verb, refusal(status, code))
-      assert.deepEqual(outcome, { kind: 'unknown', code, needsNewIdempotencyKey: keySpent, ...toldBy(status) })
+      assert.deepEqual(outcome, { kind: 'unknown', code, needsNewIdempotencyKey: keyUsedUp, ...serverErrorOf(status) })
       assert.equal(sent, 1)
       assert.deepEqual(logged, [])
     })
@@ -119,7 +121,7 @@ for (const [verb, table] of [['confirm', undecidedConfirms] as const, ['cancel',
 
 for (const verb of ['confirm', 'cancel'] as const) {
   for (const { status, code } of lines(ourCredentials)) {
-    test(`${verb}: ${status} ${code} is our own fault: unknown, loud in the log, and the order is left alone`, async () => {
+    test(`${verb}: ${status} ${code} is our own fault: unknown, logged as an error, and the order is not changed`, async () => {
       const { outcome, sent } = await play(verb, refusal(status, code))
       assert.deepEqual(outcome, { kind: 'unknown', code, needsNewIdempotencyKey: true })
       assert.equal(sent, 1)
@@ -138,7 +140,7 @@ test('a code means the same with any HTTP status but 200', async () => {
   assert.deepEqual(outcome, { kind: 'unknown', code: 'HTTP_200' })
 })
 
-// --------------------------------------------------------------------------- codes that a lookup has to explain
+// --------------------------------------------------------------------------- codes that require a lookup
 
 const found = (members: Record<string, unknown> = {}) => answer(200, paymentObject(members))
 const notFound = refusal(404, 'NOT_FOUND_PAYMENT')
@@ -167,8 +169,8 @@ function explainedConfirms(status: number, code: string, nothingDone: Outcome): 
 function explainedCancels(status: number, code: string, nothingDone: Outcome): Explained[] {
   const findings: [string, Script, Outcome][] = [
     ['CANCELED', found(cancelled), approvedBy('transaction-2')],
-    ['PARTIAL_CANCELED with nothing left', found(cancelledInParts), approvedBy('transaction-3')],
-    ['PARTIAL_CANCELED with something left', found(partlyCancelled), nothingDone],
+    ['PARTIAL_CANCELED with a balance of zero', found(cancelledInParts), approvedBy('transaction-3')],
+    ['PARTIAL_CANCELED with a remaining balance', found(partlyCancelled), nothingDone],
     ['DONE', found(), nothingDone],
     ['nothing', notFound, nothingDone],
     ['a 500', refusal(500, 'COMMON_ERROR'), undecided('COMMON_ERROR')],
@@ -188,7 +190,7 @@ const explained: Explained[] = [
 ]
 
 for (const [verb, status, code, finding, lookup, expected] of explained) {
-  test(`${verb}: ${status} ${code}, and the lookup finds ${finding}: ${expected.kind}`, async () => {
+  test(`${verb}: ${status} ${code}, and the lookup returns ${finding}: ${expected.kind}`, async () => {
     const { outcome, lookups, sent } = await play(verb, refusal(status, code), lookup)
     assert.deepEqual([lookups, sent], [1, 2])
     assert.deepEqual(outcome, expected)

@@ -1,5 +1,5 @@
-// The line to the gateway breaks in every way it can: the port answers `unknown`, never throws, never sends a second
-// time by itself, and never waits longer than its limits.
+// The connection to the gateway fails in every possible way: the port returns `unknown`, never throws, never resends
+// by itself, and never waits longer than its limits.
 import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -29,7 +29,7 @@ const limitMs = 1_000
 
 let server: ScriptedGateway
 let gateway: Gateway
-/** For what is not answered at all; everything else may take as long as a busy machine needs. */
+/** The time limit for calls that get no answer. All others may take as long as a busy machine needs. */
 let impatient: Gateway
 before(async () => {
   server = await startScriptedGateway()
@@ -45,8 +45,8 @@ const faults: [what: string, script: Script, code: string | RegExp][] = [
   ['a reset after the request is read', resetAfterReading, 'ECONNRESET'],
   ['a reset in the middle of the answer', resetInTheMiddle(document), /^(ECONNRESET|UND_ERR_SOCKET)$/],
   ['no answer within the limit', hang, 'TimeoutError'],
-  ['an answer that drips past the limit', drip(20), 'TimeoutError'],
-  ['an answer without end', flood, 'ANSWER_TOO_LARGE'],
+  ['an answer that trickles past the time limit', drip(20), 'TimeoutError'],
+  ['an endless answer', flood, 'ANSWER_TOO_LARGE'],
   ['a payment of more than 1 MiB', answer(200, paymentObject({ x: 'x'.repeat(1024 * 1024) })), 'ANSWER_TOO_LARGE'],
   ['500 with HTML', answerText(500, '<html><h1>Internal Server Error</h1></html>'), 'HTTP_500'],
   ['502 with nothing', answerText(502, ''), 'HTTP_502'],
@@ -57,12 +57,12 @@ const faults: [what: string, script: Script, code: string | RegExp][] = [
   ['200 with a string', answer(200, '"DONE"'), 'HTTP_200'],
   ['200 with an array of payments', answer(200, `[${document}]`), 'HTTP_200'],
   ['400 with null', answer(400, 'null'), 'HTTP_400'],
-  ['400 with a code that is no text', answer(400, { code: 42 }), 'HTTP_400'],
+  ['400 with a code that is not a string', answer(400, { code: 42 }), 'HTTP_400'],
   ['403 with a code in the wrong place', answer(403, { error: { code: 'REJECT_CARD_COMPANY' } }), 'HTTP_403'],
   ['403 with an inherited code', answer(403, '{"__proto__":{"code":"REJECT_CARD_COMPANY"}}'), 'HTTP_403'],
   ['503 with an empty object', answer(503, {}), 'HTTP_503'],
   ['204', answerText(204, ''), 'HTTP_204'],
-  ['nesting without end', answerText(200, '['.repeat(500_000)), 'HTTP_200'],
+  ['endless nesting', answerText(200, '['.repeat(500_000)), 'HTTP_200'],
   ['something that is not HTTP', (response) => void response.socket?.end('hello\r\n\r\n'), 'HTTPParserError'],
 ]
 
@@ -96,7 +96,7 @@ test('after every fault the next call is answered', async () => {
   }
 })
 
-test('an answer past the limit of its size or time is not read on: the connection is closed', async () => {
+test('an answer past its size or time limit is not read further: the connection is closed', async () => {
   for (const script of [flood, drip(5), hang]) {
     const port = openPort(server.url, { callTimeoutMs: limitMs })
     const openBefore = server.openConnections()
@@ -108,17 +108,17 @@ test('an answer past the limit of its size or time is not read on: the connectio
 })
 
 test('a redirect is not followed: the other address is never contacted', async () => {
-  const elsewhere = await startScriptedGateway()
+  const redirectTarget = await startScriptedGateway()
   for (const status of [301, 302, 303, 307, 308]) {
     for (const verb of verbs) {
-      elsewhere.play(answer(200, paymentObject()))
-      server.play(answerText(status, '', { location: `${elsewhere.url}/v1/payments/confirm` }))
+      redirectTarget.play(answer(200, paymentObject()))
+      server.play(answerText(status, '', { location: `${redirectTarget.url}/v1/payments/confirm` }))
       assertUnknown(await gateway[verb](intent), /^HTTP_30\d$/)
       assert.equal(server.requests.length, 1)
-      assert.deepEqual(elsewhere.requests, [])
+      assert.deepEqual(redirectTarget.requests, [])
     }
   }
-  await elsewhere.close()
+  await redirectTarget.close()
 })
 
 test('a refused connection is unknown', async () => {
@@ -136,7 +136,7 @@ test('a name that cannot be resolved is unknown', async () => {
   await port.gateway.close()
 })
 
-test('an address that is no URL is unknown', async () => {
+test('an address that is not a URL is unknown', async () => {
   for (const apiUrl of ['', 'not a url', 'ftp://127.0.0.1', 'http://127.0.0.1:99999']) {
     const port = openPort(apiUrl)
     for (const verb of verbs) assert.equal((await port.gateway[verb](intent)).kind, 'unknown', apiUrl)
@@ -144,22 +144,22 @@ test('an address that is no URL is unknown', async () => {
   }
 })
 
-test('a port that is closed answers unknown', async () => {
+test('a call on a closed gateway port is unknown', async () => {
   const port = openPort(server.url)
   await port.gateway.close()
   for (const verb of verbs) assert.equal((await port.gateway[verb](intent)).kind, 'unknown')
 })
 
-test('a server that takes no connection is unknown after the time for connecting, not after the whole limit', async () => {
-  const busy = await startDeafServer()
+test('a server that accepts no connection is unknown after the connect timeout, not after the whole call timeout', async () => {
+  const busy = await startNonAcceptingServer()
   const port = openPort(`http://127.0.0.1:${busy.port}`, { connectTimeoutMs: 200, callTimeoutMs: 4_000 })
   assertUnknown(await port.gateway.confirm(intent), 'UND_ERR_CONNECT_TIMEOUT')
   await port.gateway.close()
   await busy.close()
 })
 
-/** Listens and never accepts: once its backlog is full, whoever connects gets no answer at all. */
-async function startDeafServer() {
+/** Listens and never accepts: once its backlog is full, new connections get no answer at all. */
+async function startNonAcceptingServer() {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')
     const server = require('node:net').createServer()
@@ -189,27 +189,27 @@ async function startDeafServer() {
   }
 }
 
-test('a server that speaks before it is asked, and one that hangs up at once, are unknown', async () => {
-  for (const greet of [
+test('a server that answers before the request, and one that closes at once, are unknown', async () => {
+  for (const onConnection of [
     (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull'),
     (socket: Socket) => socket.end(),
     (socket: Socket) => socket.destroy(),
   ]) {
-    const rude = createServer((socket) => {
+    const rawServer = createServer((socket) => {
       socket.on('error', () => undefined)
-      greet(socket.resume())
+      onConnection(socket.resume())
     })
-    await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
-    const { port: number } = rude.address() as { port: number }
+    await new Promise<void>((resolve) => rawServer.listen(0, '127.0.0.1', resolve))
+    const { port: number } = rawServer.address() as { port: number }
     const port = openPort(`http://127.0.0.1:${number}`, { callTimeoutMs: 2_000 })
     assert.equal((await port.gateway.confirm(intent)).kind, 'unknown')
     await port.gateway.close()
-    await new Promise((resolve) => rude.close(resolve))
+    await new Promise((resolve) => rawServer.close(resolve))
   }
 })
 
-test('an intent that cannot be put into a request is unknown, never an exception', async () => {
-  for (const odd of [
+test('an intent that cannot be encoded as a request is unknown, never an exception', async () => {
+  for (const changes of [
     { paymentKey: '\ud800' },
     { paymentKey: '' },
     { paymentKey: 'a\r\nx-injected: 1' },
@@ -220,8 +220,8 @@ test('an intent that cannot be put into a request is unknown, never an exception
   ]) {
     for (const verb of verbs) {
       server.play(answer(500, {}), answer(500, {}))
-      const outcome = await gateway[verb]({ ...intent, ...odd })
-      assert.equal(outcome.kind, 'unknown', `${verb} ${JSON.stringify(odd)}`)
+      const outcome = await gateway[verb]({ ...intent, ...changes })
+      assert.equal(outcome.kind, 'unknown', `${verb} ${JSON.stringify(changes)}`)
       for (const { headers } of server.requests) assert.equal(headers['x-injected'], undefined)
     }
   }

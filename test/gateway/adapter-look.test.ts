@@ -1,4 +1,4 @@
-// A look at a payment without an intent, and the gateway's list of the money it moved, as the adapter reads them.
+// Fetching a payment without an intent, and the gateway's list of transactions, as the adapter reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FetchedPayment, Gateway } from '../../src/gateway/gateway.ts'
@@ -31,7 +31,7 @@ before(async () => {
 after(() => closeAll(gateway, server))
 
 const nothing = { balanceAmount: 0, lastTransactionKey: null }
-const sightings: [members: Record<string, unknown>, money: string][] = [
+const snapshots: [members: Record<string, unknown>, money: string][] = [
   [{ status: 'READY', ...nothing }, 'none'],
   [{ status: 'IN_PROGRESS', ...nothing }, 'none'],
   [{ status: 'ABORTED', ...nothing }, 'none'],
@@ -42,9 +42,9 @@ const sightings: [members: Record<string, unknown>, money: string][] = [
   [cancelled, 'returned'],
 ]
 
-for (const [members, money] of sightings) {
+for (const [members, money] of snapshots) {
   const { status, balanceAmount, lastTransactionKey } = paymentObject(members)
-  test(`a look at a payment that is ${status} with ${balanceAmount} left: money ${money}`, async () => {
+  test(`fetching a payment that is ${status} with a balance of ${balanceAmount}: money ${money}`, async () => {
     server.play(answer(200, paymentObject(members)))
     const { paymentKey, orderId, amount } = intent
     assert.deepEqual(await gateway.fetchPayment(paymentKey), {
@@ -65,26 +65,26 @@ for (const [members, money] of sightings) {
   })
 }
 
-const noPayment: [what: string, script: Script, sighting: FetchedPayment][] = [
+const noPayment: [what: string, script: Script, fetched: FetchedPayment][] = [
   ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), { kind: 'absent' }],
   ['404 with HTML', answerText(404, '<html>no</html>'), { kind: 'unknown', code: 'HTTP_404' }],
   ['500', refusal(500, 'COMMON_ERROR'), { kind: 'unknown', code: 'COMMON_ERROR' }],
   ['401', refusal(401, 'UNAUTHORIZED_KEY'), { kind: 'unknown', code: 'UNAUTHORIZED_KEY' }],
   ['a reset', resetAfterReading, { kind: 'unknown', code: 'ECONNRESET' }],
 ]
-for (const [what, script, sighting] of noPayment) {
-  test(`a look that is answered with ${what} is ${sighting.kind}`, async () => {
+for (const [what, script, fetched] of noPayment) {
+  test(`fetching a payment that is answered with ${what} is ${fetched.kind}`, async () => {
     server.play(script)
-    assert.deepEqual(await gateway.fetchPayment(intent.paymentKey), sighting)
+    assert.deepEqual(await gateway.fetchPayment(intent.paymentKey), fetched)
   })
 }
 
-test('a status that says nothing about money is unknown, with what was seen for a person', async () => {
+test('a status with no known meaning for the money is unknown, with the payment details for an operator', async () => {
   for (const status of ['WAITING_FOR_DEPOSIT', 'ON_HOLD']) {
     server.play(answer(200, paymentObject({ status })))
-    const sighting = await gateway.fetchPayment(intent.paymentKey)
-    assert.equal(sighting.kind === 'unknown' && sighting.code, `PAYMENT_${status}`)
-    assert.equal(sighting.kind === 'unknown' && sighting.discrepancy?.status, status)
+    const fetched = await gateway.fetchPayment(intent.paymentKey)
+    assert.equal(fetched.kind === 'unknown' && fetched.code, `PAYMENT_${status}`)
+    assert.equal(fetched.kind === 'unknown' && fetched.discrepancy?.status, status)
   }
 })
 
@@ -111,14 +111,14 @@ const movement = (number: number, members: Record<string, unknown> = {}) => ({
   ...members,
 })
 
-test('the list is asked for in Korean time, to the second, both ends included, and after the last one seen', async () => {
+test('the list is requested in Korean time, to the second, both ends included, and after the last transaction seen', async () => {
   server.play(answer(200, []), answer(200, []))
   assert.deepEqual(await gateway.listMovements(query), { kind: 'page', movements: [], next: null })
   await gateway.listMovements({ ...query, after: 'tx/1 &' })
-  const asked = server.requests.map(({ path }) => new URL(path, server.url))
+  const requested = server.requests.map(({ path }) => new URL(path, server.url))
   const span = { startDate: '2026-01-31T00:00:00', endDate: '2026-01-31T23:59:59', limit: '1000' }
   assert.deepEqual(
-    asked.map(({ pathname, searchParams }) => [pathname, Object.fromEntries(searchParams)]),
+    requested.map(({ pathname, searchParams }) => [pathname, Object.fromEntries(searchParams)]),
     [
       ['/v1/transactions', span],
       ['/v1/transactions', { ...span, startingAfter: 'tx/1 &' }],
@@ -126,7 +126,7 @@ test('the list is asked for in Korean time, to the second, both ends included, a
   )
 })
 
-test('the status says which way the money went, whatever the sign of the amount', async () => {
+test('the status gives the direction of the money, whatever the sign of the amount', async () => {
   const rows = [
     row(1),
     row(2, { status: 'CANCELED' }),
@@ -142,7 +142,7 @@ test('the status says which way the money went, whatever the sign of the amount'
   })
 })
 
-test('a row that moves no money is left out, and does not end the page', async () => {
+test('a row that moves no money is omitted, and still counts for the page length', async () => {
   const waiting = { status: 'WAITING_FOR_DEPOSIT' }
   server.play(answer(200, [row(1), row(2, waiting)]))
   assert.deepEqual(await gateway.listMovements(query), { kind: 'page', movements: [movement(1)], next: null })
@@ -151,7 +151,7 @@ test('a row that moves no money is left out, and does not end the page', async (
   assert.deepEqual(await gateway.listMovements(query), { kind: 'page', movements: [], next: 'tx_1000' })
 })
 
-test('a full page asks for the next one, a shorter one is the last', async () => {
+test('a full page has a next one, a shorter one is the last', async () => {
   for (const [length, next] of [
     [999, null],
     [1_000, 'tx_1000'],
@@ -171,19 +171,19 @@ test('a full page asks for the next one, a shorter one is the last', async () =>
 const unreadable: [what: string, body: unknown][] = [
   ['no list', { rows: [] }],
   ['a row without an order', [row(1, { orderId: undefined })]],
-  ['a time that is none', [row(1), row(2, { transactionAt: 'yesterday' })]],
-  ['an amount that is no whole number', [row(1, { amount: 0.5 })]],
-  ['an amount past what is exact', [row(1, { amount: 2 ** 53 })]],
-  ['an amount as text', [row(1, { amount: '20000' })]],
+  ['an invalid time', [row(1), row(2, { transactionAt: 'yesterday' })]],
+  ['an amount that is not a whole number', [row(1, { amount: 0.5 })]],
+  ['an amount above the largest safe integer', [row(1, { amount: 2 ** 53 })]],
+  ['an amount as a string', [row(1, { amount: '20000' })]],
 ]
 for (const [what, body] of unreadable) {
-  test(`a list with ${what} is unknown as a whole: nothing is concluded from a part`, async () => {
+  test(`a list with ${what} is unknown as a whole: the rest of it is not used`, async () => {
     server.play(answer(200, body))
     assert.deepEqual(await gateway.listMovements(query), { kind: 'unknown', code: 'UNREADABLE_TRANSACTIONS' })
   })
 }
 
-test('a list that does not come is unknown, and refused credentials are loud in the log', async () => {
+test('a list that cannot be fetched is unknown, and refused credentials are logged as an error', async () => {
   const failures: [Script, string][] = [
     [refusal(500, 'COMMON_ERROR'), 'COMMON_ERROR'],
     [refusal(429, 'TOO_MANY_REQUESTS'), 'TOO_MANY_REQUESTS'],

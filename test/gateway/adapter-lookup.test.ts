@@ -1,4 +1,4 @@
-// What a lookup tells about an earlier confirm or cancel, for every status a payment can have.
+// The result of a lookup for an earlier confirm or cancel, for every status a payment can have.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Gateway, LookupResult, PaymentDetail } from '../../src/gateway/gateway.ts'
@@ -34,7 +34,7 @@ const absent: LookupResult = { kind: 'absent' }
 const done = (transactionKey: string | null): LookupResult => ({ kind: 'approved', transactionKey })
 const refused = (code: string): LookupResult => ({ kind: 'rejected', code })
 
-/** What a person has to look at: what the gateway said, without the payment key. */
+/** The payment details that an operator reviews, without the payment key. */
 function detailOf(members: Record<string, unknown>): PaymentDetail {
   const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
   return { orderId, status, totalAmount, balanceAmount, currency } as PaymentDetail
@@ -44,7 +44,7 @@ function disagreement(code: string, members: Record<string, unknown>): LookupRes
   return { kind: 'unknown', code, discrepancy: detailOf(members) }
 }
 
-/** Captured for us, and part of it was given back by somebody else. */
+/** Captured for us, and partly refunded elsewhere. */
 function doneInPart(transactionKey: string, members: Record<string, unknown>): LookupResult {
   return { kind: 'approved', transactionKey, discrepancy: detailOf(members) }
 }
@@ -52,8 +52,8 @@ function doneInPart(transactionKey: string, members: Record<string, unknown>): L
 type Line = { found: string; members: Record<string, unknown>; confirm: LookupResult; cancel: LookupResult }
 
 const same = (members: Record<string, unknown>, code: string) => {
-  const finding = disagreement(code, members)
-  return { members, confirm: finding, cancel: finding }
+  const result = disagreement(code, members)
+  return { members, confirm: result, cancel: result }
 }
 
 const cancelledWithoutCancel = { status: 'CANCELED', balanceAmount: 0, cancels: [] }
@@ -88,21 +88,21 @@ const table: Line[] = [
     cancel: done('transaction-2'),
   },
   {
-    found: 'CANCELED without a cancel in it',
+    found: 'CANCELED without a cancel entry',
     members: cancelledWithoutCancel,
     confirm: { kind: 'rejected', code: 'CANCELED', returned: true },
     cancel: done('transaction-1'),
   },
-  { found: 'CANCELED with something left', ...same(cancelledWithBalance, 'PAYMENT_CANCELED') },
+  { found: 'CANCELED with a remaining balance', ...same(cancelledWithBalance, 'PAYMENT_CANCELED') },
   { found: 'parts that do not add up', ...same(partsThatDoNotAddUp, 'PAYMENT_PARTIAL_CANCELED') },
   {
-    found: 'PARTIAL_CANCELED with something left',
+    found: 'PARTIAL_CANCELED with a remaining balance',
     members: partlyCancelled,
     confirm: doneInPart('transaction-1', partlyCancelled),
     cancel: unsent,
   },
   {
-    found: 'PARTIAL_CANCELED with nothing left',
+    found: 'PARTIAL_CANCELED with a balance of zero',
     members: cancelledInParts,
     confirm: { kind: 'rejected', code: 'PARTIAL_CANCELED', returned: true },
     cancel: done('transaction-3'),
@@ -119,7 +119,7 @@ const table: Line[] = [
     confirm: refused('EXPIRED'),
     cancel: disagreement('PAYMENT_EXPIRED', { status: 'EXPIRED', ...neverCaptured }),
   },
-  { found: 'a status nobody has told us of', ...same({ status: 'ON_HOLD' }, 'PAYMENT_ON_HOLD') },
+  { found: 'an undocumented status', ...same({ status: 'ON_HOLD' }, 'PAYMENT_ON_HOLD') },
   {
     found: 'DONE for another order',
     members: { orderId: 'ord_other' },
@@ -138,13 +138,13 @@ const table: Line[] = [
   { found: 'DONE in another currency', ...same({ currency: 'USD' }, 'PAYMENT_DIFFERS') },
   { found: 'DONE for another payment key', ...same({ paymentKey: 'pay_other' }, 'PAYMENT_DIFFERS') },
   {
-    found: 'a payment that was not asked for, of another order',
+    found: 'another payment, of another order',
     ...same({ paymentKey: 'pay_other', orderId: 'ord_other' }, 'PAYMENT_DIFFERS'),
   },
 ]
 
 for (const { found, members, confirm, cancel } of table) {
-  test(`a lookup finds ${found}: ${confirm.kind} for a confirm, ${cancel.kind} for a cancel`, async () => {
+  test(`a lookup returns ${found}: ${confirm.kind} for a confirm, ${cancel.kind} for a cancel`, async () => {
     server.play(answer(200, paymentObject(members)), answer(200, paymentObject(members)))
     assert.deepEqual(await gateway.findConfirm(intent), confirm)
     assert.deepEqual(await gateway.findCancel(intent), cancel)
@@ -152,8 +152,8 @@ for (const { found, members, confirm, cancel } of table) {
   })
 }
 
-// Only a payment the gateway does not know is absent. Every other answer is no finding.
-const withoutPayment: [found: string, script: Script, finding: LookupResult][] = [
+// Only a payment the gateway does not know is absent. Every other answer is no result.
+const withoutPayment: [found: string, script: Script, result: LookupResult][] = [
   ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), absent],
   ['404 NOT_FOUND', refusal(404, 'NOT_FOUND'), { kind: 'unknown', code: 'NOT_FOUND' }],
   ['404 with HTML', answerText(404, '<html>no</html>'), { kind: 'unknown', code: 'HTTP_404' }],
@@ -174,16 +174,16 @@ const withoutPayment: [found: string, script: Script, finding: LookupResult][] =
   ['a reset', resetAfterReading, { kind: 'unknown', code: 'ECONNRESET' }],
 ]
 
-for (const [found, script, finding] of withoutPayment) {
-  test(`a lookup is answered with ${found}: ${finding.kind}`, async () => {
+for (const [found, script, result] of withoutPayment) {
+  test(`a lookup is answered with ${found}: ${result.kind}`, async () => {
     server.play(script, script)
-    assert.deepEqual(await gateway.findConfirm(intent), finding)
-    assert.deepEqual(await gateway.findCancel(intent), finding)
+    assert.deepEqual(await gateway.findConfirm(intent), result)
+    assert.deepEqual(await gateway.findCancel(intent), result)
     assert.equal(server.requests.length, 2)
   })
 }
 
-test('a lookup that our credentials are refused for is unknown, and loud in the log', async () => {
+test('a lookup with refused credentials is unknown, and logged as an error', async () => {
   for (const [status, code] of [
     [401, 'UNAUTHORIZED_KEY'],
     [403, 'INCORRECT_BASIC_AUTH_FORMAT'],

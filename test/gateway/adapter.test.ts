@@ -1,5 +1,5 @@
-// The gateway port over Toss Payments: what it sends, which answers it believes, what it reports of the gateway, and
-// what it never lets out. The codes, the lookups and the faults of the line have files of their own beside this one.
+// The gateway port over Toss Payments: the requests it sends, the answers it accepts, the gateway state it reports, and
+// the secrets it never logs. Codes, lookups and connection faults have their own files in this folder.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,7 +36,7 @@ const done = answer(200, paymentObject())
 const wholeCancel = answer(200, paymentObject(cancelled))
 const basicAuth = `Basic ${Buffer.from(`${scriptedSecretKey}:`).toString('base64')}`
 
-// ------------------------------------------------------------------------------------------------- what is sent
+// ------------------------------------------------------------------------------------------------- requests
 
 test('a confirm is one POST with the key, the order and the amount as a number, and nothing else', async () => {
   server.play(done)
@@ -49,7 +49,7 @@ test('a confirm is one POST with the key, the order and the amount as a number, 
   assert.match(request?.body ?? '', /"amount":20000[,}]/)
 })
 
-test('a cancel is one POST with the reason alone: all that is left is cancelled', async () => {
+test('a cancel is one POST with only the reason: the whole remaining amount is cancelled', async () => {
   server.play(wholeCancel)
   assert.deepEqual(await gateway.cancel(intent), { kind: 'approved', transactionKey: 'transaction-2' })
   const [request, ...others] = server.requests
@@ -116,9 +116,9 @@ for (const paymentKey of [
   })
 }
 
-// --------------------------------------------------------------------------------------- which answers are believed
+// --------------------------------------------------------------------------------------- accepted answers
 
-/** What the gateway says of the payment goes to a person, without the payment key. */
+/** An operator sees the payment as the gateway describes it, without the payment key. */
 function disagreement(code: string, members: Record<string, unknown>): Outcome {
   const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)
   return { kind: 'unknown', code, discrepancy: { orderId, status, totalAmount, balanceAmount, currency } as never }
@@ -150,7 +150,7 @@ test('a confirm that is answered 200 with a status other than DONE is unknown', 
   }
 })
 
-test('a cancel is approved when nothing is left, whatever the status, and unknown while something is', async () => {
+test('a cancel is approved when the remaining balance is zero, whatever the status, and unknown otherwise', async () => {
   server.play(answer(200, paymentObject(cancelledInParts)))
   assert.deepEqual(await gateway.cancel(intent), { kind: 'approved', transactionKey: 'transaction-3' })
   for (const members of [{}, partlyCancelled, { balanceAmount: 0 }, { balanceAmount: 0, cancels: [] }]) {
@@ -159,7 +159,7 @@ test('a cancel is approved when nothing is left, whatever the status, and unknow
   }
 })
 
-test('a payment that lacks a member which decides, or has it in another type, is unknown', async () => {
+test('a payment that lacks a required member, or has it in another type, is unknown', async () => {
   for (const member of ['paymentKey', 'orderId', 'status', 'currency', 'totalAmount', 'balanceAmount']) {
     for (const value of [undefined, null, [], {}, member.endsWith('Amount') ? '20000' : 20_000]) {
       for (const verb of ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const) {
@@ -173,13 +173,13 @@ test('a payment that lacks a member which decides, or has it in another type, is
 test('a success is HTTP 200 and nothing else', async () => {
   for (const status of [201, 202, 206, 400, 500]) {
     server.play(answer(status, paymentObject()))
-    const told = status === 500 ? { serverError: true } : {}
-    assert.deepEqual(await gateway.confirm(intent), { kind: 'unknown', code: `HTTP_${status}`, ...told })
+    const extra = status === 500 ? { serverError: true } : {}
+    assert.deepEqual(await gateway.confirm(intent), { kind: 'unknown', code: `HTTP_${status}`, ...extra })
   }
 })
 
-// What an outcome carries is stored and logged: PostgreSQL holds no NUL, and a code is a word.
-test('what the gateway says is fit to be stored, whatever it says', async () => {
+// Outcomes are stored and logged: PostgreSQL cannot store NUL, and a code is printable ASCII.
+test('strings from the gateway are safe to store, whatever they contain', async () => {
   const hostile = ['A\u0000B', 'x'.repeat(100_000), 'two\nlines', '\ud800', '']
   for (const text of hostile) {
     const scripts: Script[] = [
@@ -208,9 +208,9 @@ function stringsOf(value: object): [string, string][] {
   })
 }
 
-// ------------------------------------------------------------------------------------------- what the port reports
+// ------------------------------------------------------------------------------------------- reports of the port
 
-test('the state of the gateway is what the last call showed, and since when', async () => {
+test('the state of the gateway is the result of the last call, with the time since when', async () => {
   const fresh = openPort(server.url)
   assert.deepEqual(fresh.gateway.state(), { state: 'untried', since: null })
   const steps: [Script, string][] = [
@@ -239,7 +239,7 @@ test('the state of the gateway is what the last call showed, and since when', as
   await fresh.gateway.close()
 })
 
-test('the state follows lookups too', async () => {
+test('lookups change the state too', async () => {
   const fresh = openPort(server.url)
   for (const [script, state] of [
     [refusal(404, 'NOT_FOUND_PAYMENT'), 'answering'],

@@ -1,5 +1,5 @@
-// The circuit breaker in front of the gateway: while it is down callers do not wait, and one call now and then finds out
-// whether it is back. Over real HTTP to a scripted gateway.
+// The circuit breaker in front of the gateway: while the gateway is down callers do not wait, and single calls probe
+// whether it is back. Over real HTTP to the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -34,8 +34,8 @@ function openGateway(apiUrl = sandbox.url, lookupTimeoutMs = 20_000) {
 
 async function failUntilOpen({ gateway }: ReturnType<typeof openGateway>): Promise<void> {
   await until('calls are held back', async () => {
-    const finding = await gateway.findConfirm(intent)
-    return finding.kind === 'unknown' && finding.code === 'GATEWAY_HELD_BACK'
+    const result = await gateway.findConfirm(intent)
+    return result.kind === 'unknown' && result.code === 'GATEWAY_HELD_BACK'
   })
 }
 
@@ -46,19 +46,19 @@ test('while the gateway is down calls are held back: unknown at once, and nothin
   for (let call = 0; call < 100; call += 1) {
     assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
   }
-  assert.ok(opened.sent.count - before <= 1, 'at most the one that probes was sent')
+  assert.ok(opened.sent.count - before <= 1, 'at most one probe was sent')
   assert.equal(opened.gateway.state().state, 'failing')
   await opened.gateway.close()
 })
 
-test('while one call finds out, however long that takes, the others do not wait for it', async () => {
+test('while a probe is pending, however long it takes, the other calls do not wait for it', async () => {
   const control = sandboxControl(sandbox.url)
   await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1_000 }])
   const opened = openGateway(sandbox.url, 1_000)
   await Promise.all(Array.from({ length: 20 }, () => opened.gateway.findConfirm(intent)))
   await failUntilOpen(opened)
   const before = opened.sent.count
-  await until('one is let through', () => {
+  await until('one call is let through', () => {
     // Not awaited: it hangs until its limit.
     void opened.gateway.findConfirm(intent)
     return opened.sent.count > before
@@ -78,25 +78,25 @@ test('once the gateway answers again calls go through', async () => {
   const opened = openGateway()
   await failUntilOpen(opened)
   await control.clearFaults()
-  await until('it is answered', async () => (await opened.gateway.findConfirm(intent)).kind === 'absent')
+  await until('the gateway answers a call', async () => (await opened.gateway.findConfirm(intent)).kind === 'absent')
   assert.equal(opened.gateway.state().state, 'answering')
   await opened.gateway.close()
 })
 
-test('refusals are answers: however many there are, nothing is held back', async () => {
+test('refusals are answers: they never open the breaker, however many there are', async () => {
   const opened = openGateway()
   for (let call = 0; call < 60; call += 1)
     assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'absent' })
   await opened.gateway.close()
 })
 
-test('a failure now and then opens nothing', async () => {
+test('an occasional failure does not open the breaker', async () => {
   const control = sandboxControl(sandbox.url)
   const opened = openGateway()
   for (let call = 0; call < 40; call += 1) {
     if (call % 5 === 0) await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
-    const finding = await opened.gateway.findConfirm(intent)
-    assert.notEqual('code' in finding && finding.code, 'GATEWAY_HELD_BACK')
+    const result = await opened.gateway.findConfirm(intent)
+    assert.notEqual('code' in result && result.code, 'GATEWAY_HELD_BACK')
   }
   await opened.gateway.close()
 })

@@ -1,5 +1,5 @@
-// The browser script of the sandbox, loaded by Toss's own loader on as much of a window as the two touch, and the way
-// from there through the payment window to a confirmed payment. All on a running sandbox.
+// The browser script of the sandbox, loaded by Toss's own loader with a stub of the browser's window, and the path
+// through the payment window to a confirmed payment. All on a running sandbox.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -67,9 +67,9 @@ const load = (key = clientKey) => loadTossPayments(key, { src: `${sandbox.url}/v
 const payment = async (key = clientKey) => (await load(key)).payment({ customerKey })
 const withCode = (code: string) => (error: Coded) => error.code === code && error.message.length > 0
 
-test('the official loader loads it, and a payment goes from the window to a confirm', async () => {
-  const asked = order()
-  await (await payment()).requestPayment(asked)
+test('the official loader loads it, and a payment proceeds from the window to a confirm', async () => {
+  const request = order()
+  await (await payment()).requestPayment(request)
   const checkoutUrl = visited.at(-1) ?? ''
   assert.match(checkoutUrl, new RegExp(`^${sandbox.url}/checkout/`))
   assert.equal(window.TossPayments?.ANONYMOUS, customerKey)
@@ -87,15 +87,15 @@ test('the official loader loads it, and a payment goes from the window to a conf
         authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ paymentKey: searchParams.get('paymentKey'), orderId: asked.orderId, amount }),
+      body: JSON.stringify({ paymentKey: searchParams.get('paymentKey'), orderId: request.orderId, amount }),
     })
   assert.equal((await confirm(1_000)).ok, false)
-  const { orderName } = asked
+  const { orderName } = request
   assert.partialDeepStrictEqual(await (await confirm(20_000)).json(), { status: 'DONE', orderName })
   assert.equal((await fetch(checkoutUrl)).status, 410)
 })
 
-test("it rejects with the SDK's codes and goes nowhere", async () => {
+test("it rejects with the SDK's codes and does not navigate", async () => {
   const visitedBefore = visited.length
   await assert.rejects((await payment('test_ck_other')).requestPayment(order()), withCode('INVALID_CLIENT_KEY'))
   const rejected: [unknown, string][] = [
@@ -107,13 +107,13 @@ test("it rejects with the SDK's codes and goes nowhere", async () => {
     [order({ failUrl: 'javascript:alert(1)' }), 'INCORRECT_FAIL_URL_FORMAT'],
     [order({ successUrl: null, failUrl: null }), 'NOT_SUPPORTED_PROMISE'],
   ]
-  for (const [asked, code] of rejected) {
-    await assert.rejects((await payment()).requestPayment(asked as never), withCode(code))
+  for (const [request, code] of rejected) {
+    await assert.rejects((await payment()).requestPayment(request as never), withCode(code))
   }
   assert.equal(visited.length, visitedBefore)
 })
 
-test('it throws for a key of the wrong family and for a customerKey that cannot be one', async () => {
+test('it throws for a key of the wrong family and for an invalid customerKey', async () => {
   const [both, widget, individual] = [await load(), await load('test_gck_1'), await load('test_ck_1')]
   assert.throws(() => widget.payment({ customerKey }), withCode('NOT_SUPPORTED_WIDGET_KEY'))
   assert.throws(() => individual.widgets({ customerKey }), withCode('NOT_SUPPORTED_API_INDIVIDUAL_KEY'))
@@ -123,7 +123,7 @@ test('it throws for a key of the wrong family and for a customerKey that cannot 
   await assert.rejects(load(''), withCode('INVALID_CLIENT_KEY'))
 })
 
-test('widgets want an amount, then a method, before they ask for a payment', async () => {
+test('widgets require an amount, then a method, before they request a payment', async () => {
   const widgets = (await load()).widgets({ customerKey })
   await assert.rejects(widgets.renderPaymentMethods({ selector: '#methods' }), withCode('NOT_SETUP_AMOUNT'))
   await assert.rejects(widgets.setAmount({ currency: 'USD', value: 1 }), withCode('INVALID_AMOUNT_CURRENCY'))

@@ -1,5 +1,5 @@
 // The payment window of the sandbox over real HTTP, without a browser: the request that opens it, the page in both
-// languages, and where each button leads. On the routes alone, with a clock that can be moved.
+// languages, and the redirect of each button. Only the routes run, with a clock that can be advanced.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -51,7 +51,7 @@ function post(path: string, body: unknown): Promise<Response> {
   })
 }
 
-/** The address of a window that is open. */
+/** Opens a window and returns its address. */
 async function open(changes: Json = {}): Promise<string> {
   const response = await post('/checkout/sessions', { ...order(), ...changes })
   assert.equal(response.status, 201)
@@ -60,7 +60,7 @@ async function open(changes: Json = {}): Promise<string> {
   return checkoutUrl
 }
 
-const look = (address: string, language = 'en') => fetch(address, { headers: { 'accept-language': language } })
+const getPage = (address: string, language = 'en') => fetch(address, { headers: { 'accept-language': language } })
 
 function press(address: string, button: 'pay' | 'cancel', card?: string, language = 'en'): Promise<Response> {
   return fetch(`${address}/${button}`, {
@@ -71,7 +71,7 @@ function press(address: string, button: 'pay' | 'cancel', card?: string, languag
   })
 }
 
-function leadsTo(response: Response): { place: string; query: Json } {
+function redirectOf(response: Response): { place: string; query: Json } {
   assert.equal(response.status, 303)
   const location = new URL(response.headers.get('location') ?? '')
   assert.equal(new Set(location.searchParams.keys()).size, [...location.searchParams.keys()].length)
@@ -84,20 +84,20 @@ function leadsTo(response: Response): { place: string; query: Json } {
 const paymentOf = (orderId: unknown) => payments.findLatestOfOrder(String(orderId))
 
 describe('opening a window', () => {
-  test('every page may ask, preflight included; no other address answers across origins', async () => {
+  test('every origin may open one, preflight included; no other route allows cross-origin requests', async () => {
     const preflight = await fetch(`${url}/checkout/sessions`, { method: 'OPTIONS' })
     assert.equal(preflight.status, 204)
     assert.equal(preflight.headers.get('access-control-allow-headers'), 'content-type')
     const refused = await post('/checkout/sessions', {})
     for (const { headers } of [preflight, refused]) assert.equal(headers.get('access-control-allow-origin'), '*')
-    const page = await look(await open())
+    const page = await getPage(await open())
     assert.equal(page.headers.get('access-control-allow-origin'), null)
   })
 
-  test('it opens a READY payment for the order', async () => {
-    const asked = order()
-    await open(asked)
-    assert.partialDeepStrictEqual(paymentOf(asked.orderId), {
+  test('it creates a READY payment for the order', async () => {
+    const request = order()
+    await open(request)
+    assert.partialDeepStrictEqual(paymentOf(request.orderId), {
       status: 'READY',
       amount: 20_000,
       orderName: 'Standard Plan - 21 Credits',
@@ -109,14 +109,14 @@ describe('opening a window', () => {
     ['another client key', { clientKey: 'test_ck_other' }, 'INVALID_CLIENT_KEY'],
     ['a method that is not CARD', { method: 'TRANSFER' }, 'NOT_SUPPORTED_METHOD'],
     ['a short orderId', { orderId: 'short' }, 'INVALID_PARAMETERS'],
-    ['an orderId with a blank', { orderId: 'order 1234' }, 'INVALID_PARAMETERS'],
+    ['an orderId with a space', { orderId: 'order 1234' }, 'INVALID_PARAMETERS'],
     ['an orderName of 101 characters', { orderName: 'n'.repeat(101) }, 'INVALID_PARAMETERS'],
-    ['a customerKey with a blank', { customerKey: 'a b' }, 'INVALID_CUSTOMER_KEY'],
+    ['a customerKey with a space', { customerKey: 'a b' }, 'INVALID_CUSTOMER_KEY'],
     ['another currency', { amount: { currency: 'USD', value: 20_000 } }, 'INVALID_AMOUNT_CURRENCY'],
-    ['an amount that is text', { amount: { currency: 'KRW', value: '20000' } }, 'INVALID_AMOUNT_VALUE'],
+    ['an amount that is a string', { amount: { currency: 'KRW', value: '20000' } }, 'INVALID_AMOUNT_VALUE'],
     ['a fraction', { amount: { currency: 'KRW', value: 100.5 } }, 'INVALID_AMOUNT_VALUE'],
-    ['nothing to pay', { amount: { currency: 'KRW', value: 0 } }, 'BELOW_ZERO_AMOUNT'],
-    ['less than a card takes', { amount: { currency: 'KRW', value: 99 } }, 'BELOW_MINIMUM_AMOUNT'],
+    ['an amount of zero', { amount: { currency: 'KRW', value: 0 } }, 'BELOW_ZERO_AMOUNT'],
+    ['an amount below the minimum for cards', { amount: { currency: 'KRW', value: 99 } }, 'BELOW_MINIMUM_AMOUNT'],
     ['no URLs', { successUrl: undefined, failUrl: undefined }, 'NOT_SUPPORTED_PROMISE'],
     ['no successUrl', { successUrl: undefined }, 'INCORRECT_SUCCESS_URL_FORMAT'],
     ['a path for successUrl', { successUrl: '/success' }, 'INCORRECT_SUCCESS_URL_FORMAT'],
@@ -124,24 +124,24 @@ describe('opening a window', () => {
     ['a script for failUrl', { failUrl: 'data:text/html,hello' }, 'INCORRECT_FAIL_URL_FORMAT'],
   ]
   for (const [what, changes, code] of refusals) {
-    test(`${what} is ${code}, and opens nothing`, async () => {
-      const asked = { ...order(), ...changes }
-      const response = await post('/checkout/sessions', asked)
+    test(`${what} is ${code}, and no window is opened`, async () => {
+      const request = { ...order(), ...changes }
+      const response = await post('/checkout/sessions', request)
       const answer = (await response.json()) as Json
       assert.deepEqual([response.status, answer.code, typeof answer.message], [400, code, 'string'])
-      assert.equal(paymentOf(asked.orderId), undefined)
+      assert.equal(paymentOf(request.orderId), undefined)
     })
   }
 
-  test('bodies that are no object are refused', async () => {
+  test('bodies that are not an object are refused', async () => {
     for (const body of [null, [], 'text', 1]) assert.equal((await post('/checkout/sessions', body)).status, 400)
   })
 })
 
 describe('the page', () => {
-  test('says in English and in Korean what is bought for how much, and that no money moves', async () => {
+  test('shows in English and in Korean the item, the price, and that no money moves', async () => {
     const address = await open()
-    const said = {
+    const sentencesByLanguage = {
       en: ['Standard Plan - 21 Credits', 'shop.example', '₩20,000', 'no money moves', 'Pay ₩20,000', 'Cancel'],
       ko: [
         'Standard Plan - 21 Credits',
@@ -152,26 +152,26 @@ describe('the page', () => {
         '취소',
       ],
     }
-    for (const [language, sentences] of Object.entries(said)) {
-      const text = await (await look(address, language)).text()
+    for (const [language, sentences] of Object.entries(sentencesByLanguage)) {
+      const text = await (await getPage(address, language)).text()
       assert.match(text, new RegExp(`<html lang="${language}">`))
       for (const sentence of sentences) assert.ok(text.includes(sentence), `${language}: ${sentence}`)
       assert.equal(text.match(/<input type="radio" name="card"/g)?.length, 5)
     }
   })
 
-  test('the language is the one asked for, else the preferred one the page has, else Korean', async () => {
+  test('the language is the requested one, else the preferred one that is available, else Korean', async () => {
     const address = await open()
     const languageOf = async (query: string, preferred: string) =>
-      /<html lang="(..)">/.exec(await (await look(address + query, preferred)).text())?.[1]
+      /<html lang="(..)">/.exec(await (await getPage(address + query, preferred)).text())?.[1]
     assert.equal(await languageOf('?lang=ko', 'en'), 'ko')
     assert.equal(await languageOf('?lang=xx', 'en-GB,ko;q=0.5'), 'en')
     assert.equal(await languageOf('', 'fr, en;q=0.4, ko-KR;q=0.8'), 'ko')
     assert.equal(await languageOf('', 'fr'), 'ko')
   })
 
-  test('loads nothing from outside, runs nothing inline, is in no frame and in no cache', async () => {
-    const response = await look(await open())
+  test('loads nothing from other hosts, runs nothing inline, and is neither framed nor cached', async () => {
+    const response = await getPage(await open())
     const text = await response.text()
     const policy = response.headers.get('content-security-policy') ?? ''
     assert.match(policy, /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/)
@@ -183,17 +183,17 @@ describe('the page', () => {
     }
   })
 
-  test('hostile text is shown, never run', async () => {
+  test('hostile text is shown, never executed', async () => {
     const orderName = `"><script>alert('1')</script>&amp;`
-    const text = await (await look(await open({ orderName }))).text()
+    const text = await (await getPage(await open({ orderName }))).text()
     assert.ok(text.includes('&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;'))
     assert.equal(text.match(/<script/g)?.length, 1)
   })
 
-  test('an address nobody has opened is 404, on every way in', async () => {
+  test('the address of a window that was never opened is 404, for the page and both buttons', async () => {
     const address = `${url}/checkout/${'x'.repeat(24)}`
     for (const response of [
-      await look(address),
+      await getPage(address),
       await press(address, 'pay', 'approve'),
       await press(address, 'cancel'),
     ]) {
@@ -205,72 +205,72 @@ describe('the page', () => {
 
 describe('pay', () => {
   for (const result of ['approve', 'decline', 'insufficient', 'hang']) {
-    test(`with the card ${result} authenticates the payment and leads to successUrl`, async () => {
-      const asked = order()
-      const { place, query } = leadsTo(await press(await open(asked), 'pay', result))
-      const payment = paymentOf(asked.orderId)
+    test(`with the card ${result} authenticates the payment and redirects to successUrl`, async () => {
+      const request = order()
+      const { place, query } = redirectOf(await press(await open(request), 'pay', result))
+      const payment = paymentOf(request.orderId)
       assert.deepEqual([payment?.status, payment?.result], ['IN_PROGRESS', result])
       assert.equal(place, 'https://shop.example/success')
       const { paymentKey } = payment ?? {}
-      assert.deepEqual(query, { from: 'gateway', paymentKey, orderId: asked.orderId, amount: '20000' })
+      assert.deepEqual(query, { from: 'gateway', paymentKey, orderId: request.orderId, amount: '20000' })
     })
   }
 
   test('from widgets adds paymentType', async () => {
-    const asked = { ...order(), product: 'widgets', method: undefined }
-    assert.equal(leadsTo(await press(await open(asked), 'pay', 'approve')).query.paymentType, 'NORMAL')
+    const request = { ...order(), product: 'widgets', method: undefined }
+    assert.equal(redirectOf(await press(await open(request), 'pay', 'approve')).query.paymentType, 'NORMAL')
   })
 
-  test('with the card that is refused here leads to failUrl with REJECT_CARD_COMPANY and the order', async () => {
-    const asked = order()
-    const address = await open(asked)
-    const { place, query } = leadsTo(await press(address, 'pay', 'refused'))
+  test('with the card that is refused in the window redirects to failUrl with REJECT_CARD_COMPANY and the order', async () => {
+    const request = order()
+    const address = await open(request)
+    const { place, query } = redirectOf(await press(address, 'pay', 'refused'))
     assert.equal(place, 'https://shop.example/fail#top')
     const message = 'The card company refused the payment.'
-    assert.deepEqual(query, { code: 'REJECT_CARD_COMPANY', message, orderId: asked.orderId })
-    assert.equal(paymentOf(asked.orderId)?.status, 'READY')
+    assert.deepEqual(query, { code: 'REJECT_CARD_COMPANY', message, orderId: request.orderId })
+    assert.equal(paymentOf(request.orderId)?.status, 'READY')
     assert.equal((await press(address, 'pay', 'approve')).status, 410)
   })
 
-  test('without a card, or with one that does not exist, shows the page again and decides nothing', async () => {
-    const asked = order()
-    const address = await open(asked)
+  test('without a card, or with one that does not exist, shows the page again and leaves the payment READY', async () => {
+    const request = order()
+    const address = await open(request)
     for (const card of [undefined, 'gold', '__proto__']) {
       const response = await press(address, 'pay', card)
       assert.equal(response.status, 400)
       assert.match(await response.text(), /role="alert"[^>]*>Choose one of the cards/)
     }
-    assert.equal(paymentOf(asked.orderId)?.status, 'READY')
+    assert.equal(paymentOf(request.orderId)?.status, 'READY')
   })
 
-  test('again, after going back, leads to the same place with the same payment', async () => {
-    const asked = order()
-    const address = await open(asked)
-    const first = leadsTo(await press(address, 'pay', 'approve'))
-    assert.deepEqual(leadsTo(await press(address, 'pay', 'decline')), first)
-    assert.equal(payments.all().filter(({ orderId }) => orderId === asked.orderId).length, 1)
-    assert.equal(paymentOf(asked.orderId)?.result, 'approve')
+  test('pressed again, after going back, redirects to the same place with the same payment', async () => {
+    const request = order()
+    const address = await open(request)
+    const first = redirectOf(await press(address, 'pay', 'approve'))
+    assert.deepEqual(redirectOf(await press(address, 'pay', 'decline')), first)
+    assert.equal(payments.all().filter(({ orderId }) => orderId === request.orderId).length, 1)
+    assert.equal(paymentOf(request.orderId)?.result, 'approve')
   })
 })
 
-describe('a window that is over', () => {
-  test('cancelled: leads to failUrl with PAY_PROCESS_CANCELED and without an orderId of the gateway, every time', async () => {
+describe('a closed window', () => {
+  test('cancelled: redirects to failUrl with PAY_PROCESS_CANCELED and without an orderId of the gateway, every time', async () => {
     const address = await open({ failUrl: 'https://shop.example/fail' })
-    const first = leadsTo(await press(address, 'cancel', undefined, 'ko'))
+    const first = redirectOf(await press(address, 'cancel', undefined, 'ko'))
     const message = '구매자가 결제를 취소했습니다.'
     assert.deepEqual(first, { place: 'https://shop.example/fail', query: { code: 'PAY_PROCESS_CANCELED', message } })
-    assert.deepEqual(leadsTo(await press(address, 'cancel')), first)
+    assert.deepEqual(redirectOf(await press(address, 'cancel')), first)
     assert.equal((await press(address, 'pay', 'approve')).status, 410)
   })
 
   test("cancelled: the order in the shop's own failUrl stays", async () => {
-    assert.equal(leadsTo(await press(await open(), 'cancel')).query.orderId, 'mine')
+    assert.equal(redirectOf(await press(await open(), 'cancel')).query.orderId, 'mine')
   })
 
-  test('paid: says so, with the way on; it cannot be cancelled any more', async () => {
+  test('paid: shows that, with a link to continue; it can no longer be cancelled', async () => {
     const address = await open()
     const location = (await press(address, 'pay', 'approve')).headers.get('location') ?? ''
-    for (const response of [await look(address), await press(address, 'cancel')]) {
+    for (const response of [await getPage(address), await press(address, 'cancel')]) {
       assert.equal(response.status, 410)
       const text = await response.text()
       assert.match(text, /already made here/)
@@ -278,14 +278,14 @@ describe('a window that is over', () => {
     }
   })
 
-  test('expired after 30 minutes: says so, with the way back', async () => {
-    const asked = order()
-    const address = await open(asked)
+  test('expired after 30 minutes: shows that, with a link back to the shop', async () => {
+    const request = order()
+    const address = await open(request)
     advancedMs += 30 * 60_000 - 5_000
-    assert.equal((await look(address)).status, 200)
+    assert.equal((await getPage(address)).status, 200)
     advancedMs += 5_000
     for (const response of [
-      await look(address),
+      await getPage(address),
       await press(address, 'pay', 'approve'),
       await press(address, 'cancel'),
     ]) {
@@ -295,6 +295,6 @@ describe('a window that is over', () => {
         /has expired[\s\S]*href="https:\/\/shop\.example\/fail\?[^"]*PAY_PROCESS_ABORTED/,
       )
     }
-    assert.equal(paymentOf(asked.orderId)?.status, 'READY')
+    assert.equal(paymentOf(request.orderId)?.status, 'READY')
   })
 })

@@ -1,5 +1,5 @@
-// The contract of the gateway port, with the adapter over the sandbox: every code that Toss Payments may answer with, by
-// the gateway's own means of producing it (TossPayments-Test-Code), against a payment that waits and one that is done.
+// The contract of the gateway port, with the adapter over the sandbox: every code of Toss Payments, produced by the
+// gateway's own test header (TossPayments-Test-Code), against a payment that waits and one that is done.
 import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,23 +22,23 @@ before(async () => {
 })
 after(() => closeAll(gateway, proxy, sandbox))
 
-/** Stands between the adapter and the sandbox and asks for an error in the next POST; lookups pass as they are. */
+/** A proxy between the adapter and the sandbox that requests an error in the next POST; lookups pass unchanged. */
 async function startProxy(target: string) {
   let code: string | undefined
   const server = createServer((incoming, outgoing) => {
-    const asksForError = incoming.method === 'POST' && code !== undefined
-    const headers = { ...incoming.headers, ...(asksForError && { 'tosspayments-test-code': code }) }
+    const requestsError = incoming.method === 'POST' && code !== undefined
+    const headers = { ...incoming.headers, ...(requestsError && { 'tosspayments-test-code': code }) }
     const forwarded = request(`${target}${incoming.url}`, { method: incoming.method ?? 'GET', headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(outgoing)
     })
     incoming.pipe(forwarded)
-    if (asksForError) code = undefined
+    if (requestsError) code = undefined
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    demand(wanted: string) {
+    failNextPost(wanted: string) {
       code = wanted
     },
     async close() {
@@ -50,7 +50,7 @@ async function startProxy(target: string) {
 
 let orders = 0
 
-/** A payment that waits for its confirm, and what our side wants of it. */
+/** A payment that waits for its confirm, and our intent for it. */
 async function newIntent() {
   orders += 1
   const orderId = `contract-${orders}`
@@ -62,7 +62,7 @@ async function statusOf({ orderId }: { orderId: string }): Promise<string | unde
   return (await control.paymentsOf(orderId))[0]?.status
 }
 
-/** What a class of codes comes to while the gateway shows that nothing has been done. */
+/** The outcome of each class of codes while a lookup shows that the call was not executed. */
 const undone: Record<CodeClass, 'rejected' | 'unknown'> = {
   refused: 'rejected',
   'refused-unless-done': 'rejected',
@@ -71,7 +71,7 @@ const undone: Record<CodeClass, 'rejected' | 'unknown'> = {
   later: 'unknown',
 }
 
-/** And what it comes to when an earlier call, whose answer was lost, has done it. */
+/** The outcome when an earlier call, whose answer was lost, was executed. */
 const done: Record<CodeClass, 'approved' | 'rejected' | 'unknown'> = {
   ...undone,
   'refused-unless-done': 'approved',
@@ -84,7 +84,7 @@ const verbs = [
 ] as const
 
 for (const { verb, codes, waiting, finished } of verbs) {
-  test(`${verb}: the sandbox knows every code that the adapter has a class for`, () => {
+  test(`${verb}: the sandbox knows every code that the adapter classifies`, () => {
     assert.deepEqual(
       [...codes.keys()].filter((code) => !(code in errorCodes)),
       [],
@@ -93,22 +93,22 @@ for (const { verb, codes, waiting, finished } of verbs) {
 
   for (const code of Object.keys(errorCodes)) {
     const codeClass = codes.get(code) ?? 'later'
-    test(`${verb}: ${code} is ${undone[codeClass]} while nothing is done, ${done[codeClass]} when it was`, async () => {
+    test(`${verb}: ${code} is ${undone[codeClass]} before the call was executed, ${done[codeClass]} after`, async () => {
       const intent = await newIntent()
       if (verb === 'cancel') assert.equal((await gateway.confirm(intent)).kind, 'approved')
-      proxy.demand(code)
+      proxy.failNextPost(code)
       assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-1` })).kind, undone[codeClass])
       assert.equal(await statusOf(intent), waiting, 'no money has moved')
 
       assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-2` })).kind, 'approved')
-      proxy.demand(code)
+      proxy.failNextPost(code)
       assert.equal((await gateway[verb]({ ...intent, idempotencyKey: `${intent.orderId}-3` })).kind, done[codeClass])
       assert.equal(await statusOf(intent), finished, 'the money has moved once')
     })
   }
 }
 
-test('a call with the same idempotency key is answered the same and does nothing again', async () => {
+test('a call with the same idempotency key gets the same answer and is not executed again', async () => {
   const intent = await newIntent()
   const first = await gateway.confirm(intent)
   assert.equal(first.kind, 'approved')
@@ -125,7 +125,7 @@ for (const [result, finding] of [
   ['decline', 'unsent'],
   ['expire', 'rejected'],
 ] as const) {
-  test(`a payment that was never confirmed (${result}) is found ${finding}`, async () => {
+  test(`the lookup of a payment that was never confirmed (${result}) is ${finding}`, async () => {
     const orderId = `found-${result}`
     const paymentKey = await control.pay(orderId, 1000, result)
     const intent = { orderId, paymentKey, amount: 1000, idempotencyKey: orderId, reason: 'contract' }

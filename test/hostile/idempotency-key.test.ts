@@ -1,4 +1,4 @@
-// Section 4.1 rule 1 as bytes: what comes in the place of an idempotency key.
+// Section 4.1 rule 1 as raw bytes: values sent as an idempotency key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type RawAnswer, sendRaw } from '../../harness/raw-http.ts'
@@ -7,14 +7,14 @@ import type { TestCustomer } from '../support/service/service.ts'
 
 const world = hostileWorld()
 const good = '{"packageType":"BASIC"}'
-/** Bytes as the head is written: one character each. */
+/** UTF-8 bytes as Latin-1 characters, as the head is encoded. */
 const bytes = (text: string) => Buffer.from(text).toString('latin1')
 const header = (value: string) => [`X-Idempotency-Key: ${value}`]
 
 const headers: [what: string, code: Code, lines: string[]][] = [
   ['no idempotency key', 'SUCCESS', []],
   ['an empty idempotency key', 'VAL003', ['X-Idempotency-Key:']],
-  ['an idempotency key of blanks', 'VAL003', header('  \t ')],
+  ['an idempotency key of whitespace', 'VAL003', header('  \t ')],
   ['an idempotency key of 255 characters', 'SUCCESS', header('k'.repeat(255))],
   ['an idempotency key of 256 characters', 'VAL003', header('k'.repeat(256))],
   ['an idempotency key of 8 KB', 'VAL003', header('k'.repeat(8_192))],
@@ -23,13 +23,13 @@ const headers: [what: string, code: Code, lines: string[]][] = [
   ['an idempotency key and an empty one', 'VAL003', [...header('one-and-none'), 'X-Idempotency-Key:']],
   ['an empty idempotency key and one', 'VAL003', ['x-idempotency-key:', ...header('none-and-one')]],
   [
-    'two idempotency keys with other letters in their names',
+    'two idempotency keys with header names in different case',
     'VAL003',
     ['x-idempotency-key: a', 'X-IDEMPOTENCY-KEY: a'],
   ],
-  ['a blank inside an idempotency key', 'VAL003', header('two words')],
+  ['a space inside an idempotency key', 'VAL003', header('two words')],
   ['a tab inside an idempotency key', 'VAL003', header('two\twords')],
-  ['SQL with blanks as an idempotency key', 'VAL003', header(`' or 1=1; --`)],
+  ['SQL with spaces as an idempotency key', 'VAL003', header(`' or 1=1; --`)],
   ['a latin-1 letter in an idempotency key', 'VAL003', header('caf\xe9')],
   ['UTF-8 in an idempotency key', 'VAL003', header(bytes('caf\u00e9'))],
   ['an emoji in an idempotency key', 'VAL003', header(bytes('\u{1f4b3}'))],
@@ -58,7 +58,7 @@ const breaks: HostileRow[] = [
     closes: true,
   })),
   {
-    what: 'an idempotency key with a line break and another header behind it',
+    what: 'an idempotency key followed by a line break and another header',
     request: () => world.post('/purchase', good, { lines: header('a\r\nX-Evil: evil-value') }),
     code: 'SUCCESS',
     status: 201,
@@ -76,7 +76,7 @@ async function purchase(customer: TestCustomer, idempotencyKey: string, packageT
 
 const orderOf = ({ body }: RawAnswer) => body.data.orderId
 
-test('one idempotency key from 64 sockets at once, and from one more afterwards, makes one order', async () => {
+test('one idempotency key from 64 sockets at once, and from one more afterwards, creates one order', async () => {
   const { wrote, result: answers } = await world.observe(async () => [
     ...(await Promise.all(Array.from({ length: 64 }, () => purchase(world.customer, 'from-many')))),
     await purchase(world.customer, 'from-many'),
@@ -86,14 +86,14 @@ test('one idempotency key from 64 sockets at once, and from one more afterwards,
   assert.deepEqual(wrote, written.purchase)
 })
 
-test('an idempotency key with another package is VAL003, and no order is made', async () => {
+test('an idempotency key with another package is VAL003, and no order is created', async () => {
   assertAnswer(await purchase(world.customer, 'reused'), 'SUCCESS', 201)
   const { wrote, result } = await world.observe(() => purchase(world.customer, 'reused', 'PRO'))
   assertAnswer(result, 'VAL003')
   assert.deepEqual(wrote, written.nothing)
 })
 
-test("an idempotency key of another customer is nobody else's: each has an order of its own", async () => {
+test('two customers may use the same idempotency key: each gets its own order', async () => {
   const other = await world.service.newCustomer()
   const [one, two] = [await purchase(world.customer, 'shared'), await purchase(other, 'shared')]
   assertAnswer(two, 'SUCCESS', 201)
@@ -105,7 +105,7 @@ test('a refused request does not use up its idempotency key', async () => {
   assertAnswer(await purchase(world.customer, 'refused-first'), 'SUCCESS', 201)
 })
 
-test('idempotency keys that differ in case are two; blanks around one do not count', async () => {
+test('idempotency keys are case-sensitive; whitespace around one is ignored', async () => {
   const [small, capital] = [await purchase(world.customer, 'a-key'), await purchase(world.customer, 'A-Key')]
   assert.notEqual(orderOf(small), orderOf(capital))
   assert.equal(orderOf(await purchase(world.customer, ' \t a-key \t ')), orderOf(small))
@@ -122,7 +122,7 @@ const verbatim = [
   'null',
 ]
 for (const idempotencyKey of verbatim) {
-  test(`the idempotency key ${idempotencyKey} is kept as it is`, async () => {
+  test(`the idempotency key ${idempotencyKey} is stored unchanged`, async () => {
     const { wrote, result } = await world.observe(() => purchase(world.customer, idempotencyKey))
     assertAnswer(result, 'SUCCESS', 201)
     assert.deepEqual(wrote, written.purchase)
@@ -136,17 +136,17 @@ const malformed = [...header('x'.repeat(300)), ...header('two words')]
 const order = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789'
 hostileTests(world, [
   {
-    what: 'malformed idempotency keys on a confirm do not matter: of an unknown order',
+    what: 'malformed idempotency keys on a confirm of an unknown order are ignored',
     request: () => world.post('/confirm', `{"orderId":"${order}","paymentKey":"k","amount":1}`, { lines: malformed }),
     code: 'NOT000',
   },
   {
-    what: 'malformed idempotency keys on a cancel do not matter: of an unknown payment',
-    request: () => world.post('/cancel', '{"paymentKey":"nobodys","reason":"r"}', { lines: malformed }),
+    what: 'malformed idempotency keys on a cancel of an unknown payment are ignored',
+    request: () => world.post('/cancel', '{"paymentKey":"pay_unknown","reason":"r"}', { lines: malformed }),
     code: 'NOT000',
   },
   ...['/credits', '/packages'].map((path) => ({
-    what: `malformed idempotency keys on GET ${path} do not matter`,
+    what: `malformed idempotency keys on GET ${path} are ignored`,
     request: () => world.get(path, malformed),
     code: 'SUCCESS' as const,
   })),

@@ -1,5 +1,5 @@
-// Section 5 as bytes: what comes in the place of an API key, and what it learns. Each row is a purchase that would succeed
-// with a good key.
+// Section 5 as raw bytes: values sent as an API key, and their errors. Each row is a purchase that would succeed with a
+// valid key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { message } from '../../harness/raw-http.ts'
@@ -20,7 +20,7 @@ const world = hostileWorld({}, async () => {
 const good = '{"packageType":"BASIC"}'
 const key = () => world.customer.apiKey
 const secret = () => key().slice(4)
-/** Bytes as the head is written: one character each. */
+/** UTF-8 bytes as Latin-1 characters, as the head is encoded. */
 const bytes = (text: string) => Buffer.from(text).toString('latin1')
 const header = (value: string) => [`Service-Api-Key: ${value}`]
 
@@ -28,47 +28,47 @@ function otherCase(text: string): string {
   return [...text].map((sign) => (/[a-z]/.test(sign) ? sign.toUpperCase() : sign.toLowerCase())).join('')
 }
 
-/** The lines in the place of the key. */
+/** The header lines sent instead of the key. */
 const headers: [what: string, code: Code, lines: () => string[]][] = [
   ['no key', 'INVALID_API_KEY', () => []],
   ['an empty key', 'INVALID_API_KEY', () => ['Service-Api-Key:']],
-  ['a key of blanks', 'INVALID_API_KEY', () => header('   ')],
+  ['a key of spaces', 'INVALID_API_KEY', () => header('   ')],
   ['a key that is a tab', 'INVALID_API_KEY', () => header('\t')],
   ['a key without a separator', 'INVALID_API_KEY', () => header(`cpk${secret()}`)],
   ['a key without its prefix', 'INVALID_API_KEY', () => header(secret())],
   ['a prefix alone', 'INVALID_API_KEY', () => header('cpk_')],
   ['a separator alone', 'INVALID_API_KEY', () => header('_')],
   ['another prefix', 'INVALID_API_KEY', () => header(`sk_${secret()}`)],
-  ['the prefix in capital letters', 'INVALID_API_KEY', () => header(`CPK_${secret()}`)],
+  ['the prefix in upper case', 'INVALID_API_KEY', () => header(`CPK_${secret()}`)],
   ['a secret of one character', 'INVALID_API_KEY', () => header('cpk_x')],
   ['a secret that is one character short', 'INVALID_API_KEY', () => header(key().slice(0, -1))],
-  ['a well-formed key that nobody was given', 'AUTH001', () => header(`cpk_${'A1b2'.repeat(11).slice(0, 43)}`)],
-  ['the characters of a good key in another order', 'AUTH001', () => header(`cpk_${secret().slice(1)}${secret()[0]}`)],
-  ['a good key with another last character', 'AUTH001', () => header(key().slice(0, -1) + otherThan(key().at(-1)))],
-  ['a good key with its letters in the other case', 'AUTH001', () => header(`cpk_${otherCase(secret())}`)],
+  ['a well-formed key that was never issued', 'AUTH001', () => header(`cpk_${'A1b2'.repeat(11).slice(0, 43)}`)],
+  ['the characters of a valid key in another order', 'AUTH001', () => header(`cpk_${secret().slice(1)}${secret()[0]}`)],
+  ['a valid key with another last character', 'AUTH001', () => header(key().slice(0, -1) + otherThan(key().at(-1)))],
+  ['a valid key with its letters in the other case', 'AUTH001', () => header(`cpk_${otherCase(secret())}`)],
   ['a suspended key', 'AUTH003', () => header(suspended.apiKey)],
-  ['a name in small letters', 'SUCCESS', () => [`service-api-key: ${key()}`]],
-  ['a name in capital letters', 'SUCCESS', () => [`SERVICE-API-KEY: ${key()}`]],
-  ['blanks and tabs around a good key', 'SUCCESS', () => header(` \t ${key()} \t `)],
-  ['no blank before a good key', 'SUCCESS', () => [`Service-Api-Key:${key()}`]],
-  ['a blank inside', 'INVALID_API_KEY', () => header(`${key().slice(0, 20)} ${key().slice(20)}`)],
-  ['a key behind Bearer', 'INVALID_API_KEY', () => header(`Bearer ${key()}`)],
+  ['a header name in lower case', 'SUCCESS', () => [`service-api-key: ${key()}`]],
+  ['a header name in upper case', 'SUCCESS', () => [`SERVICE-API-KEY: ${key()}`]],
+  ['spaces and tabs around a valid key', 'SUCCESS', () => header(` \t ${key()} \t `)],
+  ['no space before a valid key', 'SUCCESS', () => [`Service-Api-Key:${key()}`]],
+  ['a space inside', 'INVALID_API_KEY', () => header(`${key().slice(0, 20)} ${key().slice(20)}`)],
+  ['a key after Bearer', 'INVALID_API_KEY', () => header(`Bearer ${key()}`)],
   ['a key in quotes', 'INVALID_API_KEY', () => header(`"${key()}"`)],
-  ['the same good key twice', 'INVALID_API_KEY', () => [...header(key()), ...header(key())]],
-  ['two good keys', 'INVALID_API_KEY', () => [...header(key()), ...header(other.apiKey)]],
-  ['a good key and an empty one', 'INVALID_API_KEY', () => [...header(key()), 'Service-Api-Key:']],
-  ['two good keys in one line', 'INVALID_API_KEY', () => header(`${key()}, ${other.apiKey}`)],
+  ['the same valid key twice', 'INVALID_API_KEY', () => [...header(key()), ...header(key())]],
+  ['two valid keys', 'INVALID_API_KEY', () => [...header(key()), ...header(other.apiKey)]],
+  ['a valid key and an empty one', 'INVALID_API_KEY', () => [...header(key()), 'Service-Api-Key:']],
+  ['two valid keys in one line', 'INVALID_API_KEY', () => header(`${key()}, ${other.apiKey}`)],
   ['a key in Authorization', 'INVALID_API_KEY', () => [`Authorization: Bearer ${key()}`]],
   ['a key in a cookie', 'INVALID_API_KEY', () => [`Cookie: Service-Api-Key=${key()}`]],
   ['a key in X-Idempotency-Key', 'INVALID_API_KEY', () => [`X-Idempotency-Key: ${key()}`]],
-  ['a name with underscores', 'INVALID_API_KEY', () => [`Service_Api_Key: ${key()}`]],
+  ['a header name with underscores', 'INVALID_API_KEY', () => [`Service_Api_Key: ${key()}`]],
   ['a byte that is not ASCII', 'INVALID_API_KEY', () => header(`${key().slice(0, -1)}\xe9`)],
   ['a prefix with a Cyrillic letter', 'INVALID_API_KEY', () => header(bytes(`\u0441pk_${secret()}`))],
   ['a key of 8 KB', 'INVALID_API_KEY', () => header(`cpk_${'a'.repeat(8_192)}`)],
   ['a key that is SQL', 'INVALID_API_KEY', () => header(`' OR 1=1--`)],
   ['a key that is a star', 'INVALID_API_KEY', () => header('*')],
   ['a key that is a percent sign', 'INVALID_API_KEY', () => header('%')],
-  ['a key of wildcards, as long as a good one', 'INVALID_API_KEY', () => header(`cpk_${'%'.repeat(43)}`)],
+  ['a key of wildcards, as long as a valid one', 'INVALID_API_KEY', () => header(`cpk_${'%'.repeat(43)}`)],
 ]
 
 function otherThan(sign = ''): string {
@@ -119,7 +119,7 @@ const elsewhere: HostileRow[] = [
     code: 'AUTH003',
   },
   {
-    what: 'a suspended key at an address that cannot be read',
+    what: 'a suspended key at a malformed address',
     request: () => purchase(header(suspended.apiKey), '/%zz', '{'),
     code: 'AUTH003',
   },
@@ -132,7 +132,7 @@ const elsewhere: HostileRow[] = [
 ]
 hostileTests(world, elsewhere)
 
-test('a good key of somebody else gives NOT000 for an order and a payment, by every endpoint', async () => {
+test('a valid key of another customer gives NOT000 for an order and a payment, at every endpoint', async () => {
   const { orderId, paymentKey, amount } = await other.paidOrder('BASIC')
   const confirmed = await other.confirmedOrder('BASIC')
   const requests = [
@@ -148,7 +148,7 @@ test('a good key of somebody else gives NOT000 for an order and a payment, by ev
   assert.equal(await other.status(confirmed.orderId), 'CONFIRMED')
 })
 
-test('to revoke a key is to suspend it: the database does not let anybody delete one', async () => {
+test('a key is revoked by suspending it: the database does not allow its deletion', async () => {
   const text = 'delete from api_keys where key_id = $1'
   await assert.rejects(world.service.database.query(text, [suspended.keyId]))
   await world.check({ what: '', request: () => purchase(header(suspended.apiKey)), code: 'AUTH003' })

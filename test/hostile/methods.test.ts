@@ -1,4 +1,4 @@
-// Methods that an address does not have, as bytes: NOT000 to whoever has a key, with the methods that it has.
+// Methods that a path does not support, as raw bytes: NOT000 for a request with a key, with the supported methods.
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { assertAnswer, assertHeaders, base, type HostileRow, hostileTests, hosti
 const world = hostileWorld()
 const order = 'ord_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789'
 
-/** By the addresses of section 4 GET of /purchase is the status of an order of that name. */
+/** By the paths of section 4, GET /purchase is the status of an order with the id "purchase". */
 const addresses: [path: string, allow: string, methods: string[]][] = [
   ['/purchase', 'GET, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']],
   ['/confirm', 'GET, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'LOCK']],
@@ -28,13 +28,13 @@ function allows(expected: string | null): (answer: RawAnswer) => void {
 const rows = addresses.flatMap(([path, allow, methods]) =>
   methods.flatMap((method): HostileRow[] => [
     {
-      what: `${method} ${path}, which has ${allow}`,
+      what: `${method} ${path}, which supports ${allow}`,
       request: () => request(method, base + path, [world.keyLine()]),
       code: 'NOT000',
       also: allows(allow),
     },
     {
-      what: `${method} ${path} without a key, which is told of no method`,
+      what: `${method} ${path} without a key, which gets no Allow header`,
       request: () => request(method, base + path),
       code: 'INVALID_API_KEY',
       also: allows(null),
@@ -43,13 +43,13 @@ const rows = addresses.flatMap(([path, allow, methods]) =>
 )
 hostileTests(world, rows)
 
-/** GET is answered, HEAD has no body, CONNECT no address; all three are below. */
+/** GET succeeds, HEAD has no body and CONNECT has no path; all three are tested below. */
 const others = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method))
-for (const [who, code] of [
+for (const [keyState, code] of [
   ['with a key', 'NOT000'],
   ['without a key', 'INVALID_API_KEY'],
 ] as const) {
-  test(`every method that can be read but GET is ${code} for the credits ${who}`, async () => {
+  test(`every parseable method except GET is ${code} for the credits ${keyState}`, async () => {
     for (const method of others) {
       const lines = code === 'NOT000' ? [world.keyLine()] : []
       const answer = await sendRaw(world.service.port, request(method, `${base}/credits`, lines))
@@ -67,31 +67,31 @@ hostileTests(world, [
     also: allows('GET'),
   },
   {
-    what: 'a wrong method with a body that is no JSON',
+    what: 'a wrong method with a body that is not JSON',
     request: () => world.post('/credits', '{'),
     code: 'NOT000',
     also: allows('GET'),
   },
   ...['/', '/nowhere', `${base}/a/b`, `${base}/`].map((address) => ({
-    what: `DELETE ${address}, an address that has no method`,
+    what: `DELETE ${address}, a path without any method`,
     request: () => request('DELETE', address, [world.keyLine()]),
     code: 'NOT000' as const,
     also: allows(null),
   })),
   ...[`/${'o'.repeat(101)}`, '/%zz', '/%ff'].map((path) => ({
-    what: `GET ${path.slice(0, 20)}, an address that cannot be read`,
+    what: `GET ${path.slice(0, 20)}, a malformed path`,
     request: () => world.get(path),
     code: 'NOT000' as const,
     also: allows(null),
   })),
   ...['/purchase', '/confirm', '/cancel'].map((path) => ({
-    what: `GET ${path}, an order that nobody has`,
+    what: `GET ${path}, an unknown order`,
     request: () => world.get(path),
     code: 'NOT000' as const,
     also: allows(null),
   })),
   {
-    what: 'the question of a browser before it asks from another page',
+    what: 'the preflight request of a browser',
     request: () =>
       request('OPTIONS', `${base}/purchase`, [
         'origin: https://evil.example',
@@ -102,13 +102,13 @@ hostileTests(world, [
     also: ({ head }) => assert.doesNotMatch(head, /^(access-control-|set-cookie)/im),
   },
   {
-    what: 'TRACE, which tells nothing of the request again',
-    request: () => request('TRACE', `${base}/credits`, [world.keyLine(), 'x-secret: do-not-tell']),
+    what: 'TRACE, which echoes nothing of the request',
+    request: () => request('TRACE', `${base}/credits`, [world.keyLine(), 'x-secret: do-not-echo']),
     code: 'NOT000',
-    also: ({ head, text }) => assert.doesNotMatch(head + text, /do-not-tell|service-api-key/i),
+    also: ({ head, text }) => assert.doesNotMatch(head + text, /do-not-echo|service-api-key/i),
   },
   {
-    what: 'a method that nobody knows',
+    what: 'an unknown method',
     request: () => request('FOO', `${base}/credits`, [world.keyLine()]),
     code: 'VAL001',
     closes: true,
@@ -129,14 +129,14 @@ hostileTests(world, [
   ]),
 ])
 
-for (const [path, who, status] of [
+for (const [path, keyState, status] of [
   ['/credits', 'with a key', 404],
   ['/purchase', 'with a key', 404],
   ['/nowhere/at/all', 'with a key', 404],
   ['/credits', 'without a key', 401],
   ['/nowhere/at/all', 'without a key', 401],
 ] as const) {
-  test(`HEAD ${path} ${who} is ${status} with the headers of every answer and nothing behind them`, async () => {
+  test(`HEAD ${path} ${keyState} is ${status} with the headers of every answer and no body`, async () => {
     const socket = await openSocket(world.service.port)
     const keyLines = status === 401 ? [] : [world.keyLine()]
     socket.end(request('HEAD', base + path, [...keyLines, 'connection: close']))

@@ -1,5 +1,5 @@
-// Section 4.3 and unknown addresses as bytes: what stands in the place of an orderId, and how else an address can be
-// written. What is no address of ours is NOT000 and nothing else.
+// Section 4.3 and unknown paths as raw bytes: values sent as an orderId, and alternative spellings of paths. Every path
+// that does not exist is NOT000.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { message, openSocket, parseAnswers, readToEnd } from '../../harness/raw-http.ts'
@@ -10,7 +10,7 @@ const world = hostileWorld({}, async () => {
   orderId = (await world.customer.purchase('BASIC')).body.data.orderId
 })
 
-/** In the place of the orderId. */
+/** Sent as the orderId. */
 const segments = [
   '..%2f..%2fetc%2fpasswd',
   '%2e%2e',
@@ -64,7 +64,7 @@ const segments = [
 ]
 const lengths = [65, 100, 101, 8_000]
 
-/** Whole addresses. */
+/** Whole paths. */
 const addresses: [address: string, code: Code][] = [
   ...[
     '/',
@@ -115,7 +115,7 @@ hostileTests(world, [
     code: 'NOT000' as const,
   })),
   ...lengths.map((length) => ({
-    what: `GET of an order whose name has ${length} characters`,
+    what: `GET of an order whose id has ${length} characters`,
     request: () => world.get(`/${'o'.repeat(length)}`),
     code: 'NOT000' as const,
   })),
@@ -126,7 +126,7 @@ hostileTests(world, [
   })),
 ])
 
-/** What is not there, and what cannot be read: without a key nobody learns which. */
+/** Unknown and malformed paths: without a key the answers do not differ. */
 for (const address of [
   '/',
   `${base}/credits`,
@@ -145,8 +145,8 @@ for (const address of [
   ])
 }
 
-test('an orderId in another writing is another order: NOT000', async () => {
-  const writings = [
+test('an orderId in another spelling is another order: NOT000', async () => {
+  const spellings = [
     orderId.toLowerCase(),
     `${orderId}%20`,
     `%20${orderId}`,
@@ -154,15 +154,15 @@ test('an orderId in another writing is another order: NOT000', async () => {
     `${orderId}/`,
     `${orderId};`,
   ]
-  for (const segment of writings) {
+  for (const segment of spellings) {
     await world.check({ what: '', request: () => world.get(`/${segment}`), code: 'NOT000' })
   }
   await world.check({ what: '', request: () => world.get(`/${orderId}`), code: 'SUCCESS' })
 })
 
-test('of 1,000 guesses next to an orderId of our own not one is an order, and all answers are the same', async () => {
+test('none of 1,000 guesses near an own orderId is an order, and all answers are the same', async () => {
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-  /** The next ones by counting, and each place with each other digit. */
+  /** The next ids by counting, and every single-digit change. */
   const guesses = new Set<string>()
   for (let place = orderId.length - 1; place >= 4 && guesses.size < 1_000; place -= 1) {
     for (const digit of digits) guesses.add(orderId.slice(0, place) + digit + orderId.slice(place + 1))

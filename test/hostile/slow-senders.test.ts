@@ -1,4 +1,4 @@
-// Senders who announce more than they send, or send it drop by drop: cut off at the limits, answered once. The listener
+// Clients that announce more than they send, or send a byte at a time: cut off at the limits, answered once. The listener
 // has short limits here; those of the service are longer, nothing else differs.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -21,14 +21,14 @@ const bodyLimitBytes = 1_000
 let app: FastifyInstance
 let port: number
 let handled = 0
-/** Whoever is late because this process stood still is told SVC001, and rightly. */
+/** A request that is late because this process was stalled is correctly answered with SVC001. */
 const stalls = watchForStalls()
 
 before(async () => {
   app = buildApiListener({
     authenticate({ headers }) {
       if (headers['service-api-key'] !== 'good') throw refuse('INVALID_API_KEY')
-      return { customerId: 'somebody', keyId: 'theirs' }
+      return { customerId: 'customer', keyId: 'key' }
     },
     log: pino({ level: 'silent' }),
     bodyLimitBytes,
@@ -63,19 +63,19 @@ function atOnce(...requests: Buffer[]): Send {
   return (socket) => socket.write(Buffer.concat(requests))
 }
 
-/** The last of them a byte at a time, more often than any limit on silence would notice. */
-function dropByDrop(...requests: Buffer[]): Send {
+/** Sends the last of them a byte at a time, too often for an idle timeout. */
+function byteByByte(...requests: Buffer[]): Send {
   return async (socket) => {
     socket.write(Buffer.concat(requests.slice(0, -1)))
-    for (const drop of requests.at(-1) ?? []) {
+    for (const byte of requests.at(-1) ?? []) {
       if (socket.destroyed) return
-      socket.write(Buffer.from([drop]))
+      socket.write(Buffer.from([byte]))
       await sleep(50)
     }
   }
 }
 
-/** When the first has its answer, and the connection waits for the next. */
+/** Sends the rest after the first request was answered, when the connection is idle. */
 function afterAnswer(first: Buffer, then: Send): Send {
   return async (socket) => {
     socket.write(first)
@@ -86,7 +86,7 @@ function afterAnswer(first: Buffer, then: Send): Send {
 
 let sentWithoutEnd = 0
 
-/** Until it is closed on. */
+/** Sends until the connection is closed. */
 function withoutEnd(start: Buffer, piece: Buffer): Send {
   return async (socket) => {
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -105,30 +105,30 @@ const kilobyte = Buffer.from(`400\r\n${'x'.repeat(1024)}\r\n`)
 const rows: [what: string, send: Send, codes: Code[]][] = [
   ['nothing at all', () => undefined, ['VAL001']],
   ['half a head', atOnce(halfHead), ['VAL001']],
-  ['a head drop by drop', dropByDrop(message('GET /read', [...withKey, `x: ${'y'.repeat(200)}`])), ['VAL001']],
+  ['a head byte by byte', byteByByte(message('GET /read', [...withKey, `x: ${'y'.repeat(200)}`])), ['VAL001']],
   ['less of a body than it announced', atOnce(halfBody), ['VAL001']],
-  ['chunks without the last', atOnce(write(['transfer-encoding: chunked'], '4\r\n{"a"\r\n')), ['VAL001']],
-  ['a body drop by drop', dropByDrop(write(['content-length: 200'], ''), Buffer.alloc(200, ' ')), ['VAL001']],
+  ['chunks without the last one', atOnce(write(['transfer-encoding: chunked'], '4\r\n{"a"\r\n')), ['VAL001']],
+  ['a body byte by byte', byteByByte(write(['content-length: 200'], ''), Buffer.alloc(200, ' ')), ['VAL001']],
   [
-    'chunks drop by drop',
-    dropByDrop(write(['transfer-encoding: chunked'], ''), Buffer.from('1\r\n \r\n'.repeat(60))),
+    'chunks byte by byte',
+    byteByByte(write(['transfer-encoding: chunked'], ''), Buffer.from('1\r\n \r\n'.repeat(60))),
     ['VAL001'],
   ],
   ['nothing of a body that is too large', atOnce(write(['content-length: 5000'], '')), ['VAL004']],
   ['a part of a body that is too large', atOnce(write(['content-length: 5000'])), ['VAL004']],
   [
-    'a body that is too large drop by drop',
-    dropByDrop(write(['content-length: 5000'], ''), Buffer.alloc(200, ' ')),
+    'a body that is too large byte by byte',
+    byteByByte(write(['content-length: 5000'], ''), Buffer.alloc(200, ' ')),
     ['VAL004'],
   ],
-  ['a body without an end', withoutEnd(write(['transfer-encoding: chunked'], ''), kilobyte), ['VAL004']],
+  ['an endless body', withoutEnd(write(['transfer-encoding: chunked'], ''), kilobyte), ['VAL004']],
   [
-    'nothing of a body that has no key',
+    'nothing of a body without a key',
     atOnce(message('POST /write', ['host: service', 'content-length: 100'])),
     ['INVALID_API_KEY'],
   ],
   [
-    'a body without an end and without a key',
+    'an endless body without a key',
     withoutEnd(message('POST /write', ['host: service', 'transfer-encoding: chunked']), kilobyte),
     ['INVALID_API_KEY'],
   ],
@@ -141,10 +141,10 @@ const rows: [what: string, send: Send, codes: Code[]][] = [
   ['nothing of the body of a GET', atOnce(message('GET /read', [...withKey, 'content-length: 100'])), ['SUCCESS']],
   ['half a head after an answer', afterAnswer(read, atOnce(halfHead)), ['SUCCESS', 'VAL001']],
   ['half a body after an answer', afterAnswer(read, atOnce(halfBody)), ['SUCCESS', 'VAL001']],
-  ['half a body behind a request', atOnce(read, halfBody), ['SUCCESS', 'VAL001']],
+  ['half a body after a request', atOnce(read, halfBody), ['SUCCESS', 'VAL001']],
 ]
 
-describe('whoever sends', { concurrency: true }, () => {
+describe('a client that sends', { concurrency: true }, () => {
   for (const [what, send, codes] of rows) {
     test(`${what} is answered ${codes.join(', ')}, and the connection closes`, async () => {
       const socket = await openSocket(port)
@@ -159,14 +159,14 @@ describe('whoever sends', { concurrency: true }, () => {
     })
   }
 
-  test('a request that came whole is not cut off, however long its answer takes', async () => {
+  test('a complete request is not cut off, however long its answer takes', async () => {
     const socket = await openSocket(port)
     const closed = readToEnd(socket)
     socket.write(message('GET /takes-its-time', [...withKey, 'connection: close']))
     assert.equal(parseAnswers(await closed)[0]?.status, 200)
   })
 
-  test('half a head behind a request that takes its time does not take its answer away', async () => {
+  test('half a head after a slow request does not suppress its answer', async () => {
     const socket = await openSocket(port)
     const closed = readToEnd(socket)
     socket.write(Buffer.concat([message('GET /takes-its-time', withKey), halfHead]))
@@ -177,10 +177,10 @@ describe('whoever sends', { concurrency: true }, () => {
   })
 })
 
-test('of all that was sent only whole requests were handled, and what has no end was cut off soon', () => {
+test('only complete requests were handled, and endless bodies were cut off soon', () => {
   const successes = rows.flatMap(([, , codes]) => codes).filter((code) => code === 'SUCCESS').length
   assert.equal(handled, successes + 2)
-  // A mebibyte of each is read and dropped; what else was sent stood between us.
+  // A mebibyte of each is read and dropped; the rest was in the socket buffers.
   assert.ok(sentWithoutEnd < 64 * 1024 * 1024, `${sentWithoutEnd} bytes`)
 })
 
@@ -188,13 +188,13 @@ for (const [what, half] of [
   ['half a head', halfHead],
   ['half a body', halfBody],
 ] as const) {
-  test(`${what} that is late because this process stood still is SVC001 with Retry-After`, async () => {
+  test(`${what} that is late because this process was stalled is SVC001 with Retry-After`, async () => {
     const socket = await openSocket(port)
     const closed = readToEnd(socket)
     socket.write(half)
-    // Until the listener has read it: the limits run from there.
+    // Lets the listener read it first: the limits start then.
     await sleep(100)
-    standStill(1_500)
+    block(1_500)
     const answers = parseAnswers(await closed)
     assert.deepEqual(
       answers.map(({ status, body, headers }) => [status, body.code, headers.get('retry-after')]),
@@ -204,7 +204,7 @@ for (const [what, half] of [
   })
 }
 
-/** As a process that is stopped, or that gets no processor: no timer, no socket, nothing. */
-function standStill(ms: number): void {
+/** Blocks the event loop, as when the process is stopped: no timers, no sockets. */
+function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

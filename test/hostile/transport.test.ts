@@ -1,5 +1,5 @@
-// HTTP that is broken, doubtful or too large, as bytes: what the parser and the listener make of it before there is a
-// request. What is unreadable is answered before anybody asks for a key.
+// Broken, ambiguous or too large HTTP as raw bytes: how the parser and the listener answer it before there is a request.
+// Unreadable HTTP is answered before the key is checked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../harness/random.ts'
@@ -49,7 +49,7 @@ const sizes: HostileRow[] = [
     code: 'INVALID_API_KEY',
   },
   {
-    what: 'a length past all numbers',
+    what: 'a length that overflows',
     request: () => world.post('/purchase', '{', { length: null, lines: ['content-length: 99999999999999999999999'] }),
     code: 'VAL001',
     closes: true,
@@ -79,7 +79,7 @@ hostileTests(world, [
   },
 ])
 
-/** Bodies whose end two readers could see in two places. */
+/** Bodies whose end is ambiguous, as in request smuggling. */
 const framing: [what: string, lines: string[], body: string][] = [
   ['a length and chunks', ['content-length: 23', 'transfer-encoding: chunked'], `${chunk(good)}0\r\n\r\n`],
   ['chunks and a length', ['transfer-encoding: chunked', 'content-length: 23'], `${chunk(good)}0\r\n\r\n`],
@@ -91,14 +91,14 @@ const framing: [what: string, lines: string[], body: string][] = [
   ['a length in hexadecimal', ['content-length: 0x17'], good],
   ['a length with a fraction', ['content-length: 23.0'], good],
   ['an empty length', ['content-length:'], good],
-  ['a blank between the name of the length and its colon', ['content-length : 23'], good],
+  ['a space between content-length and its colon', ['content-length : 23'], good],
   ['an encoding that is nearly chunked', ['transfer-encoding: xchunked'], `${chunk(good)}0\r\n\r\n`],
-  ['an encoding behind chunked', ['transfer-encoding: chunked, identity'], `${chunk(good)}0\r\n\r\n`],
+  ['an encoding after chunked', ['transfer-encoding: chunked, identity'], `${chunk(good)}0\r\n\r\n`],
   ['identity as the only encoding', ['transfer-encoding: identity'], good],
-  ['a chunk whose size is no number', ['transfer-encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
+  ['a chunk whose size is not a number', ['transfer-encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
   ['a chunk with a negative size', ['transfer-encoding: chunked'], `-17\r\n${good}\r\n0\r\n\r\n`],
-  ['a chunk that is longer than it says', ['transfer-encoding: chunked'], `2\r\n${good}\r\n0\r\n\r\n`],
-  ['a chunk size past all numbers', ['transfer-encoding: chunked'], `ffffffffffffffffff\r\n${good}\r\n0\r\n\r\n`],
+  ['a chunk that is longer than its size', ['transfer-encoding: chunked'], `2\r\n${good}\r\n0\r\n\r\n`],
+  ['a chunk size that overflows', ['transfer-encoding: chunked'], `ffffffffffffffffff\r\n${good}\r\n0\r\n\r\n`],
   ['a chunk that ends in a bare LF', ['transfer-encoding: chunked'], `17\n${good}\n0\n\n`],
 ]
 hostileTests(
@@ -113,26 +113,26 @@ const unreadable: [what: string, request: () => Buffer][] = [
   ['one line that ends in a bare LF', () => bytes(`GET ${base}/credits HTTP/1.1\r\nhost: x\n${key()}\r\n\r\n`)],
   ['a header folded over two lines', () => world.get('/credits', ['x: a\r\n b'])],
   ['a key folded over two lines', () => message(`GET ${base}/credits`, ['host: x', `service-api-key:\r\n ${key()}`])],
-  ['a header that begins with a blank', () => message(`GET ${base}/credits`, [' host: x', key()])],
-  ['a blank in a header name', () => world.get('/credits', ['bad name: x'])],
-  ['a blank behind a header name', () => world.get('/credits', ['name : x'])],
+  ['a header that begins with a space', () => message(`GET ${base}/credits`, [' host: x', key()])],
+  ['a space in a header name', () => world.get('/credits', ['bad name: x'])],
+  ['a space after a header name', () => world.get('/credits', ['name : x'])],
   ['a header without a name', () => world.get('/credits', [': x'])],
   ['a header without a colon', () => world.get('/credits', ['header'])],
   ['NUL in a header', () => world.get('/credits', ['x: a\0b'])],
   ['NUL in a header name', () => world.get('/credits', ['x\0: a'])],
   ['NUL in the address', () => world.get('/cred\0its')],
-  ['a blank in the address', () => world.get('/cred its')],
-  ['an expectation that nobody knows', () => post(['content-length: 23', 'expect: foo'])],
+  ['a space in the address', () => world.get('/cred its')],
+  ['an unknown Expect header', () => post(['content-length: 23', 'expect: foo'])],
   ['HTTP/0.9', () => bytes(`GET ${base}/credits\r\n\r\n`)],
   ['HTTP/0.9 with headers', () => bytes(`GET ${base}/credits HTTP/0.9\r\nhost: x\r\n${key()}\r\n\r\n`)],
   ['HTTP/2.0 by name', () => bytes(`GET ${base}/credits HTTP/2.0\r\nhost: x\r\n${key()}\r\n\r\n`)],
   ['HTTP/3.0 by name', () => bytes(`GET ${base}/credits HTTP/3.0\r\nhost: x\r\n${key()}\r\n\r\n`)],
   ['HTTP/1.2', () => bytes(`GET ${base}/credits HTTP/1.2\r\nhost: x\r\n${key()}\r\n\r\n`)],
-  ['HTTP/2 in the clear', () => bytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
-  ['a method in small letters', () => bytes(`get ${base}/credits HTTP/1.1\r\nhost: x\r\n${key()}\r\n\r\n`)],
+  ['HTTP/2 without TLS', () => bytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+  ['a method in lower case', () => bytes(`get ${base}/credits HTTP/1.1\r\nhost: x\r\n${key()}\r\n\r\n`)],
   ['a TLS hello', () => Buffer.from('16030100a5010000a10303', 'hex')],
-  ['the greeting of SSH', () => bytes('SSH-2.0-OpenSSH_9.6\r\n')],
-  ['a command of Redis', () => bytes('*1\r\n$4\r\nPING\r\n')],
+  ['an SSH banner', () => bytes('SSH-2.0-OpenSSH_9.6\r\n')],
+  ['a Redis command', () => bytes('*1\r\n$4\r\nPING\r\n')],
 ]
 hostileTests(
   world,
@@ -153,10 +153,13 @@ const harmless: [what: string, request: () => Buffer][] = [
     'a GET with text',
     () => Buffer.concat([world.get('/credits', ['content-type: x', 'content-length: 3']), bytes('abc')]),
   ],
-  ['the address with a host that is not ours', () => message(`GET http://evil${base}/credits`, ['host: evil', key()])],
+  ['an absolute address with another host', () => message(`GET http://evil${base}/credits`, ['host: evil', key()])],
   ['another method in a header', () => world.get('/credits', ['x-http-method-override: DELETE', 'x-method: POST'])],
   ['another address in a header', () => world.get('/credits', ['x-original-url: /nowhere', 'x-rewrite-url: /nowhere'])],
-  ['an address of origin in a header', () => world.get('/credits', ['x-forwarded-for: 10.0.0.1', 'x-real-ip: ::1'])],
+  [
+    'a forwarded client address in a header',
+    () => world.get('/credits', ['x-forwarded-for: 10.0.0.1', 'x-real-ip: ::1']),
+  ],
 ]
 hostileTests(
   world,
@@ -166,12 +169,12 @@ hostileTests(
 hostileTests(world, [
   { what: 'no Host', request: () => message(`GET ${base}/credits`, [key()]), code: 'VAL001' },
   {
-    what: 'an expectation of 100-continue with its body',
+    what: 'Expect: 100-continue with its body',
     request: () => world.post('/purchase', good, { lines: ['expect: 100-continue'] }),
     ...purchased,
   },
   {
-    what: 'a purchase with a Host and an address that are not ours',
+    what: 'a purchase with another Host and another address',
     request: () =>
       message(
         `POST http://evil${base}/purchase`,
@@ -188,26 +191,26 @@ hostileTests(world, [
     },
   },
   {
-    what: 'a purchase that a header calls a GET',
+    what: 'a purchase with a header that overrides the method with GET',
     request: () => world.post('/purchase', good, { lines: ['x-http-method-override: GET'] }),
     ...purchased,
   },
 ])
 
-test('of 1,000 connections with random bytes each is answered VAL001 or closed, and the service goes on', async () => {
+test('each of 1,000 connections with random bytes is answered VAL001 or closed, and the service keeps running', async () => {
   const random = createRandom(1)
   const { wrote } = await world.observe(async () => {
     for (let round = 0; round < 50; round += 1) {
-      const noises = Array.from({ length: 20 }, () =>
+      const payloads = Array.from({ length: 20 }, () =>
         Buffer.from(Array.from({ length: random.integer(1, 400) }, () => random.integer(0, 255))),
       )
       await Promise.all(
-        noises.map(async (noise) => {
+        payloads.map(async (payload) => {
           const socket = await openSocket(world.service.port)
           const closed = readToEnd(socket)
-          socket.end(noise)
+          socket.end(payload)
           const codes = parseAnswers(await closed).map(({ body }) => body.code)
-          assert.ok(codes.length === 0 || codes.join() === 'VAL001', `${noise.toString('hex')}: ${codes}`)
+          assert.ok(codes.length === 0 || codes.join() === 'VAL001', `${payload.toString('hex')}: ${codes}`)
         }),
       )
     }

@@ -1,4 +1,4 @@
-// What the listener of an API does around its routes: at a stop, and with a body that nobody wants.
+// The API listener around its routes: during a shutdown, and with a body that no route reads.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
@@ -9,12 +9,12 @@ import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 
-/** `/succeeds` and `/fails` answer when they are let go. */
+/** `/succeeds` and `/fails` answer when the test releases them. */
 async function startListener(t: TestContext) {
   const held = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    authenticate: () => ({ customerId: 'customer', keyId: 'key' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
   })
@@ -35,19 +35,19 @@ async function startListener(t: TestContext) {
     held.resolve()
     await app.close()
   })
-  return { app, port: (app.server.address() as AddressInfo).port, letGo: held.resolve, arrived: arrived.promise }
+  return { app, port: (app.server.address() as AddressInfo).port, release: held.resolve, arrived: arrived.promise }
 }
 
 for (const path of ['/succeeds', '/fails']) {
-  test(`a request that is under way when we stop is answered and takes its connection with it: ${path}`, async (t) => {
-    const { app, port, letGo, arrived } = await startListener(t)
+  test(`a request in progress at a shutdown is answered, and its connection closes: ${path}`, async (t) => {
+    const { app, port, release, arrived } = await startListener(t)
     const socket: Socket = await openSocket(port)
     socket.write(head(`GET ${path}`))
     await arrived
     const closed = app.close()
-    // The stop has begun: nobody else is let in.
+    // The shutdown has begun: no new connection is accepted.
     while (app.server.listening) await new Promise((resolve) => setTimeout(resolve, 5))
-    letGo()
+    release()
     const [received] = (await once(socket, 'data')) as [Buffer]
     const answer = parseAnswer(received)
     assert.equal(answer?.status, path === '/fails' ? 503 : 200)
@@ -56,12 +56,12 @@ for (const path of ['/succeeds', '/fails']) {
   })
 }
 
-test('a GET with a body past all limits has its answer', async (t) => {
-  const { port, letGo, arrived } = await startListener(t)
+test('a GET with a body above every limit is answered', async (t) => {
+  const { port, release, arrived } = await startListener(t)
   const pieces = Array.from({ length: 48 }, () => Buffer.alloc(65_536, 'x'))
   const size = pieces.length * 65_536
   const answered = sendBeforeReading(port, head('GET /succeeds', { 'content-length': size }), pieces)
   await arrived
-  setTimeout(letGo, 100)
+  setTimeout(release, 100)
   assert.equal((await answered).status, 200)
 })

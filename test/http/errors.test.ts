@@ -33,11 +33,11 @@ test('7: the codes are those of the specification, each with its HTTP status', (
   )
 })
 
-test('7: every code has a sentence for people', () => {
+test('7: every code has a readable message', () => {
   for (const { message } of Object.values(catalogue)) assert.match(message, /^[A-Z].*\.$/)
 })
 
-test('a refusal carries the status of its code; only SVC001 says when to come back', () => {
+test('a refusal carries the status of its code; only SVC001 has Retry-After', () => {
   for (const code of Object.keys(catalogue) as ErrorCode[]) {
     const refusal = refuse(code)
     assert.ok(refusal instanceof Refusal && refusal instanceof Error)

@@ -1,5 +1,5 @@
-// What becomes of requests at the edges of a connection: late, behind what closes it, half closed, far too many at once,
-// and at a stop.
+// Requests in special states of a connection: late, after a request that closes it, half closed, far too many at once,
+// and during a shutdown.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -10,12 +10,12 @@ import { head, parseAnswer } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 
-/** `/slow` answers when it is let go, `/work` at once; both are counted. */
+/** `/slow` answers when the test releases it, `/work` at once; both are counted. */
 async function start(t: TestContext, requestsPerConnection = 100_000) {
   const held = Promise.withResolvers<void>()
   const handled = { slow: 0, work: 0 }
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    authenticate: () => ({ customerId: 'customer', keyId: 'key' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
     limits: { headMs: 300, requestMs: 600, requestsPerConnection },
@@ -39,9 +39,9 @@ async function start(t: TestContext, requestsPerConnection = 100_000) {
   return {
     app,
     handled,
-    letGo: held.resolve,
+    release: held.resolve,
     async open() {
-      // It goes on sending after the other side has closed its half.
+      // The client keeps sending after the server has closed its half.
       const { port } = app.server.address() as AddressInfo
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
       await once(socket, 'connect')
@@ -63,7 +63,7 @@ function codesIn(received: Buffer): string[] {
 
 const work = head('GET /work')
 
-test('a head that was too slow is refused, and is not carried out when the rest of it comes', async (t) => {
+test('a request whose head arrives too slowly is refused, and is not handled when the rest arrives', async (t) => {
   const { open, handled } = await start(t)
   const { socket, closed, codes } = await open()
   socket.write(work.slice(0, 20))
@@ -74,7 +74,7 @@ test('a head that was too slow is refused, and is not carried out when the rest 
   assert.equal(handled.work, 0)
 })
 
-test('behind an expectation that nobody has nothing is carried out', async (t) => {
+test('after an unknown Expect header no further request on the connection is handled', async (t) => {
   const { open, handled } = await start(t)
   const { socket, closed, codes } = await open()
   socket.write(head('GET /work', { expect: 'foo' }) + work)
@@ -83,48 +83,48 @@ test('behind an expectation that nobody has nothing is carried out', async (t) =
   assert.equal(handled.work, 0)
 })
 
-test('whoever closes their half behind the request has the answer', async (t) => {
-  const { open, letGo } = await start(t)
+test('a client that closes its half after its requests gets the answers', async (t) => {
+  const { open, release } = await start(t)
   const { socket, closed, codes } = await open()
   socket.end(head('GET /slow') + work)
   await sleep(50)
-  letGo()
+  release()
   await closed
   assert.deepEqual(codes(), ['SUCCESS', 'SUCCESS'])
 })
 
-test('of thousands of requests at once on one connection some are served, and then it closes', async (t) => {
-  const { open, handled, letGo } = await start(t)
+test('with thousands of pipelined requests on one connection some are served, and then it closes', async (t) => {
+  const { open, handled, release } = await start(t)
   const { socket, closed, codes } = await open()
   socket.write(head('GET /slow'))
   while (handled.slow === 0) await sleep(5)
   socket.write(work.repeat(20_000))
   await sleep(200)
-  letGo()
+  release()
   await closed
   assert.ok(handled.work > 0 && handled.work <= 130, `${handled.work}`)
   assert.equal(codes().length, handled.work + 1)
 })
 
-test('behind the last request that a connection may carry it closes, and no sooner', async (t) => {
-  const { open, handled, letGo } = await start(t, 3)
+test('a connection closes after its last allowed request, and no sooner', async (t) => {
+  const { open, handled, release } = await start(t, 3)
   const { socket, closed, codes } = await open()
   socket.write(head('GET /slow') + head('GET /nowhere') + work)
   while (handled.slow === 0) await sleep(5)
-  letGo()
+  release()
   await closed
   assert.deepEqual(codes(), ['SUCCESS', 'NOT000', 'SUCCESS'])
 })
 
-for (const [name, said] of [
-  ['says nothing', ''],
-  ['has said half of a head', work.slice(0, 20)],
-  ['has had its answer and says half of another head', work + work.slice(0, 20)],
+for (const [name, sent] of [
+  ['sends nothing', ''],
+  ['has sent half of a head', work.slice(0, 20)],
+  ['has received its answer and sent half of another head', work + work.slice(0, 20)],
 ] as const) {
-  test(`a connection that ${name} does not hold a stop up`, async (t) => {
+  test(`a connection that ${name} does not delay a shutdown`, async (t) => {
     const { app, open } = await start(t)
     const { socket } = await open()
-    socket.write(said)
+    socket.write(sent)
     await sleep(50)
     const startedAt = performance.now()
     await app.close()
@@ -132,17 +132,17 @@ for (const [name, said] of [
   })
 }
 
-/** What another process does to this one when it takes the processor away. */
-function standStill(ms: number): void {
+/** Blocks the process, as when another process uses the processor. */
+function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-for (const [name, pause, stillMs] of [
-  ['a third of a second after it', () => sleep(300), 0],
-  // Behind a turn of the loop are the timers.
-  ['while the process stands still', () => sleep(50).then(() => turnOfLoop()), 1_500],
+for (const [name, pause, blockedMs] of [
+  ['a third of a second later', () => sleep(300), 0],
+  // The timers run after one turn of the event loop.
+  ['while the process is blocked', () => sleep(50).then(() => turnOfLoop()), 1_500],
 ] as const) {
-  test(`whoever has been served before a stop and asks again ${name} is answered, and then it closes`, async (t) => {
+  test(`a connection that was served before a shutdown and sends a request ${name} is answered, and then closes`, async (t) => {
     const { app, open } = await start(t)
     const { socket, closed, codes } = await open()
     socket.write(work)
@@ -150,13 +150,13 @@ for (const [name, pause, stillMs] of [
     const stopped = app.close()
     await pause()
     socket.write(work)
-    standStill(stillMs)
+    block(blockedMs)
     await Promise.all([stopped, closed])
     assert.deepEqual(codes(), ['SUCCESS', 'SUCCESS'])
   })
 }
 
-test('whoever has connected before a stop and has not been let in yet is answered', async (t) => {
+test('a connection that was opened before a shutdown and not yet accepted is answered', async (t) => {
   const { app, open } = await start(t)
   const opening = open()
   const stopped = app.close()

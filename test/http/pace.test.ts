@@ -1,4 +1,4 @@
-// Long turns of the event loop are noticed when they go on, and reads then yield to payments: over real HTTP.
+// Continued long turns of the event loop are detected, and reads then yield to payments: over real HTTP.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -12,24 +12,24 @@ import { limits } from '../../src/http/limits/admission.ts'
 import { watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
 import { closeNow } from '../support/closing.ts'
 
-function work(ms: number): void {
+function blockFor(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-/** Turns of so many milliseconds, for so long. */
+/** Keeps the event loop in turns of `eachMs` for `forMs`. */
 async function turn(eachMs: number, forMs: number): Promise<void> {
   for (const until = performance.now() + forMs; performance.now() < until; ) {
-    work(eachMs)
+    blockFor(eachMs)
     await sleep(1)
   }
 }
 
-test('long turns count when they go on for half a second, and for seconds afterwards; short ones never', async (t) => {
+test('the loop is slow after long turns for half a second, and for seconds afterwards; short turns never count', async (t) => {
   const pace = watchForSlowLoop()
   t.after(pace.stop)
   await turn(1, 800)
   assert.equal(pace.isSlow(), false)
-  work(300)
+  blockFor(300)
   await sleep(300)
   assert.equal(pace.isSlow(), false, 'one long turn')
   await turn(40, 900)
@@ -38,10 +38,10 @@ test('long turns count when they go on for half a second, and for seconds afterw
   assert.equal(pace.isSlow(), true)
 })
 
-test('while turns are long and a payment is under way, reads beyond a few are refused and payments are not', async (t) => {
+test('while the loop is slow and a payment is in progress, most reads are refused and payments are not', async (t) => {
   const held: (() => void)[] = []
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    authenticate: () => ({ customerId: 'customer', keyId: 'key' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
   })
@@ -55,7 +55,7 @@ test('while turns are long and a payment is under way, reads beyond a few are re
   const { port } = app.server.address() as AddressInfo
   const sockets = await Promise.all(Array.from({ length: limits.read.steady + 3 }, () => openSocket(port)))
   t.after(async () => {
-    for (const letGo of held) letGo()
+    for (const release of held) release()
     for (const socket of sockets) socket.destroy()
     await closeNow(app)
   })
@@ -68,7 +68,7 @@ test('while turns are long and a payment is under way, reads beyond a few are re
   const halfOf = limits.read.steady / 2
   await holding(halfOf, 'read')
   await turn(40, 900)
-  // Nobody pays: there is nothing to yield to.
+  // No payment is in progress, so reads need not yield.
   await holding(1, 'read')
   await holding(1, 'settle')
   const refused = next()

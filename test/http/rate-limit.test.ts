@@ -1,21 +1,21 @@
-// How often somebody may do something, with a clock of the test's own.
+// The token buckets, with the test's own clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTokenBuckets } from '../../src/core/limit.ts'
 
-function atATime({ perSecond = 10, burst = 20 } = {}) {
+function bucketsWithClock({ perSecond = 10, burst = 20 } = {}) {
   const clock = { ms: 0 }
   const { take } = createTokenBuckets({ perSecond, burst, now: () => clock.ms })
-  const takeAll = (who: string, share?: number) => {
+  const takeAll = (caller: string, share?: number) => {
     let taken = 0
-    while (taken < 1_000 && take(who, share)) taken += 1
+    while (taken < 1_000 && take(caller, share)) taken += 1
     return taken
   }
   return { clock, take, takeAll }
 }
 
-test('a burst is let through, then as many as the pace allows', () => {
-  const { clock, takeAll } = atATime()
+test('a burst is let through, then as many as the rate allows', () => {
+  const { clock, takeAll } = bucketsWithClock()
   assert.equal(takeAll('a'), 20)
   assert.equal(takeAll('a'), 0)
   clock.ms = 100
@@ -24,38 +24,38 @@ test('a burst is let through, then as many as the pace allows', () => {
   assert.equal(takeAll('a'), 10)
 })
 
-test('a long rest fills the bucket and no more', () => {
-  const { clock, takeAll } = atATime()
+test('a long pause fills the bucket and not more', () => {
+  const { clock, takeAll } = bucketsWithClock()
   takeAll('a')
   clock.ms = 3_600_000
   assert.equal(takeAll('a'), 20)
 })
 
-test('nobody is limited by what others do', () => {
-  const { takeAll } = atATime()
+test('callers do not limit each other', () => {
+  const { takeAll } = bucketsWithClock()
   takeAll('a')
   assert.equal(takeAll('b'), 20)
 })
 
-test('a share that has to stay is there for whoever needs none', () => {
-  const { takeAll } = atATime()
+test('a reserved share is available to a request that leaves no reserve', () => {
+  const { takeAll } = bucketsWithClock()
   assert.equal(takeAll('a', 0.2), 16)
   assert.equal(takeAll('a', 0.2), 0)
   assert.equal(takeAll('a'), 4)
 })
 
-test('with the smallest bucket of all a request goes through, whatever share has to stay', () => {
-  const { takeAll } = atATime({ perSecond: 1, burst: 1 })
+test('with the smallest possible bucket one request goes through, whatever share is reserved', () => {
+  const { takeAll } = bucketsWithClock({ perSecond: 1, burst: 1 })
   assert.equal(takeAll('a', 0.2), 1)
 })
 
-test('with very many callers memory is bounded, and whoever is at the limit stays there', () => {
-  const { clock, take, takeAll } = atATime({ perSecond: 1, burst: 2 })
+test('with very many callers memory is bounded, and a caller at its limit stays limited', () => {
+  const { clock, take, takeAll } = bucketsWithClock({ perSecond: 1, burst: 2 })
   takeAll('greedy')
   for (let each = 0; each < 250_000; each += 1) {
     clock.ms += 0.001
     take(`caller ${each}`)
-    // Less than the bucket could fill with since.
+    // Too little time has passed for the bucket to refill.
     if (each % 10_000 === 0) assert.equal(take('greedy'), false)
   }
   const { heapUsed } = process.memoryUsage()

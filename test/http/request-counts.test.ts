@@ -1,4 +1,4 @@
-// What is counted where handlers, refusals and the framework overlap: one answer, one count.
+// The request counts where handlers, refusals and the framework overlap: one count for each answer.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ type Codes = { get(path: string): Promise<string> }
 function build(t: TestContext, rateLimit: { perSecond: number; burst: number } | null = null) {
   const counts = createRequestCounts()
   const app = buildApiListener({
-    authenticate: () => ({ customerId: 'somebody', keyId: 'theirs' }),
+    authenticate: () => ({ customerId: 'customer', keyId: 'key' }),
     rateLimit,
     counts,
     log: pino({ level: 'silent' }),
@@ -32,7 +32,7 @@ function build(t: TestContext, rateLimit: { perSecond: number; burst: number } |
   return { app, counts, listen }
 }
 
-/** The histogram has a time for each request; `unwritten` of them have two answers. */
+/** The histogram has one duration for each request; `unwritten` of them were counted as two answers. */
 function answersOf(counts: RequestCounts, route: string, unwritten = 0): Record<string, number> {
   const found = counts.routes.find((each) => each.route === route)
   assert.ok(found, route)
@@ -45,7 +45,7 @@ function answersOf(counts: RequestCounts, route: string, unwritten = 0): Record<
   return Object.fromEntries(answered)
 }
 
-test('an answer that cannot be written is INT001; where it was counted as a success that is not taken back', async (t) => {
+test('an answer that cannot be serialized is INT001; a success that was already counted stays counted', async (t) => {
   const { app, counts, listen } = build(t)
   const schema = { response: { 200: SuccessOf(Type.Integer()) } }
   const unwritable = () => success({ toJSON: () => assert.fail('never written') }, null)
@@ -54,14 +54,14 @@ test('an answer that cannot be written is INT001; where it was counted as a succ
   app.get('/free', async () => unwritable())
   const codes = await listen()
   const both = { SUCCESS: 1, INT001: 1 }
-  // What is sent is written before its handler is done.
+  // reply.send serializes before the handler returns.
   for (const [path, expected] of Object.entries({ '/returned': both, '/sent': { INT001: 1 }, '/free': both })) {
     assert.equal(await codes.get(path), 'INT001')
     assert.deepEqual(answersOf(counts, path, Object.keys(expected).length - 1), expected, path)
   }
 })
 
-test('whoever is turned away is counted by the reason, and with SVC001 on the route', async (t) => {
+test('a request refused by admission is counted by its reason, and with SVC001 on the route', async (t) => {
   const { app, counts, listen } = build(t)
   const waiting: (() => void)[] = []
   app.get('/held', { config: { work: 'read' } }, async () => {
@@ -73,19 +73,19 @@ test('whoever is turned away is counted by the reason, and with SVC001 on the ro
   while (waiting.length < limits.read.burst) await new Promise(setImmediate)
   assert.equal(counts.underWay.get('read')?.(), limits.read.burst)
   assert.equal(await codes.get('/held'), 'SVC001')
-  for (const letGo of waiting) letGo()
+  for (const release of waiting) release()
   await Promise.all(sent)
   assert.equal(counts.underWay.get('read')?.(), 0)
   assert.deepEqual(answersOf(counts, '/held'), { SUCCESS: limits.read.burst, SVC001: 1 })
   assert.deepEqual(counts.earlyRefusals, { crowded: 1, yielding: 0, 'rate limit': 0 })
 })
 
-test('a key past its rate is counted as turned away for it', async (t) => {
+test('a request above the rate limit of its key is counted as refused for that reason', async (t) => {
   const { app, counts, listen } = build(t, { perSecond: 1, burst: 2 })
   app.get('/read', { config: { work: 'read' } }, async () => success(null, null))
   const codes = await listen()
   const answered = []
-  for (let turn = 0; turn < 3; turn += 1) answered.push(await codes.get('/read'))
+  for (let attempt = 0; attempt < 3; attempt += 1) answered.push(await codes.get('/read'))
   assert.deepEqual(answered, ['SUCCESS', 'SUCCESS', 'SVC001'])
   assert.deepEqual(counts.earlyRefusals, { crowded: 0, yielding: 0, 'rate limit': 1 })
   assert.deepEqual(answersOf(counts, '/read'), { SUCCESS: 2, SVC001: 1 })

@@ -1,10 +1,10 @@
-// A process that stood still knows it, and does not blame the senders who waited for it.
+// A process that was stalled detects it, and does not report the delay as a fault of the client.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOfParserError } from '../../src/http/error-handler.ts'
 import { watchForStalls } from '../../src/http/limits/event-loop.ts'
 
-test('a process that did not run for more than a second has stalled, for as long as is asked', () => {
+test('a process that did not run for more than a second has stalled, within the requested period', () => {
   let time = 0
   const watch = watchForStalls(() => time)
   assert.equal(watch.hasStalledWithin(10_000), false)
@@ -22,7 +22,7 @@ test('a process that did not run for more than a second has stalled, for as long
   watch.stop()
 })
 
-test('a request that is late is VAL001, and SVC001 when it was we who stood still', () => {
+test('a late request is VAL001, and SVC001 when this process was stalled', () => {
   const late = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
   assert.equal(codeOfParserError(late, false), 'VAL001')
   assert.equal(codeOfParserError(late, true), 'SVC001')

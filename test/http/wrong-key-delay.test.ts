@@ -1,7 +1,7 @@
-// Slower answers for whoever guesses: by the network they come from, and only when they are wrong.
+// Delayed answers to clients that guess keys: by network, and only for wrong keys.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { refuse } from '../../src/core/errors.ts'
 import { createWrongKeyDelay, networkOf } from '../../src/http/limits/wrong-key-delay.ts'
 
@@ -17,17 +17,17 @@ const networks: Record<string, string> = {
 }
 
 for (const [address, network] of Object.entries(networks)) {
-  test(`wrong keys from ${address || 'an unknown address'} count for ${network || 'all such'}`, () => {
+  test(`wrong keys from ${address || 'an unknown address'} count for the network ${network || 'of all unknown addresses'}`, () => {
     assert.equal(networkOf(address), network)
   })
 }
 
-test('who has gone meanwhile, and has no address any more, is refused like everybody', async () => {
+test('a client that has disconnected and has no address any more is refused like any other', async () => {
   const wrong = refuse('AUTH001')
   assert.equal(await createWrongKeyDelay()(undefined, wrong), wrong)
 })
 
-test('past a hundred wrong keys of one network the next is told late, another network and another refusal at once', async () => {
+test('after a hundred wrong keys from one network the next answer is delayed; other networks and other refusals are not', async () => {
   const slowDown = createWrongKeyDelay(() => 0)
   const wrong = refuse('AUTH001')
   for (let tried = 0; tried < 100; tried += 1) await slowDown(`2001:db8::${tried.toString(16)}`, wrong)
@@ -36,19 +36,19 @@ test('past a hundred wrong keys of one network the next is told late, another ne
   assert.equal(await isAtOnce(slowDown('2001:db8::1', refuse('AUTH003'))), true)
 })
 
-test('no more than ten thousand wait to be told: past them one costs nothing but its answer', async () => {
+test('at most ten thousand answers are delayed at a time: above that an answer is sent at once', async () => {
   const slowDown = createWrongKeyDelay(() => 0)
   const wrong = refuse('AUTH001')
-  const told = Array.from({ length: 100 + 10_000 }, () => slowDown('192.0.2.7', wrong))
-  assert.equal(await isAtOnce(told.at(-1) as Promise<Error>), false)
+  const delayed = Array.from({ length: 100 + 10_000 }, () => slowDown('192.0.2.7', wrong))
+  assert.equal(await isAtOnce(delayed.at(-1) as Promise<Error>), false)
   assert.equal(await isAtOnce(slowDown('192.0.2.7', wrong)), true)
 })
 
-async function isAtOnce(told: Promise<Error>): Promise<boolean> {
-  let isTold = false
-  told.then(() => {
-    isTold = true
+async function isAtOnce(refusal: Promise<Error>): Promise<boolean> {
+  let isSettled = false
+  refusal.then(() => {
+    isSettled = true
   })
-  await turn()
-  return isTold
+  await nextTurn()
+  return isSettled
 }

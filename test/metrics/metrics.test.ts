@@ -1,5 +1,5 @@
-// What /metrics tells of a day's work is what was done: orders, credits, the gateway, what is left to do. It holds nothing
-// of anybody, and it is there while the database is not.
+// /metrics reports the work of a day correctly: orders, credits, the gateway, the backlog. It contains no personal data,
+// and it works while the database is unreachable.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
@@ -77,7 +77,7 @@ async function work(): Promise<string> {
 let text = ''
 let violations: number | undefined
 
-test('orders, credits and calls of the gateway are counted as they happened, a repetition once', async () => {
+test('orders, credits and gateway calls are counted as they happened, a repetition once', async () => {
   text = await work()
   const numbers = (name: string, label: string) =>
     Object.fromEntries(samplesOf(text, name).map(({ labels, value }) => [labels[label], value]))
@@ -99,8 +99,8 @@ test('orders, credits and calls of the gateway are counted as they happened, a r
     refunded: 0,
   })
   const calls = samplesOf(text, 'credits_gateway_calls_total').filter(({ value }) => value > 0)
-  const told = calls.map(({ labels, value }) => `${labels.operation} ${labels.outcome} ${labels.reason} ${value}`)
-  assert.deepEqual(told.toSorted(), [
+  const callLines = calls.map(({ labels, value }) => `${labels.operation} ${labels.outcome} ${labels.reason} ${value}`)
+  assert.deepEqual(callLines.toSorted(), [
     'cancel approved none 1',
     'confirm approved none 2',
     'confirm rejected refused 1',
@@ -111,20 +111,20 @@ test('orders, credits and calls of the gateway are counted as they happened, a r
   assert.equal(sumOf(text, 'credits_gateway_breaker_state'), 1)
 })
 
-test('what is left to do is told: open operations and the oldest, events, dead letters, discrepancies', () => {
+test('the backlog is reported: open operations and the age of the oldest, events, dead letters, discrepancies', () => {
   assert.equal(sumOf(text, 'credits_database_up'), 1)
   assert.equal(sumOf(text, 'credits_operations_open'), 1)
   assert.equal(sumOf(text, 'credits_operations_open', { kind: 'confirm', state: 'waiting' }), 1)
   const oldest = sumOf(text, 'credits_operations_oldest_open_seconds') ?? 0
   assert.ok(oldest >= 600 && oldest < 700, `${oldest}`)
-  // Those of an endpoint that was disabled wait for a person.
+  // Events of a disabled endpoint are not counted: they wait for an operator.
   assert.equal(sumOf(text, 'credits_events_undelivered'), 2)
   assert.ok((sumOf(text, 'credits_events_oldest_undelivered_seconds') ?? 0) > 0)
   assert.equal(sumOf(text, 'credits_events_dead'), 1)
   assert.equal(sumOf(text, 'credits_discrepancies_open'), 1)
 })
 
-test('of the audits the last whole one is told, whoever made it: what it found, and how long ago', () => {
+test('the last complete audit is reported, whatever started it: its violations and its age', () => {
   assert.ok(violations !== undefined)
   assert.equal(sumOf(text, 'credits_audit_violations'), violations)
   const age = sumOf(text, 'credits_audit_age_seconds') ?? -1
@@ -146,7 +146,7 @@ test('the metrics are as they were recorded: names, types, labels, help', (t) =>
   t.assert.fileSnapshot(families.sort().join(''), 'test/recorded/metrics.txt', { serializers })
 })
 
-test('names follow the conventions, and no label tells of anybody', () => {
+test('names follow the conventions, and no label identifies a customer', () => {
   for (const { name, type, help, samples } of readExposition(text)) {
     assert.match(name, /^[a-z][a-z0-9_]+$/)
     assert.ok(help.length > 0, name)
@@ -160,7 +160,7 @@ test('names follow the conventions, and no label tells of anybody', () => {
   assert.doesNotMatch(text, new RegExp(`${customerId}|${apiKey}|ord_|sandb|${token}|webhooks/toss/[^:]`))
 })
 
-test('the answer is open, of its own content type, and one of the routes it counts', async () => {
+test('/metrics needs no authentication, has its own content type, and counts its own route', async () => {
   const response = await fetch(`${service.internalUrl}/metrics`)
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4; charset=utf-8/)
@@ -168,28 +168,28 @@ test('the answer is open, of its own content type, and one of the routes it coun
   assert.equal((await fetch(`${service.publicUrl}/metrics`)).status, 401)
 })
 
-test('what is left to do is counted by indexes alone, however large the tables are', async () => {
-  let asked: Statement | undefined
+test('the backlog is counted by index scans only, however large the tables are', async () => {
+  let executed: Statement | undefined
   await readBacklog({
     async run<Row extends object>(statement: Statement): Promise<Row[]> {
-      asked = statement
+      executed = statement
       return []
     },
   })
-  const text = (asked?.text ?? '').replace('$1', '10').replace('$2', '10').replace('$3', '17')
+  const text = (executed?.text ?? '').replace('$1', '10').replace('$2', '10').replace('$3', '17')
   const { rows } = await service.database.pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
   assert.match(plan, /Index Scan using payment_operations_(to_settle|one_open)/)
   assert.doesNotMatch(plan, /Seq Scan/)
 })
 
-test('many who scrape at once, and again within seconds, cost the database one statement', async () => {
+test('many scrapes at once, and again within seconds, cost the database one statement', async () => {
   let reads = 0
   const reader = createBacklogReader({
     ping: async () => undefined,
     read() {
       reads += 1
-      return Promise.reject(new Error('away'))
+      return Promise.reject(new Error('unreachable'))
     },
   })
   const backlogs = await Promise.all([reader().backlog, reader().backlog, reader().backlog])
@@ -198,7 +198,7 @@ test('many who scrape at once, and again within seconds, cost the database one s
   assert.equal(reads, 1)
 })
 
-test('a database that answers is up, though what is left to do cannot be counted in time; no work has failed of it', async (t) => {
+test('a database that answers is up, even when the backlog cannot be counted in time; that is not a database failure', async (t) => {
   const beside = await startWholeService(t, { WORKER: 'off' })
   const client = await beside.database.ownerPool.connect()
   await client.query('begin; lock table discrepancies in access exclusive mode')
@@ -210,7 +210,7 @@ test('a database that answers is up, though what is left to do cannot be counted
   assert.equal(sumOf(late, 'credits_database_failures_total'), 0)
 })
 
-test('the reason of an unknown outcome is told by its class; a code of the gateway is none of the connection', async () => {
+test('the reason of an unknown outcome is reported by its class; a gateway code is not a connection error', async () => {
   const reasons: Record<string, string> = {
     ECONNRESET: 'connection',
     EPIPE: 'connection',
@@ -232,20 +232,20 @@ test('the reason of an unknown outcome is told by its class; a code of the gatew
   }
 })
 
-test('while the database is away the scrape says so, leaves out what it does not know, and tells the rest', async (t) => {
+test('while the database is unreachable the scrape reports that, omits unknown values, and reports the rest', async (t) => {
   const beside = await startWholeService(t, { WORKER: 'off' })
   const { database } = beside.database.connection
   const server = new pg.Client(testServer())
   await server.connect()
   await server.query(`alter database ${database} with allow_connections false`)
   await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
-  const away = await beside.scrape()
+  const scraped = await beside.scrape()
   await server.query(`alter database ${database} with allow_connections true`)
   await server.end()
-  assert.equal(sumOf(away, 'credits_database_up'), 0)
-  assert.equal(sumOf(away, 'credits_operations_oldest_open_seconds'), undefined)
-  assert.equal(sumOf(away, 'credits_discrepancies_open'), undefined)
-  assert.equal(sumOf(away, 'credits_orders_total'), 0)
-  assert.ok((sumOf(away, 'process_resident_memory_bytes') ?? 0) > 0)
-  assert.ok((sumOf(away, 'credits_event_loop_active_seconds_total') ?? 0) > 0)
+  assert.equal(sumOf(scraped, 'credits_database_up'), 0)
+  assert.equal(sumOf(scraped, 'credits_operations_oldest_open_seconds'), undefined)
+  assert.equal(sumOf(scraped, 'credits_discrepancies_open'), undefined)
+  assert.equal(sumOf(scraped, 'credits_orders_total'), 0)
+  assert.ok((sumOf(scraped, 'process_resident_memory_bytes') ?? 0) > 0)
+  assert.ok((sumOf(scraped, 'credits_event_loop_active_seconds_total') ?? 0) > 0)
 })

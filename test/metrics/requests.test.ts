@@ -1,4 +1,4 @@
-// Every answer of every listener is counted once, with its route and its code, and its time beside it.
+// Every answer of every listener is counted once, with its route, its code and its duration.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
@@ -11,9 +11,9 @@ type ListenerName = 'public' | 'internal' | 'webhook'
 const payments = '/public/v1/payments'
 const credits = '/internal/v1/credits'
 
-test('after each kind of answer on each listener the counters are what was answered, and the histograms count the same', async () => {
+test('after each kind of answer on each listener the counters equal the answers, and the histograms have the same counts', async () => {
   const service = await startWholeService({ after }, { WORKER: 'off' })
-  // What the sandbox notifies of comes in its own time.
+  // The webhooks of the sandbox arrive at any time.
   await service.sandbox.setWebhookUrl(null)
   const { apiKey, customerId } = await service.newKey()
   const suspended = await service.newKey()
@@ -67,7 +67,7 @@ test('after each kind of answer on each listener the counters are what was answe
   await post('/purchase', { packageType: 'x'.repeat(20_000) })
   const order = (await post('/purchase', { packageType: 'STANDARD' })).data
   await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/${order.orderId}`, headers: key })
-  await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/nobody`, headers: key })
+  await send('public', 'GET', `${payments}/:orderId`, { path: `${payments}/unknown`, headers: key })
   await send('public', 'any', 'unmatched', { path: `${payments}/a/b`, method: 'GET', headers: key })
   await send('public', 'any', 'unmatched', { path: `${payments}/credits`, method: 'DELETE', headers: key })
   await send('public', 'any', 'unmatched', { path: '/', method: 'GET' })

@@ -1,5 +1,5 @@
-// The dashboard, the alerts and the documents name only metrics and labels that are really told, and all of ours are
-// documented; what an alert tells people to read is there.
+// The dashboard, the alerts and the documents name only existing metrics and labels, and all of ours are documented; the
+// runbook sections named by alerts exist.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const service = await startWholeService({ after })
 await recordedAudit(createDatabase(service.database.pool, silentLog), 'DAILY', { onUnwritten: assert.fail })
 await until('every job of the worker has run', async () => /task="forget_notifications"/.test(await service.scrape()))
 const families = readExposition(await service.scrape())
-/** Of Prometheus itself, which tells of every target whether it was scraped: a dead instance cannot say so. */
+/** From Prometheus itself, which reports for every target whether it was scraped: a dead instance cannot report that. */
 const labelsOfTargets = ['instance', 'job']
 const metricsOfTargets = ['up']
 
@@ -26,7 +26,7 @@ function samplesNamed(name: string) {
   return families.flatMap(({ samples }) => samples.filter((sample) => sample.name === name))
 }
 
-/** Everything in an expression that nobody tells. */
+/** All names and labels in an expression that are not exported. */
 function faultsOf(where: string, expression: string): string[] {
   const { metrics, matchers, grouping } = namesIn(expression)
   const labels = new Set(metrics.flatMap((name) => samplesNamed(name).flatMap((sample) => Object.keys(sample.labels))))
@@ -40,9 +40,11 @@ function faultsOf(where: string, expression: string): string[] {
       .map((label) => `${where}: no label ${label}`),
     ...matchers.flatMap(({ metric, label, values }) => {
       if (labelsOfTargets.includes(label)) return []
-      const told = new Set(samplesNamed(metric).map((sample) => sample.labels[label]))
-      if (values === null) return told.has(undefined) ? [`${where}: no label ${label} of ${metric}`] : []
-      return values.filter((value) => !told.has(value)).map((value) => `${where}: no ${metric}{${label}="${value}"}`)
+      const existing = new Set(samplesNamed(metric).map((sample) => sample.labels[label]))
+      if (values === null) return existing.has(undefined) ? [`${where}: no label ${label} of ${metric}`] : []
+      return values
+        .filter((value) => !existing.has(value))
+        .map((value) => `${where}: no ${metric}{${label}="${value}"}`)
     }),
   ]
 }
@@ -65,7 +67,7 @@ const dashboard = JSON.parse(read('ops/grafana/credits.json')) as {
   templating: { list: { name: string; type: string; definition?: string }[] }
 }
 
-test('an expression that names what is not there is found', () => {
+test('an expression with an unknown metric or label is detected', () => {
   assert.deepEqual(faultsOf('here', 'sum by (code) (rate(credits_http_requests_total{code="INT001"}[5m])) > 0'), [])
   const wrong = 'sum by (colour) (rate(credits_http_request_total[5m])) / max(credits_events_dead{why="x"})'
   assert.deepEqual(faultsOf('here', wrong), [
@@ -75,7 +77,7 @@ test('an expression that names what is not there is found', () => {
   ])
 })
 
-test('every panel of the dashboard asks for metrics, labels and values that are told', () => {
+test('every panel of the dashboard uses existing metrics, labels and values', () => {
   assert.ok(dashboard.schemaVersion >= 39)
   assert.deepEqual(
     dashboard.templating.list.map(({ name, type }) => `${name} ${type}`),
@@ -86,13 +88,13 @@ test('every panel of the dashboard asks for metrics, labels and values that are 
     dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title),
     ['Money', 'Requests', 'Gateway', 'Recovery', 'Outbox', 'Database', 'Process'],
   )
-  const asked = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })))
-  assert.ok(asked.length >= panels.length)
+  const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })))
+  assert.ok(queries.length >= panels.length)
   assert.deepEqual(
-    asked.flatMap(({ title, expr }) => faultsOf(title, expr)),
+    queries.flatMap(({ title, expr }) => faultsOf(title, expr)),
     [],
   )
-  for (const { title, expr, legendFormat } of asked) {
+  for (const { title, expr, legendFormat } of queries) {
     const { grouping } = namesIn(expr)
     for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) {
       assert.ok(grouping.includes(label) || labelsOfTargets.includes(label), `${title}: ${label}`)
@@ -100,7 +102,7 @@ test('every panel of the dashboard asks for metrics, labels and values that are 
   }
 })
 
-test('every alert asks for what is told, waits, has a severity, and says what to do', () => {
+test('every alert uses existing metrics, has a waiting time, a severity and instructions', () => {
   const alerts = readAlerts()
   assert.equal(alerts.length, read('ops/prometheus/alerts.yaml').match(/- alert:/g)?.length)
   assert.deepEqual(
@@ -129,13 +131,13 @@ test('every alert names a section of the runbook that exists', () => {
   }
 })
 
-test('the document lists every metric of ours with its type and labels, and no other', () => {
+test('the document lists every metric of ours with its type and labels, and no others', () => {
   const rows = [...read('docs/observability.md').matchAll(/^\| `(credits_\w+)` \| (\w+) \| (.*?) \|/gm)]
   const documented = rows.map(([, name, type, labels = '']) =>
     `${name} ${type} ${labels.replaceAll(/[`–]/g, '')}`.trim(),
   )
-  const told = families.filter(({ name }) => name.startsWith('credits_')).map(describe)
-  assert.deepEqual(documented.toSorted(), told.toSorted())
+  const existing = families.filter(({ name }) => name.startsWith('credits_')).map(describe)
+  assert.deepEqual(documented.toSorted(), existing.toSorted())
 })
 
 function describe({ name, type, samples }: Family): string {

@@ -1,5 +1,5 @@
-// Every answer of the API document is one that the service gives, word for word, and through a proxy that knows the
-// document the service gives no other.
+// The service gives every answer of the API document, word for word, and a proxy that validates against the document
+// finds no other.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
@@ -24,7 +24,7 @@ let own: TestService
 let service: TestService
 let internal: Awaited<ReturnType<typeof startInternal>>
 let customer: TestCustomer
-/** What the database says to every statement, and the gateway to every cancel, while a test says so. */
+/** Faults that a test sets: an error for every statement, a rejection of every cancel. */
 let databaseFault: Error | undefined
 let isCancelRefused = false
 
@@ -54,9 +54,9 @@ before(async () => {
 })
 after(() => closeAll(internal, service, own))
 
-const nobody = '00000000-0000-4000-8000-000000000000'
+const unknownCustomer = '00000000-0000-4000-8000-000000000000'
 
-test('what a purchase answers is in the document', async () => {
+test('the answers of a purchase are in the document', async () => {
   const purchase = (body: object, headers: Record<string, string> = {}) => customer.as('/purchase', { body, headers })
   const key = { 'x-idempotency-key': crypto.randomUUID() }
   await expect('purchaseCredits', 'SUCCESS', purchase({ packageType: 'BASIC' }, key))
@@ -69,7 +69,7 @@ test('what a purchase answers is in the document', async () => {
   await expect('purchaseCredits', 'SVC001', hoarder.purchase())
 })
 
-test('what a confirm answers is in the document', async () => {
+test('the answers of a confirm are in the document', async () => {
   const { orderId, paymentKey, amount, confirm } = await customer.paidOrder()
   const other = await customer.paidOrder()
   const post = (body: object) => customer.as('/confirm', { body })
@@ -87,7 +87,7 @@ test('what a confirm answers is in the document', async () => {
   await expect('listCreditPackages', 'SUCCESS', customer.as('/packages'))
 })
 
-test('what a cancel answers is in the document', async () => {
+test('the answers of a cancel are in the document', async () => {
   const buyer = await service.newCustomer()
   const { paymentKey } = await buyer.confirmedOrder()
   await expect('cancelPayment', 'VAL002', buyer.as('/cancel', { body: { paymentKey } }))
@@ -107,7 +107,7 @@ test('what a cancel answers is in the document', async () => {
   await expect('cancelPayment', 'SUCCESS', buyer.cancel(order.paymentKey))
 })
 
-test('what the spending of credits answers is in the document', async () => {
+test('the answers of the spending endpoints are in the document', async () => {
   const { customerId } = customer
   const { spend, hold, capture, release, statement, call } = internal
   await expect('spendCredits', 'SUCCESS', spend(customerId, 2, 'spent'))
@@ -122,8 +122,8 @@ test('what the spending of credits answers is in the document', async () => {
   await expect('holdCredits', 'VAL003', hold(customerId, 1, { expiresInSeconds: 0 }))
   await expect('spendCredits', 'BUS002', spend(customerId, 1_000))
   await expect('holdCredits', 'BUS002', hold(customerId, 1_000))
-  await expect('spendCredits', 'NOT000', spend(nobody, 1))
-  await expect('holdCredits', 'NOT000', hold(nobody, 1))
+  await expect('spendCredits', 'NOT000', spend(unknownCustomer, 1))
+  await expect('holdCredits', 'NOT000', hold(unknownCustomer, 1))
 
   const { holdId } = (await hold(customerId, 5)).body.data
   const path = `/internal/v1/credits/holds/${holdId}`
@@ -131,9 +131,9 @@ test('what the spending of credits answers is in the document', async () => {
   await expect('releaseHold', 'VAL002', call(`${path}/release`, { body: {} }))
   await expect('captureHold', 'VAL003', capture(customerId, holdId, 0))
   await expect('captureHold', 'VAL003', capture(customerId, holdId, 6))
-  await expect('releaseHold', 'VAL003', release('nobody', holdId))
-  await expect('captureHold', 'NOT000', capture(nobody, holdId))
-  await expect('releaseHold', 'NOT000', release(nobody, holdId))
+  await expect('releaseHold', 'VAL003', release('unknown', holdId))
+  await expect('captureHold', 'NOT000', capture(unknownCustomer, holdId))
+  await expect('releaseHold', 'NOT000', release(unknownCustomer, holdId))
   await expect('captureHold', 'SUCCESS', capture(customerId, holdId, 3))
   await expect('releaseHold', 'VAL003', release(customerId, holdId))
   const second = (await hold(customerId, 5)).body.data.holdId
@@ -145,12 +145,12 @@ test('what the spending of credits answers is in the document', async () => {
   await expect('getStatement', 'VAL003', statement(customerId, { from: '2026-02-30T00:00:00Z' }))
   const backwards = { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' }
   await expect('getStatement', 'VAL003', statement(customerId, backwards))
-  await expect('getStatement', 'NOT000', statement(nobody))
+  await expect('getStatement', 'NOT000', statement(unknownCustomer))
 })
 
 const callers = operationRequests.filter(({ scheme }) => scheme !== 'open')
 
-/** The example of the document, sent with a key or token, or without. */
+/** Sends the example of the document, with or without a key or token. */
 function send({ scheme, path, ...request }: OperationRequest, secret: Secret): Promise<Answer> {
   if (scheme === 'ServiceApiKey') return service.call(path, { ...request, key: secret?.apiKey ?? null })
   return internal.as(secret?.token ?? null).call(path, request)
@@ -169,7 +169,7 @@ async function newSecret(status: 'ACTIVE' | 'SUSPENDED'): Promise<Secret> {
   return { apiKey, token }
 }
 
-test('what is refused before an endpoint is reached is in the document, for each of them', async () => {
+test('the refusals before a handler runs are in the document, for each endpoint', async () => {
   const suspended = await newSecret('SUSPENDED')
   const unknown = { apiKey: `cpk_${'x'.repeat(43)}`, token: `cst_${'x'.repeat(43)}` }
   const known = await newSecret('ACTIVE')
@@ -182,7 +182,7 @@ test('what is refused before an endpoint is reached is in the document, for each
     await expect(operationId, 'VAL001', send({ ...request, body: [] }, known))
     await expect(operationId, 'VAL004', send({ ...request, body: { ...body, more: 'x'.repeat(20_000) } }, known))
   }
-  // Of whoever is not remembered: all of these ask the database first.
+  // With a key that is not cached, all of these query the database first.
   for (const [code, fault] of Object.entries({ SVC001: '53300', INT001: '42601' })) {
     const secret = await newSecret('ACTIVE')
     databaseFault = Object.assign(new Error('a fault'), { code: fault })
@@ -191,8 +191,8 @@ test('what is refused before an endpoint is reached is in the document, for each
   }
 })
 
-/** What no HTTP library sends; without the proxy, which would refuse it itself. */
-test('what cannot be read as HTTP, or is too long, is told as the document says, for each address', async () => {
+/** No HTTP library sends these requests. Without the proxy, which would refuse them itself. */
+test('malformed HTTP and oversized headers get the documented answers, for each path', async () => {
   for (const { operationId, scheme, method, path } of operationRequests) {
     const { port } = scheme === 'ServiceApiKey' ? service : internal
     await expect(operationId, 'VAL001', sendRaw(port, head(`${method} ${path}`, { expect: 'something else' })))
@@ -200,8 +200,8 @@ test('what cannot be read as HTTP, or is too long, is told as the document says,
   }
 })
 
-/** Without the proxy too. */
-test('a body of another type is told as the document says, wherever there is one', async () => {
+/** Without the proxy, too. */
+test('a body of another content type gets the documented answer, at every endpoint with a body', async () => {
   const { apiKey = '', token = '' } = (await newSecret('ACTIVE')) ?? {}
   for (const { operationId, scheme, method, path, body } of callers) {
     if (!body) continue
@@ -215,7 +215,7 @@ test('a body of another type is told as the document says, wherever there is one
   }
 })
 
-test('health and metrics are answered as the document says', async () => {
+test('health and metrics give the documented answers', async () => {
   for (const { operationId, path } of operationRequests.filter(({ scheme }) => scheme === 'open')) {
     const answer = await internal.way.fetch(path, {})
     assert.equal(answer.status, 200)
@@ -227,7 +227,7 @@ test('health and metrics are answered as the document says', async () => {
   note('getReadiness', unready.status, {})
 })
 
-test('of all answers in the document none is missing, but for bugs where there is nothing to go wrong', () => {
+test('every answer of the document was seen, except INT001 of endpoints that cannot fail', () => {
   assert.deepEqual(
     unseen(),
     ['getLiveness', 'getReadiness', 'getMetrics'].map((each) => `${each} 500 INT001 Unexpected server error.`),

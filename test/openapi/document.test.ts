@@ -1,5 +1,5 @@
-// openapi.json: it is what the routes say now, no judge finds fault with it, and every example in it is one that the
-// schemas of the service itself would take or send.
+// openapi.json: it matches the current routes, the linter finds no error, and every example in it is valid by the schemas
+// of the service itself.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const operations = Object.values(document.paths).flatMap(({ get, post }) =>
   [get, post].filter((each) => each !== undefined),
 )
 
-test('openapi.json is what the routes say: npm run openapi writes it', () => {
+test('openapi.json matches the routes: npm run openapi writes it', () => {
   assert.equal(readFileSync(join(repository, 'openapi.json'), 'utf8'), apiDocumentText())
 })
 
@@ -42,8 +42,8 @@ test('redocly finds no error and no warning in it', async () => {
   assert.deepEqual([code, totals], [0, { errors: 0, warnings: 0, ignored: 0 }])
 })
 
-test('every operation with a key has the codes of the edge, and each code stands under its own status', () => {
-  const atTheEdge: ErrorCode[] = ['INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL004', 'SVC001', 'INT001']
+test('every operation with a key has the codes that apply before its handler, and each code is listed under its own status', () => {
+  const commonCodes: ErrorCode[] = ['INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL004', 'SVC001', 'INT001']
   for (const { operationId, security, responses } of operations) {
     const examples = Object.entries(responses).flatMap(([status, { content }]) =>
       Object.values(content['application/json']?.examples ?? {}).map(({ value }) => ({
@@ -57,14 +57,14 @@ test('every operation with a key has the codes of the edge, and each code stands
     if (security.length === 0) continue
     const codes = new Set(examples.map(({ code }) => code))
     assert.deepEqual(
-      atTheEdge.filter((code) => !codes.has(code)),
+      commonCodes.filter((code) => !codes.has(code)),
       [],
       operationId,
     )
   }
 })
 
-test('SVC001 comes with Retry-After, wherever it is told', () => {
+test('SVC001 has Retry-After wherever it is documented', () => {
   const unavailable = operations.filter(({ security }) => security.length > 0).map(({ responses }) => responses['503'])
   assert.ok(unavailable.every((response) => response?.headers?.['Retry-After']))
 })

@@ -1,4 +1,4 @@
-// Events that were really delivered, held against the webhooks of the API document.
+// Delivered events, validated against the webhooks of the API document.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Schema from 'typebox/schema'
@@ -21,7 +21,7 @@ type Webhook = {
 const { components, webhooks } = apiDocument() as { components: object; webhooks: Record<string, Webhook> }
 
 /** References point into the document. */
-const fits = (schema: object, value: unknown) => Schema.Check({ ...schema, components }, value)
+const matches = (schema: object, value: unknown) => Schema.Check({ ...schema, components }, value)
 
 let service: TestService
 let consumer: Consumer
@@ -44,23 +44,24 @@ before(async () => {
 after(() => closeAll(consumer, service))
 
 for (const type of eventTypes) {
-  test(`${type} is sent as the document says: the body and the headers`, () => {
+  test(`${type} is sent with the body and headers of the document`, () => {
     const received = consumer.received.filter(({ payload }) => payload.type === type)
     assert.notEqual(received.length, 0)
     const { parameters, requestBody } = (webhooks[type] as Webhook).post
     const { schema } = requestBody.content['application/json']
     for (const { payload, headers, body } of received) {
-      assert.ok(fits(schema, payload), body)
-      assert.ok(fits({ $ref: '#/components/schemas/Event' }, payload), body)
-      for (const { name, schema: text } of parameters) assert.ok(fits(text, headers[name]), `${name}: ${headers[name]}`)
+      assert.ok(matches(schema, payload), body)
+      assert.ok(matches({ $ref: '#/components/schemas/Event' }, payload), body)
+      for (const { name, schema: text } of parameters)
+        assert.ok(matches(text, headers[name]), `${name}: ${headers[name]}`)
     }
   })
 }
 
-test('an event with a field more, or of another type, does not fit', () => {
+test('an event with an extra field, or of another type, does not match the schema', () => {
   const [{ payload } = assert.fail('nothing came')] = consumer.received
   const schema = { $ref: '#/components/schemas/Event' }
-  assert.equal(fits(schema, { ...payload, more: 1 }), false)
-  assert.equal(fits(schema, { ...payload, data: { ...payload.data, more: 1 } }), false)
-  assert.equal(fits(schema, { ...payload, type: 'order.lost' }), false)
+  assert.equal(matches(schema, { ...payload, more: 1 }), false)
+  assert.equal(matches(schema, { ...payload, data: { ...payload.data, more: 1 } }), false)
+  assert.equal(matches(schema, { ...payload, type: 'order.lost' }), false)
 })

@@ -1,5 +1,5 @@
-// The reference page: on the internal listener for everybody who can reach it, alone by `npm run docs`, readable in a real
-// browser that is let nowhere else.
+// The reference page: on the internal listener without authentication, standalone by `npm run docs`, and readable in a
+// real browser that contacts no other host.
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -20,13 +20,13 @@ import { startWholeService } from '../support/service/whole-service.ts'
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
 after(() => browser?.close())
-// Before the first test: those that are over by then would end the run of the file.
+// Started before the first test: otherwise the file would end as soon as the earlier tests are done.
 const url = await startDocs()
 
 type Document = { paths: Record<string, Record<string, { summary?: string }>> }
 const { paths } = apiDocument() as Document
 
-test('/docs, its script and /openapi.json are open on the internal listener, and what they load is theirs alone', async (t) => {
+test('/docs, its script and /openapi.json need no authentication on the internal listener, and load only from there', async (t) => {
   const parts = { log: createLog('silent'), bodyLimitBytes: 1_000 } as Partial<InternalListenerParts>
   const listener = buildInternalListener(parts as InternalListenerParts)
   t.after(() => closeNow(listener))
@@ -52,53 +52,53 @@ test('/docs, its script and /openapi.json are open on the internal listener, and
   }
 })
 
-test('a script that could not be read is read again for the next who asks', async (t) => {
+test('a script that could not be read is read again for the next request', async (t) => {
   const listener = fastify()
   t.after(() => closeNow(listener))
   referenceRoutes(listener)
-  const ask = async () => (await listener.inject('/docs/scalar.js')).statusCode
+  const fetchStatus = async () => (await listener.inject('/docs/scalar.js')).statusCode
   const hooks = registerHooks({
     resolve(specifier, context, nextResolve) {
-      if (specifier === '@scalar/fastify-api-reference') throw new Error('the disk is away')
+      if (specifier === '@scalar/fastify-api-reference') throw new Error('the disk is unavailable')
       return nextResolve(specifier, context)
     },
   })
-  const asked = [await ask()]
+  const requested = [await fetchStatus()]
   hooks.deregister()
-  asked.push(await ask())
-  assert.deepEqual(asked, [500, 200])
+  requested.push(await fetchStatus())
+  assert.deepEqual(requested, [500, 200])
 })
 
-/** What `npm run docs` runs. */
+/** Runs the program of `npm run docs` and returns its address. */
 async function startDocs(): Promise<string> {
   const env = bareEnvironment()
   const { output } = launch({ after }, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
   const address = () => /^The API reference: (http:\S+)\n/.exec(output.stdout)?.[1]
-  await until('npm run docs tells its address', () => address() !== undefined, 60_000)
+  await until('npm run docs prints its address', () => address() !== undefined, 60_000)
   return address() as string
 }
 
-/** In a browser that notes whom it asks and what goes wrong. */
+/** Opens the page in a browser and records its requests and errors. */
 async function openPage(t: TestContext, colorScheme: 'light' | 'dark') {
   const context = await (browser as Browser).newContext({ colorScheme, viewport: { width: 1400, height: 1000 } })
   t.after(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
-  const asked: string[] = []
+  const requested: string[] = []
   const problems: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  page.on('request', (request) => requested.push(request.url()))
   page.on('pageerror', (error) => problems.push(error.message))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   await page.goto(url)
   await page.waitForSelector('text=Cancel a payment')
   await takePicture(page, `reference-${colorScheme}`)
-  return { page, asked, problems }
+  return { page, requested, problems }
 }
 
-test('npm run docs shows every endpoint, its texts and codes, without a database, and asks no other host', {
+test('npm run docs shows every endpoint, its texts and codes, without a database, and contacts no other host', {
   skip,
 }, async (t) => {
-  const { page, asked, problems } = await openPage(t, 'light')
+  const { page, requested, problems } = await openPage(t, 'light')
   const text = await page.innerText('body')
   for (const summary of Object.values(paths).flatMap((path) => [path.get?.summary, path.post?.summary])) {
     if (summary) assert.ok(text.includes(summary), `${summary} is not on the page`)
@@ -109,7 +109,7 @@ test('npm run docs shows every endpoint, its texts and codes, without a database
   await takePicture(page, 'reference-confirm')
   const { origin } = new URL(url)
   assert.deepEqual(
-    asked.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address)),
+    requested.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address)),
     [],
   )
   assert.deepEqual(problems, [])
@@ -122,7 +122,7 @@ test('the script of the page cannot use the session of an operator who has the c
   t.after(() => context.close())
   await context.addCookies([{ name: cookieName, value: token, url: `${service.internalUrl}/console` }])
   const page = await context.newPage()
-  // What a bad version of the script would do, by each way to reach another page of this host.
+  // The attempts of a malicious version of the script to reach another page of this host.
   const steal = `(async () => {
     const way = async (work) => { try { return String(await work()) } catch (error) { return 'refused: ' + error.name } }
     const read = (url, options) => fetch(url, options).then((answer) => answer.text())
@@ -139,7 +139,7 @@ test('the script of the page cannot use the session of an operator who has the c
   await page.goto(`${service.internalUrl}/console/`)
   await page.evaluate(`localStorage.setItem('kept by the console', 'yes')`)
   const own = (await page.evaluate(steal)) as Stolen
-  assert.match(own.session, /"name":"admin"/, 'the session works where it should')
+  assert.match(own.session, /"name":"admin"/, 'the session works in the console')
   assert.equal(own.storage, 'yes')
   await page.goto(`${service.internalUrl}/docs`)
   await page.waitForSelector('text=Cancel a payment')
@@ -154,22 +154,22 @@ test('the script of the page cannot use the session of an operator who has the c
   })
 })
 
-test('the page is dark for whoever prefers that', { skip }, async (t) => {
+test('the page is dark when the browser prefers dark', { skip }, async (t) => {
   const { page, problems } = await openPage(t, 'dark')
   assert.equal(await page.evaluate('document.body.classList.contains("dark-mode")'), true)
   assert.deepEqual(problems, [])
 })
 
-const wrongPorts: [given: () => Promise<string>, told: RegExp][] = [
+const wrongPorts: [given: () => Promise<string>, expected: RegExp][] = [
   [async () => 'many', /^DOCS_PORT: expected a whole number from 0 to 65535, got "many"\n$/],
   [() => takePort({ after }), /^Port \d+ on 127\.0\.0\.1 is in use: .* set DOCS_PORT to another\.\n$/],
 ]
-for (const [given, told] of wrongPorts) {
-  test(`npm run docs listens on DOCS_PORT, or says why not: ${told.source}`, async (t) => {
+for (const [given, expected] of wrongPorts) {
+  test(`npm run docs listens on DOCS_PORT, or prints why not: ${expected.source}`, async (t) => {
     const env = bareEnvironment({ DOCS_PORT: await given() })
     const { ended } = launch(t, process.execPath, ['src/listeners/docs.ts'], { cwd: repository, env })
     const { code, stderr } = await ended
     assert.equal(code, 1)
-    assert.match(stderr, told)
+    assert.match(stderr, expected)
   })
 }

@@ -1,6 +1,6 @@
-// What becomes of an order whose payment the gateway calls cancelled while its numbers contradict that: row 22 of the
-// decisions. Credits are granted only for money that the gateway is shown to keep; a payment that contradicts itself
-// decides nothing and is shown to a person. The confirm, recovery and a notification come to the same end.
+// Orders whose payment is cancelled by its status while its amounts contradict that: row 22 of the decisions. Credits
+// are granted only for money that the gateway has kept. A payment that contradicts itself changes nothing and is a
+// discrepancy for an operator. The confirm, recovery and a notification have the same result.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
@@ -34,11 +34,11 @@ after(async () => {
 
 type Shown = { status: string; balanceAmount: number; cancels: { cancelAmount?: number }[] | null }
 
-/** Everything is back: the order fails, without a discrepancy. */
+/** The whole amount was returned: the order fails, without a discrepancy. */
 const returned: Record<string, Shown> = {
-  'CANCELED with nothing left and no list of cancels': { status: 'CANCELED', balanceAmount: 0, cancels: null },
-  'CANCELED with nothing left and an empty list': { status: 'CANCELED', balanceAmount: 0, cancels: [] },
-  'PARTIAL_CANCELED with nothing left and a list of all of it': {
+  'CANCELED with a balance of zero and no list of cancels': { status: 'CANCELED', balanceAmount: 0, cancels: null },
+  'CANCELED with a balance of zero and an empty list': { status: 'CANCELED', balanceAmount: 0, cancels: [] },
+  'PARTIAL_CANCELED with a balance of zero and a complete list': {
     status: 'PARTIAL_CANCELED',
     balanceAmount: 0,
     cancels: [{ cancelAmount: 4_000 }, { cancelAmount: 16_000 }],
@@ -49,10 +49,14 @@ const all = [{ cancelAmount: 20_000 }]
 const part = [{ cancelAmount: 4_000 }]
 const doubtful: Record<string, Shown> = {
   'CANCELED with the whole balance': { status: 'CANCELED', balanceAmount: 20_000, cancels: null },
-  'CANCELED with a part left': { status: 'CANCELED', balanceAmount: 16_000, cancels: part },
+  'CANCELED with a part of the balance': { status: 'CANCELED', balanceAmount: 16_000, cancels: part },
   'CANCELED with a negative balance': { status: 'CANCELED', balanceAmount: -1, cancels: all },
-  'PARTIAL_CANCELED with nothing left and no list': { status: 'PARTIAL_CANCELED', balanceAmount: 0, cancels: null },
-  'PARTIAL_CANCELED with nothing left and a list of a part': {
+  'PARTIAL_CANCELED with a balance of zero and no list': {
+    status: 'PARTIAL_CANCELED',
+    balanceAmount: 0,
+    cancels: null,
+  },
+  'PARTIAL_CANCELED with a balance of zero and a list of a part': {
     status: 'PARTIAL_CANCELED',
     balanceAmount: 0,
     cancels: part,
@@ -68,7 +72,7 @@ const doubtful: Record<string, Shown> = {
     balanceAmount: -1,
     cancels: [{ cancelAmount: 20_001 }],
   },
-  'PARTIAL_CANCELED with a part left and no list': {
+  'PARTIAL_CANCELED with a part of the balance and no list': {
     status: 'PARTIAL_CANCELED',
     balanceAmount: 16_000,
     cancels: null,
@@ -96,7 +100,7 @@ async function pendingOrder() {
     paymentKey,
     key: { customerId: customer.customerId, orderId },
     confirm: () => customer.confirm(orderId, paymentKey, amount),
-    /** What a lookup shows from now on; a confirm gets no answer that can be read. */
+    /** Sets the payment that lookups return; a confirm gets an unreadable answer. */
     show(shown: Partial<Shown>): void {
       gateway.answerWith(({ method }) =>
         method === 'GET' ? { status: 200, body: tossPayment({ ...payment, ...shown }) } : { status: 500, body: {} },
@@ -133,14 +137,14 @@ for (const [title, shown] of Object.entries(doubtful)) {
   test(`a confirm without an answer whose payment is ${title}: unknown, PENDING, and a discrepancy`, async () => {
     const { customer, orderId, confirm, show } = await pendingOrder()
     show(shown)
-    for (const _ of ['no answer', 'looked up by the caller who asks again']) assertRefused(await confirm(), 'SVC001')
+    for (const _ of ['no answer', 'looked up by the retry of the caller']) assertRefused(await confirm(), 'SVC001')
     await makeDue(service)
     await recover(service.payments)
     assert.deepEqual(await operationStates(service, orderId), ['CONFIRM OPEN'])
     assert.equal(await customer.status(orderId), 'PENDING')
     assert.deepEqual(await movements(service, customer.customerId), [])
     assert.deepEqual(await openKinds(service, orderId), [kind])
-    // What the gateway says next is believed when it fits.
+    // A later consistent answer of the gateway is accepted.
     show({})
     assertSuccess(await confirm(), 200)
     assert.equal(await customer.credits(), 21)

@@ -1,5 +1,5 @@
-// Every Korean day is reconciled once, by whichever instance comes first; one that was left unfinished is taken over, one
-// that was missed is made up for, and days before the first customer are nobody's.
+// Every Korean day is reconciled once, by the first instance to claim it. An unfinished day is taken over, a missed day
+// is reconciled later, and days before the first customer are never due.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { bookCommands } from '../../src/commands/book-commands.ts'
@@ -29,8 +29,8 @@ afterEach(async () => {
 const stopping = new AbortController().signal
 const reconcileNext = (context: PaymentContext = service.payments) => reconcileDay(context, stopping)
 
-/** The first customer came so many days ago, at noon in Korea. */
-async function firstCustomerCame(daysAgo: number): Promise<void> {
+/** Sets the creation of the first customer to noon in Korea, this many days ago. */
+async function setFirstCustomer(daysAgo: number): Promise<void> {
   await service.database.query(
     `update customers set created_at =
        (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - $1 * interval '1 day'
@@ -39,7 +39,7 @@ async function firstCustomerCame(daysAgo: number): Promise<void> {
   )
 }
 
-/** The beginnings of the Korean days so many days ago. */
+/** The beginnings of the Korean days, by their number of days ago. */
 async function koreanDays(...daysAgo: number[]): Promise<string[]> {
   const rows = await service.database.query<{ day: Date }>(
     `select (date_trunc('day', (now() - interval '30 minutes') at time zone 'Asia/Seoul') - n * interval '1 day')
@@ -61,7 +61,7 @@ async function runs(): Promise<RunRow[]> {
 const finished = (day: string): RunRow => ({ day, finished: true })
 
 test('the days since the first customer are due, oldest first, each once; today is not', async () => {
-  await firstCustomerCame(3)
+  await setFirstCustomer(3)
   const days = await koreanDays(3, 2, 1)
   for (const day of days) {
     const result = await reconcileNext()
@@ -73,7 +73,7 @@ test('the days since the first customer are due, oldest first, each once; today 
   assert.deepEqual(await runs(), days.map(finished))
 })
 
-/** How version 0.7.0 claims a day. It may run beside this one. */
+/** The statement by which version 0.7.0 claims a day. It may run at the same time as this version. */
 const claimDayOf07 = `
   insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
   select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + interval '2 minutes'
@@ -93,33 +93,33 @@ const claimDayOf07 = `
   where r.finished_at is null and r.lease_until <= now()
   returning r.from_time as day`
 
-test('version 0.7.0 beside this one: neither reconciles a day that the other has done or is at, and each takes over what the other left', async () => {
-  await firstCustomerCame(3)
+test('with version 0.7.0 at the same time: neither reconciles a day that the other has claimed or finished, and each takes over abandoned days', async () => {
+  await setFirstCustomer(3)
   const [first = '', second = '', third = ''] = await koreanDays(3, 2, 1)
   const claimAs07 = async () =>
     (await service.database.query<{ day: Date }>(claimDayOf07, [newOperationId()]))[0]?.day.toISOString()
-  const leaseIsOver = () =>
+  const endLeases = () =>
     service.database.query('update reconciliations set lease_until = now() where finished_at is null')
   assert.equal((await reconcileNext())?.from, first)
   assert.equal(await claimAs07(), second)
   assert.equal((await claimDailyRun(service.payments.database, newOperationId(), 60_000))?.from.toISOString(), third)
   assert.equal(await claimAs07(), undefined)
-  await leaseIsOver()
+  await endLeases()
   assert.equal((await reconcileNext())?.from, second)
   assert.equal(await claimAs07(), third)
   assert.equal(await reconcileNext(), null)
-  await leaseIsOver()
+  await endLeases()
   assert.equal((await reconcileNext())?.from, third)
   assert.deepEqual(await runs(), [first, second, third].map(finished))
 })
 
-test('the last second of a day belongs to it whole: an operation and a movement of its last moments are compared, once', async () => {
-  await firstCustomerCame(2)
+test('the whole last second of a day belongs to it: an operation and a movement of its last moments are compared, once', async () => {
+  await setFirstCustomer(2)
   const days = await koreanDays(2, 1)
   const [, midnight = ''] = days
   const ago = (ms: number) => new Date(Date.parse(midnight) - ms)
   const customer = await service.newCustomer()
-  // One that was captured and that we know nothing of, and one that we have approved and that was never captured.
+  // One payment that was captured without an operation of ours, and one approved operation that was never captured.
   const captured = await customer.paidOrder()
   await service.sandbox.capture(captured.paymentKey, captured.orderId, captured.amount)
   const { paymentKey, orderId, amount } = captured
@@ -127,8 +127,8 @@ test('the last second of a day belongs to it whole: an operation and a movement 
   const moved = { transactionKey: 'tx_last', paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
   overrides.listMovements = async ({ from, to }) => {
     // To the second.
-    const isAsked = movedAt >= from && movedAt.getTime() < Math.floor(to.getTime() / 1_000) * 1_000 + 1_000
-    return { kind: 'page', movements: isAsked ? [moved] : [], next: null }
+    const isRequested = movedAt >= from && movedAt.getTime() < Math.floor(to.getTime() / 1_000) * 1_000 + 1_000
+    return { kind: 'page', movements: isRequested ? [moved] : [], next: null }
   }
   const approved = await customer.paidOrder()
   overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
@@ -137,7 +137,8 @@ test('the last second of a day belongs to it whole: an operation and a movement 
     approved.orderId,
     ago(1),
   ])
-  overrides.fetchPayment = (asked) => (asked === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined)
+  overrides.fetchPayment = (paymentKey) =>
+    paymentKey === approved.paymentKey ? Promise.resolve({ kind: 'absent' }) : undefined
   const results = [await reconcileNext(), await reconcileNext()]
   assert.deepEqual(
     results.map((result) => [result?.from, result?.to, result?.movements, result?.missingCaptured]),
@@ -155,10 +156,10 @@ for (const [what, to] of [
   ['a day', (last: string) => last],
   ['its last second', (last: string) => `${last}T23:59:59+09:00`],
 ] as const) {
-  test(`the command compares up to the end of ${what}, whole`, async () => {
-    const asked: Date[] = []
+  test(`the command compares up to the very end of ${what}`, async () => {
+    const requestedEnds: Date[] = []
     overrides.listMovements = async (query) => {
-      asked.push(query.to)
+      requestedEnds.push(query.to)
       return { kind: 'page', movements: [], next: null }
     }
     const command = bookCommands.find(({ name }) => name === 'reconcile')
@@ -167,19 +168,19 @@ for (const [what, to] of [
     assert.ok(command?.run)
     const result = (await command.run(call as never)) as Reconciliation
     assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
-    assert.equal(asked.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
+    assert.equal(requestedEnds.at(-1)?.toISOString(), '2026-01-31T14:59:59.999Z')
   })
 }
 
-test('a day that was missed is made up for within a week, not later', async () => {
-  await firstCustomerCame(30)
+test('a missed day is reconciled within a week, not later', async () => {
+  await setFirstCustomer(30)
   const days = await koreanDays(7, 6, 5, 4, 3, 2, 1)
   for (const day of days) assert.equal((await reconcileNext())?.from, day)
   assert.equal(await reconcileNext(), null)
 })
 
-test('with the first customer of today, or without any, nothing is due', async () => {
-  await firstCustomerCame(0)
+test('with a first customer created today, or without any, nothing is due', async () => {
+  await setFirstCustomer(0)
   assert.equal(await reconcileNext(), null)
   const empty = await startTestService()
   assert.equal(await reconcileNext(empty.payments), null)
@@ -187,7 +188,7 @@ test('with the first customer of today, or without any, nothing is due', async (
 })
 
 test('six instances at once reconcile each day once', async () => {
-  await firstCustomerCame(5)
+  await setFirstCustomer(5)
   const others = await openContexts(service, 6)
   try {
     const days = await Promise.all(
@@ -204,8 +205,8 @@ test('six instances at once reconcile each day once', async () => {
   assert.deepEqual(await runs(), (await koreanDays(5, 4, 3, 2, 1)).map(finished))
 })
 
-test('a day that somebody works on is left to them; after its lease it is taken over, and they are told to stop', async () => {
-  await firstCustomerCame(2)
+test('a claimed day is not claimed again; after its lease it is taken over, and its former holder cannot renew it', async () => {
+  await setFirstCustomer(2)
   const [first = '', second = ''] = await koreanDays(2, 1)
   const { database } = service.payments
   const slow = (await claimDailyRun(database, newOperationId(), 60_000)) ?? assert.fail('nothing to claim')
@@ -219,8 +220,8 @@ test('a day that somebody works on is left to them; after its lease it is taken 
   assert.deepEqual(await runs(), [first, second].map(finished))
 })
 
-test('whoever lost the run to another process stops without a conclusion of its own', async () => {
-  await firstCustomerCame(1)
+test('a process that lost its run to another one stops without a result', async () => {
+  await setFirstCustomer(1)
   overrides.listMovements = async () => {
     await service.database.query('update reconciliations set holder_id = gen_random_uuid()')
     return { kind: 'page', movements: [], next: null }
@@ -232,8 +233,8 @@ test('whoever lost the run to another process stops without a conclusion of its 
   )
 })
 
-test('a process that is told to stop leaves the day for the next', async () => {
-  await firstCustomerCame(1)
+test('a process that is stopped leaves the day for the next', async () => {
+  await setFirstCustomer(1)
   await assert.rejects(reconcileDay(service.payments, AbortSignal.abort()), { name: 'AbortError' })
   assert.deepEqual(
     (await runs()).map((run) => run.finished),
@@ -241,8 +242,8 @@ test('a process that is told to stop leaves the day for the next', async () => {
   )
 })
 
-test('R8: a day on which the gateway did not tell about a payment is not done: it is reconciled again', async () => {
-  await firstCustomerCame(2)
+test('R8: a day with a payment that the gateway could not look up is not finished: it is reconciled again', async () => {
+  await setFirstCustomer(2)
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
@@ -264,8 +265,8 @@ test('R8: a day on which the gateway did not tell about a payment is not done: i
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
-test('closing the day reconciles all that is due', async () => {
-  await firstCustomerCame(3)
+test('closing the day reconciles all days that are due', async () => {
+  await setFirstCustomer(3)
   assert.deepEqual(await closeDay(service.payments, stopping), { more: false })
   assert.deepEqual(await runs(), (await koreanDays(3, 2, 1)).map(finished))
 })

@@ -1,6 +1,6 @@
-// What a run takes for evidence: the list that the gateway gives in this run, matched by order, payment key and amount, and
-// our own operations with their own amounts. A row that was put into the copy of the list, a payment key of another
-// customer and a payment that was listed twice prove nothing.
+// The evidence of a run: the list that the gateway returns in this run, matched by order, payment key and amount, and our
+// own operations with their own amounts. A row inserted into our copy of the list, a payment key of another customer and
+// a payment that was listed twice prove nothing.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { addDays, dayMs, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
@@ -14,7 +14,7 @@ import { assertSuccess, startTestService, type TestCustomer, type TestService } 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
 let customer: TestCustomer
-// No discrepancy can be removed: each test has books of its own.
+// Discrepancies cannot be deleted, so each test has its own books.
 beforeEach(async () => {
   service = await startTestService({ wrapGateway })
   customer = await service.newCustomer()
@@ -35,7 +35,7 @@ const at = (seconds: number) => new Date(begins.getTime() + seconds * 1_000)
 const noon = at(12 * 3_600)
 const run = (context = service.payments) => reconcile(context, { from: begins, to: at(dayMs / 1_000) })
 
-/** CONFIRMED with us by a gateway that says yes and has captured nothing. */
+/** An order that is CONFIRMED here by a gateway that approved it without capturing anything. */
 async function forgedGrant(paymentKey: string, openedAt = noon) {
   const { orderId, amount } = await customer.paidOrder()
   overrides.confirm = async () => ({ kind: 'approved', transactionKey: 'tx_forged' })
@@ -67,7 +67,7 @@ const captureOf = ({ orderId, paymentKey, amount }: Paid, members: Partial<Movem
   ...members,
 })
 
-/** What the gateway lists of the day. */
+/** Sets the movements that the gateway lists for the day. */
 function lists(...listed: Movement[]): void {
   overrides.listMovements = async () => ({ kind: 'page', movements: listed, next: null })
 }
@@ -78,7 +78,7 @@ const plantStatement = statement(
   values ($1, $2, $3, $4, $5, $6)`,
 )
 
-/** By the role that serves. */
+/** Inserts with the database role of the service. */
 async function plant({ transactionKey, paymentKey, orderId, direction, amount, movedAt }: Movement): Promise<void> {
   const values = [transactionKey, paymentKey, orderId, direction, amount, movedAt]
   await service.payments.database.run(plantStatement, values)
@@ -91,7 +91,7 @@ const sums = ({ captured, bookedCaptured, outsideCaptured, missingCaptured }: Re
   missingCaptured,
 })
 
-test('the payment key of another customer proves nothing: the grant is found, and missing from the sums', async () => {
+test('the payment key of another customer proves nothing: the grant is detected, and counted as missing in the sums', async () => {
   const real = await confirmedThen()
   lists(captureOf(real))
   assert.deepEqual(sums(await run()), {
@@ -114,13 +114,13 @@ test('the payment key of another customer proves nothing: the grant is found, an
   assert.deepEqual(await openKinds(service, real.orderId), [])
 })
 
-/** The order's amount and the gateway's, by what is open about the order. */
+/** The order's amount and the gateway's, from the open discrepancy of the order. */
 async function amountsFound(orderId: string): Promise<unknown[]> {
   const found = await discrepanciesOf(service, orderId)
   return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as PaymentDetail).amount])
 }
 
-test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits stay as they are', async () => {
+test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits are unchanged', async () => {
   const order = await confirmedThen()
   lists(captureOf(order, { amount: 19_000 }))
   const { orderId, paymentKey } = order
@@ -143,7 +143,7 @@ test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has b
   assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
 })
 
-test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has both amounts, and no credits are given', async () => {
+test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has both amounts, and no credits are granted', async () => {
   const { orderId } = await customer.paidOrder()
   const paymentKey = await service.sandbox.pay(orderId, 19_000)
   await service.sandbox.capture(paymentKey, orderId, 19_000)
@@ -176,7 +176,7 @@ test('a payment over midnight: its operation is confirmed on the day it was open
   assert.equal(second.reviewed.agrees, 0)
 })
 
-test('an operation accounts for one movement: of two captures that are listed for one payment one is not booked', async () => {
+test('an operation accounts for one movement: if two captures are listed for one payment, one is not booked', async () => {
   const order = await confirmedThen()
   lists(captureOf(order), captureOf(order, { transactionKey: 'tx_again', movedAt: at(13 * 3_600) }))
   const result = await run()
@@ -189,7 +189,7 @@ test('an operation accounts for one movement: of two captures that are listed fo
   assert.equal(result.reviewed.agrees, 1)
 })
 
-test('a movement that was put into our copy of the list hides no grant, is not counted, and is reported until it is gone', async () => {
+test('a movement inserted into our copy of the list hides no grant, is not counted, and is reported until it is deleted', async () => {
   const real = await confirmedThen()
   const forged = await forgedGrant('pay_forged')
   await plant(captureOf(forged, { transactionKey: 'tx_planted' }))
@@ -223,7 +223,7 @@ const alterations: [what: string, members: Partial<Movement>][] = [
   ['day', { movedAt: new Date(begins.getTime() - dayMs) }],
 ]
 for (const [what, members] of alterations) {
-  test(`a movement that our copy has with another ${what} is reported, and the gateway's word counts`, async () => {
+  test(`a movement that our copy has with another ${what} is reported, and the gateway's version counts`, async () => {
     const order = await confirmedThen()
     const listed = captureOf(order)
     await plant({ ...listed, ...members })
@@ -231,7 +231,7 @@ for (const [what, members] of alterations) {
     const result = await run()
     assert.deepEqual([result.movements, result.captured, result.cancelled], [1, 20_000, 0])
     assert.deepEqual([result.notListed, result.listedDifferently, isDoubtful(result)], [0, 1, true])
-    // The order itself is right: the gateway confirms it when it is asked.
+    // The order itself is right: a lookup at the gateway confirms it.
     assert.deepEqual([result.reviewed.disagrees, result.missingCaptured], [0, 0])
     const [found] = await discrepanciesOf(service, listed.transactionKey)
     assert.ok(found)
@@ -251,26 +251,26 @@ for (const [what, members] of alterations) {
   })
 }
 
-/** Something happens right before a statement runs for the first time. */
-function contextWhere(name: string, happens: () => Promise<void>) {
+/** Runs an action right before the first run of a statement. */
+function contextWhere(name: string, action: () => Promise<void>) {
   const { database } = service.payments
-  let hasHappened = false
+  let hasRun = false
   return {
     ...service.payments,
     database: {
-      async run<Row extends object>(asked: Statement, values?: unknown[]): Promise<Row[]> {
-        if (asked.name === name && !hasHappened) {
-          hasHappened = true
-          await happens()
+      async run<Row extends object>(next: Statement, values?: unknown[]): Promise<Row[]> {
+        if (next.name === name && !hasRun) {
+          hasRun = true
+          await action()
         }
-        return database.run<Row>(asked, values)
+        return database.run<Row>(next, values)
       },
     },
   }
 }
 
 for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOperations']) {
-  test(`a movement that is put into our copy before ${name} ends the run without a result`, async () => {
+  test(`a movement inserted into our copy before ${name} ends the run without a result`, async () => {
     const forged = await forgedGrant('pay_forged')
     lists()
     const planted = captureOf(forged, { transactionKey: 'tx_planted' })
@@ -286,7 +286,7 @@ for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOpe
   })
 }
 
-test('a movement that another run has added meanwhile, because the gateway lists it now, is no reason to stop', async () => {
+test('a movement that a concurrent run has added, because the gateway lists it now, does not stop the run', async () => {
   const order = await confirmedThen()
   lists()
   const context = contextWhere('payments.compareGatewayMovements', async () => {
@@ -297,7 +297,7 @@ test('a movement that another run has added meanwhile, because the gateway lists
   assert.deepEqual([result.notListed, result.bookedCaptured], [0, 20_000])
 })
 
-test('a copy of which the gateway lists next to nothing ends the run: it may be the list of another account', async () => {
+test('a copy of which the gateway lists almost nothing ends the run: it may be the list of another account', async () => {
   await service.database.query(
     `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
      select 'tx_' || n, 'pay_' || n, 'shop-2-' || n, 'CAPTURE', 1, $1 from generate_series(1, 1001) as n`,
@@ -309,7 +309,7 @@ test('a copy of which the gateway lists next to nothing ends the run: it may be 
   assert.deepEqual(row, { count: 0 })
 })
 
-test('operations of one hour without a movement are all looked at, however many pages they fill', async () => {
+test('operations of one hour without a movement are all reviewed, however many pages they fill', async () => {
   const count = 1_001
   const { orderId, paymentKey } = await forgedGrant('pay_many')
   const [operation] = await service.database.query<Record<string, unknown>>(
@@ -343,10 +343,10 @@ test('operations of one hour without a movement are all looked at, however many 
   )
   lists()
   const seen = { kind: 'payment', amount: 20_000, currency: 'KRW', money: 'kept', status: 'DONE' } as const
-  overrides.fetchPayment = async (asked): Promise<PaymentSnapshot> => ({
+  overrides.fetchPayment = async (requestedKey): Promise<PaymentSnapshot> => ({
     ...seen,
-    paymentKey: asked,
-    orderId: asked.replace(paymentKey, orderId),
+    paymentKey: requestedKey,
+    orderId: requestedKey.replace(paymentKey, orderId),
     balance: 20_000,
     transactionKey: null,
   })
@@ -356,7 +356,7 @@ test('operations of one hour without a movement are all looked at, however many 
   assert.deepEqual([result.reviewed.agrees, result.outsideCaptured], [count, count * 20_000])
 })
 
-test('a thousand open discrepancies about nothing of ours do not keep an order from being looked at again', async () => {
+test('a thousand open discrepancies of unknown orders do not prevent another review of an order', async () => {
   const order = await confirmedThen()
   await service.database.query(
     `insert into discrepancies (subject, kind, detail, found_at)

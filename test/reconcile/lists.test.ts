@@ -1,5 +1,5 @@
-// The gateway's list as it comes: in pages, with overlaps, with thousands of rows in one second, or not at all. Without it
-// nothing is concluded (rows R7 and R8 of the failure catalogue).
+// The gateway's list: in pages, with overlaps, with thousands of rows in one second, or unavailable. Without the list a
+// run has no result (rows R7 and R8 of the failure catalogue).
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Movement, MovementQuery } from '../../src/gateway/gateway.ts'
@@ -36,18 +36,18 @@ function movement(number: number, movedAt: Date, members: Partial<Movement> = {}
   }
 }
 
-/** A gateway with these movements, in pages, that remembers what it was asked. */
+/** A gateway that lists these movements in pages. Returns the queries it received. */
 function list(movements: Movement[], overlap = 0): MovementQuery[] {
-  const asked: MovementQuery[] = []
+  const queries: MovementQuery[] = []
   overrides.listMovements = async (query) => {
-    asked.push(query)
+    queries.push(query)
     const span = movements.filter(({ movedAt }) => movedAt >= query.from && movedAt <= query.to)
     const after = query.after === null ? 0 : span.findIndex(({ transactionKey }) => transactionKey === query.after) + 1
     const page = span.slice(Math.max(0, after - overlap), after + pageSize)
     const next = after + pageSize < span.length ? (page.at(-1)?.transactionKey ?? null) : null
     return { kind: 'page', movements: page, next }
   }
-  return asked
+  return queries
 }
 
 const sum = (count: number) => (count * (count + 1)) / 2
@@ -65,11 +65,11 @@ for (const [what, movedAt, overlap] of [
 ] as const) {
   test(`R7: 2,500 movements ${what}, in three pages: each is counted once`, async () => {
     const movements = Array.from({ length: 2_500 }, (_, index) => movement(index + 1, movedAt(index + 1)))
-    const asked = list(movements, overlap)
+    const queries = list(movements, overlap)
     const result = await reconcile(service.payments, { from, to })
     assert.deepEqual([result.movements, result.captured, result.foreign], [2_500, sum(2_500), 2_500])
     assert.deepEqual(
-      asked.map(({ after }) => after),
+      queries.map(({ after }) => after),
       [null, 'tx_01000', 'tx_02000'],
     )
     const [row] = await service.database.query('select count(*) as count from gateway_movements')
@@ -78,11 +78,11 @@ for (const [what, movedAt, overlap] of [
   })
 }
 
-test('R7: a span of several days is asked for day by day, without a gap and without a second twice', async () => {
-  const asked = list([movement(1, to), movement(2, lastSecond)])
+test('R7: a span of several days is requested day by day, without a gap and without an overlap', async () => {
+  const queries = list([movement(1, to), movement(2, lastSecond)])
   const result = await reconcile(service.payments, { from, to: new Date('2026-02-02T12:00:00+09:00') })
   assert.deepEqual(
-    asked.map((query) => [query.from.toISOString(), query.to.toISOString()]),
+    queries.map((query) => [query.from.toISOString(), query.to.toISOString()]),
     [
       ['2026-01-30T15:00:00.000Z', '2026-01-31T14:59:59.999Z'],
       ['2026-01-31T15:00:00.000Z', '2026-02-01T14:59:59.999Z'],
@@ -92,7 +92,7 @@ test('R7: a span of several days is asked for day by day, without a gap and with
   assert.deepEqual([result.movements, result.captured], [2, 3])
 })
 
-test('R7: movements outside of the span are not this run’s, even when they were read before', async () => {
+test('R7: movements outside of the span are not counted in this run, even when they were read before', async () => {
   list([movement(1, from), movement(2, lastSecond), movement(4, to)])
   const whole = await reconcile(service.payments, { from, to: new Date(to.getTime() + 1_000) })
   assert.deepEqual([whole.movements, whole.captured], [3, 7])
@@ -100,7 +100,7 @@ test('R7: movements outside of the span are not this run’s, even when they wer
   assert.deepEqual([day.movements, day.captured], [2, 3])
 })
 
-test('a page that the gateway gives at the second time of asking is as good', async () => {
+test('a page that the gateway returns at the second attempt is used', async () => {
   list([movement(1, from)])
   const { listMovements } = overrides
   let failures = 0
@@ -111,22 +111,22 @@ test('a page that the gateway gives at the second time of asking is as good', as
   assert.equal((await reconcile(service.payments, { from, to })).movements, 1)
 })
 
-test('R8: a gateway that does not list its transactions: it throws, nothing is concluded, the run is not finished', async () => {
+test('R8: a gateway that does not list its transactions: the run throws, has no result and is not finished', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
   const confirmed = await customer.confirmedOrder()
   await service.database.query(`update customers set created_at = now() - interval '36 hours'`)
   overrides.listMovements = async () => ({ kind: 'unknown', code: 'ECONNREFUSED' })
-  const looks = service.calls.fetchPayment
+  const lookups = service.calls.fetchPayment
   const message = 'The gateway does not list its transactions (ECONNREFUSED): nothing concluded.'
   const span = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
-  // Both at once: it is asked five times over 15 seconds.
+  // Both at once: the list is requested five times over 15 seconds.
   await Promise.all([
     assert.rejects(reconcile(service.payments, span), { message }),
     assert.rejects(reconcileDay(service.payments, new AbortController().signal), { message }),
   ])
-  assert.equal(service.calls.fetchPayment, looks)
+  assert.equal(service.calls.fetchPayment, lookups)
   assert.deepEqual(await operationStates(service, orderId), [])
   assert.deepEqual([await customer.status(orderId), await customer.status(confirmed.orderId)], ['PENDING', 'CONFIRMED'])
   assert.deepEqual([...(await openKinds(service, orderId)), ...(await openKinds(service, confirmed.orderId))], [])

@@ -1,5 +1,5 @@
-// 2.10 of the failure catalogue: the gateway's list of movements against our books, both ways. What is certain is
-// repaired, what is not is for a person, and the totals are right to the won.
+// 2.10 of the failure catalogue: the gateway's list of movements against our books, in both directions. Certain cases are
+// repaired, uncertain ones are left to an operator, and the totals are exact to the won.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId, newOrderId } from '../../src/core/ids.ts'
@@ -36,7 +36,7 @@ const run = (context = service.payments) => {
   return reconcile(context, { from: new Date(now - hourMs), to: new Date(now + hourMs) })
 }
 
-/** How much one run found more of everything than another: the tests of this file share one gateway. */
+/** The difference of all counts between two runs: the tests of this file share one gateway. */
 function growth(before: Reconciliation, after: Reconciliation) {
   const names = ['movements', 'captured', 'cancelled', 'bookedCaptured', 'bookedCancelled', 'foreign'] as const
   return Object.fromEntries(names.map((name) => [name, after[name] - before[name]]))
@@ -44,7 +44,7 @@ function growth(before: Reconciliation, after: Reconciliation) {
 
 const quiet = { repaired: 0, 'under way': 0, unknown: 0 }
 
-test('R1: captured for a PENDING order that no operation of ours knows of: CONFIRMED, with one grant', async () => {
+test('R1: a capture for a PENDING order without an operation of ours: CONFIRMED, with one grant', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
@@ -55,7 +55,7 @@ test('R1: captured for a PENDING order that no operation of ours knows of: CONFI
   assert.deepEqual(await discrepanciesOf(service, orderId), [])
 })
 
-test('R1: captured for a PENDING order with another amount: a discrepancy, and no grant', async () => {
+test('R1: a capture with another amount for a PENDING order: a discrepancy, and no grant', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.paidOrder()
   const paymentKey = await service.sandbox.pay(orderId, 15_000)
@@ -73,7 +73,7 @@ test('R1: captured for a PENDING order with another amount: a discrepancy, and n
 })
 
 for (const how of ['refused', 'expired']) {
-  test(`R2: captured for an order that is FAILED, ${how}: the money is returned and the discrepancy resolved`, async () => {
+  test(`R2: a capture for an order that is FAILED, ${how}: the money is returned and the discrepancy resolved`, async () => {
     const customer = await service.newCustomer()
     const order = await orderInState(service, customer, how === 'refused' ? 'FAILED' : 'PENDING')
     if (how === 'expired') assert.equal((await expireOrders(service.payments.database, 0)).expired >= 1, true)
@@ -94,7 +94,7 @@ for (const how of ['refused', 'expired']) {
   })
 }
 
-test('R2: money of a FAILED order that the gateway does not give back stays open over every later run', async () => {
+test('R2: money of a FAILED order that the gateway does not return stays an open discrepancy in every later run', async () => {
   const customer = await service.newCustomer()
   const { orderId, amount } = await orderInState(service, customer, 'FAILED')
   const paymentKey = await service.sandbox.pay(orderId, amount)
@@ -109,7 +109,7 @@ test('R2: money of a FAILED order that the gateway does not give back stays open
   assert.deepEqual(await openKinds(service, orderId), [])
 })
 
-test('R3, W11: cancelled in the dashboard, and no webhook ever came: REFUNDED, with what is left taken back', async () => {
+test('R3, W11: cancelled in the dashboard without a webhook: REFUNDED, and the remaining credits are removed', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await spend(service, customer.customerId, 20)
@@ -119,7 +119,7 @@ test('R3, W11: cancelled in the dashboard, and no webhook ever came: REFUNDED, w
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -20', 'REFUND -1'])
 })
 
-test('X10: cancelled in part: a discrepancy over every run, and still CONFIRMED', async () => {
+test('X10: cancelled in part: a discrepancy in every run, and still CONFIRMED', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.cancel(paymentKey, 500)
@@ -144,12 +144,12 @@ const strange: [what: string, kind: string, look: Partial<PaymentSnapshot> | nul
   ['another amount', 'PAYMENT_DIFFERS', { amount: 1_000, balance: 1_000 }],
 ]
 for (const [what, kind, members] of strange) {
-  test(`R4: CONFIRMED, and the gateway has ${what}: ${kind}, and no credits are taken back`, async () => {
+  test(`R4: CONFIRMED, and the gateway has ${what}: ${kind}, and no credits are removed`, async () => {
     const customer = await service.newCustomer()
     const { orderId, paymentKey, amount } = await customer.confirmedOrder()
     const { listMovements } = service.payments.gateway
-    overrides.fetchPayment = (asked) => {
-      if (asked !== paymentKey) return undefined
+    overrides.fetchPayment = (requested) => {
+      if (requested !== paymentKey) return undefined
       const seen = { kind: 'payment', paymentKey, orderId, amount, currency: 'KRW', money: 'kept' } as const
       const rest = { status: 'DONE', balance: amount, transactionKey: null }
       return Promise.resolve(members ? { ...seen, ...rest, ...members } : { kind: 'absent' })
@@ -172,7 +172,7 @@ for (const [what, kind, members] of strange) {
   })
 }
 
-test('R5: what somebody works on is left alone, and counted as under way', async () => {
+test('R5: an order with a leased operation is skipped, and counted as under way', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   const claim = { customerId: customer.customerId, operationId: newOperationId(), orderId, paymentKey, amount }
@@ -183,7 +183,7 @@ test('R5: what somebody works on is left alone, and counted as under way', async
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM OPEN'])
 })
 
-test('R6: once more, or twice at once, has no second effect, and what is open is open once', async () => {
+test('R6: a repeated or concurrent run has no second effect, and opens each discrepancy once', async () => {
   const customer = await service.newCustomer()
   const [captured, partly, failed] = [
     await customer.paidOrder(),
@@ -214,7 +214,7 @@ test('R6: once more, or twice at once, has no second effect, and what is open is
   assert.deepEqual(await state(), expected)
 })
 
-test('money for an order id like ours that does not exist is UNKNOWN_ORDER, once; foreign ids are only counted', async () => {
+test('money for an unknown order id in our format is UNKNOWN_ORDER, once; ids in other formats are only counted', async () => {
   const before = await run()
   const ours = newOrderId()
   const [unknown, foreign] = [await service.sandbox.pay(ours, 7_000), await service.sandbox.pay('shop-2-0001', 9_000)]
@@ -244,7 +244,7 @@ test('money for an order id like ours that does not exist is UNKNOWN_ORDER, once
 })
 
 for (const cancelRowSign of ['positive', 'negative']) {
-  test(`the totals are right to the won when the rows of cancels are ${cancelRowSign}`, async () => {
+  test(`the totals are exact to the won when the rows of cancels are ${cancelRowSign}`, async () => {
     await service.sandbox.behave({ cancelRowSign })
     const before = await run()
     const customer = await service.newCustomer()
@@ -267,7 +267,7 @@ for (const cancelRowSign of ['positive', 'negative']) {
   })
 }
 
-test('what was cancelled in parts is booked by none of its rows: it is looked at, and agrees', async () => {
+test('a payment cancelled in parts is not booked by any of its rows: it is reviewed, and agrees', async () => {
   const before = await run()
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()

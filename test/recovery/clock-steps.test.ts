@@ -1,6 +1,6 @@
-// The clock of the database may step back: a standby with another clock takes over, or NTP sets it. What happens to one order
-// stays in the order of time whatever the clock does. A step is made by moving what is stored ahead of the clock, which is
-// the same to a statement.
+// The clock of the database may step back: a standby with another clock takes over, or NTP sets it. The times of one
+// order stay in sequence whatever the clock does. The tests simulate a step by moving stored times ahead of the clock,
+// which is the same for a statement.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { listMigrations } from '../../src/db/migrate.ts'
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const stepMs = 30_000
 
-/** The clock steps back after everything that has happened to the order, which has moved no credits yet. */
+/** Steps the clock back behind all times of the order, which has moved no credits yet. */
 async function stepBack(orderId: string): Promise<void> {
   const step = `${stepMs} ms`
   await service.database.query('update orders set created_at = created_at + $2::interval where order_id = $1', [
@@ -53,7 +53,7 @@ type Times = {
   events: number[]
 }
 
-/** In microseconds, oldest first where it is a list. */
+/** Times in microseconds; lists are oldest first. */
 async function timesOf(orderId: string): Promise<Times> {
   const [times] = await service.database.query<Times>(
     `with second as (select 1000000 as microseconds)
@@ -75,7 +75,7 @@ async function timesOf(orderId: string): Promise<Times> {
   return times ?? assert.fail(`no order ${orderId}`)
 }
 
-/** Created, then operation after operation; entries and events in their order, none before the order. */
+/** Created first, then each operation; entries and events in sequence, none before the order. */
 async function assertInOrder(orderId: string): Promise<Times> {
   const times = await timesOf(orderId)
   const { created, confirmed, granted, operations, entries, events } = times
@@ -107,7 +107,7 @@ test('a cancel after a step of the clock is after the confirm, and so are its ro
   assert.deepEqual([operations.length, entries.length, events.length], [2, 3, 2])
 })
 
-test('a refund after a step of the clock is after the confirm, also when nothing is left to take back', async () => {
+test('a refund after a step of the clock is after the confirm, also when no credits are left to remove', async () => {
   for (const spent of [0, 21]) {
     const { customer, orderId, confirm } = await boughtBeforeTheStep()
     assertSuccess(await confirm(), 200)
@@ -115,7 +115,7 @@ test('a refund after a step of the clock is after the confirm, also when nothing
       const spending = { customerId: customer.customerId, credits: spent, reference: orderId, serviceId: 'svc_test' }
       assert.equal((await service.payments.credits.spend(spending)).spent, spent)
     }
-    await refund(service.payments, { orderId, reason: 'the platform says so' })
+    await refund(service.payments, { orderId, reason: 'decided by the platform' })
     const { operations, events } = await assertInOrder(orderId)
     assert.deepEqual([operations.length, events.length], [2, 2])
   }
@@ -140,7 +140,7 @@ test('a confirm whose answer was lost is settled after it was opened when the cl
   await assertInOrder(orderId)
 })
 
-test('money that is returned for a FAILED order goes back after the order has failed', async () => {
+test('money for a FAILED order is returned after the time at which the order failed', async () => {
   const { customer, orderId, paymentKey, amount } = await boughtBeforeTheStep()
   await expireOrders(service.payments.database, -2 * stepMs)
   await service.sandbox.capture(paymentKey, orderId, amount)
@@ -149,7 +149,7 @@ test('money that is returned for a FAILED order goes back after the order has fa
   await assertInOrder(orderId)
 })
 
-test('I-10: an order that an earlier version confirmed before it was created is repaired by the migration', async () => {
+test('I-10: an order whose confirmedAt an earlier version stored before its createdAt is repaired by the migration', async () => {
   const { orderId } = await (await service.newCustomer()).confirmedOrder()
   await service.database.query(
     `update orders set created_at = confirmed_at + interval '30 seconds' where order_id = $1`,

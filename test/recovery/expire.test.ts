@@ -1,5 +1,5 @@
-// Row 16 of the decisions and 2.9 of the failure catalogue: the clock fails an order that nobody has begun to confirm in
-// time. Never one whose money has been taken; of an expiry and a confirm at the same moment one is refused.
+// Row 16 of the decisions and 2.9 of the failure catalogue: an order without a confirm in time expires and is FAILED.
+// Never one whose payment was captured; of a concurrent expiry and confirm one is refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
@@ -27,13 +27,13 @@ afterEach(async () => {
 const lifetimeMs = 3_600_000
 const sweep = (context = service.payments) => expireOrders(context.database, lifetimeMs)
 
-/** The orders were made so long ago. */
+/** Makes the orders this much older. */
 async function age(orderIds: string[], ms = lifetimeMs + 1_000): Promise<void> {
   const text = `update orders set created_at = created_at - $2::int * interval '1 ms' where order_id = any($1)`
   await service.database.query(text, [orderIds, ms])
 }
 
-test('a PENDING order past its lifetime is FAILED, with an expiry in the place of its confirm and no call', async () => {
+test('a PENDING order past its lifetime is FAILED, with an expiry instead of a confirm and without a gateway call', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   const calls = totalCalls(service)
@@ -54,7 +54,7 @@ test('a PENDING order past its lifetime is FAILED, with an expiry in the place o
   assert.deepEqual([data.status, data.confirmedAt], ['FAILED', null])
 })
 
-test('a younger order, and one in any other state, is left alone', async () => {
+test('a younger order, and one in any other state, does not expire', async () => {
   const customer = await service.newCustomer()
   const { orderId: young } = await customer.paidOrder()
   await age([young], lifetimeMs - 60_000)
@@ -73,7 +73,7 @@ for (const [kind, result, status] of [
   ['reset-before', 'approve', 'CONFIRMED'],
   ['reset-after', 'decline', 'FAILED'],
 ] as const) {
-  test(`E3: an order with an open confirm (${result}, ${kind}) is left alone until that is settled: ${status}`, async () => {
+  test(`E3: an order with an open confirm (${result}, ${kind}) does not expire until that is settled: ${status}`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.paidOrder('STANDARD', result)
     await service.sandbox.setFaults([{ on: 'confirm', kind, times: 1 }])
@@ -88,7 +88,7 @@ for (const [kind, result, status] of [
   })
 }
 
-test('E2: an expired order cannot have a second confirm, nor a confirmed one an expiry', async () => {
+test('E2: an expired order cannot get a confirm, nor a confirmed one an expiry', async () => {
   const customer = await service.newCustomer()
   const [expired, confirmed] = [await customer.paidOrder(), await customer.confirmedOrder()]
   await age([expired.orderId])
@@ -114,7 +114,7 @@ test('E1: two sweepers at once fail each order once', async () => {
   const sweepers = await openContexts(service, 2)
   try {
     const swept = await Promise.all(sweepers.contexts.map(async (context) => (await sweep(context)).expired))
-    // What one holds the other skips; whatever both skipped comes next time.
+    // Each skips the rows that the other has locked; rows that both skipped are handled in the next sweep.
     const rest = (await sweep()).expired
     assert.equal(
       swept.reduce((sum, each) => sum + each, rest),
@@ -126,7 +126,7 @@ test('E1: two sweepers at once fail each order once', async () => {
   for (const orderId of orderIds) assert.deepEqual(await operationStates(service, orderId), ['CONFIRM EXPIRED'])
 })
 
-test('E4: a sweep whose commit was lost on the wire has failed its orders once', async () => {
+test('E4: a sweep whose commit result was lost on the wire has failed its orders once', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.paidOrder()
   await age([orderId])
@@ -137,7 +137,7 @@ test('E4: a sweep whose commit was lost on the wire has failed its orders once',
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM EXPIRED'])
 })
 
-test('E5: a backlog of 1,500 orders goes in batches of 500', async () => {
+test('E5: a backlog of 1,500 orders expires in batches of 500', async () => {
   const { customerId } = await service.newCustomer()
   await service.database.query(
     `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, created_at)
@@ -159,7 +159,7 @@ test('E5: a backlog of 1,500 orders goes in batches of 500', async () => {
   assert.deepEqual(row, { expired: 1500, orders: 1500 })
 })
 
-test('E3: more orders with open confirms than a round takes do not keep the orders behind them from expiring', async () => {
+test('E3: more orders with open confirms than fit into a batch do not prevent later orders from expiring', async () => {
   const { customerId } = await service.newCustomer()
   await service.database.query(
     `with old as (
@@ -177,7 +177,7 @@ test('E3: more orders with open confirms than a round takes do not keep the orde
   await age([orderId])
   assert.deepEqual(await sweep(), { expired: 1, more: false })
   assert.equal(await customer.status(orderId), 'FAILED')
-  // Nothing of these confirms is at the gateway: with them out of the way their orders go as well.
+  // The gateway has none of these confirms: once they are deleted, their orders expire too.
   await service.database.query('delete from payment_operations where customer_id = $1', [customerId])
   assert.deepEqual(
     [await sweep(), await sweep()].map(({ expired }) => expired),
@@ -185,7 +185,7 @@ test('E3: more orders with open confirms than a round takes do not keep the orde
   )
 })
 
-test('C26: of a sweep and a confirm at the same moment, 240 times over, exactly one comes through', async () => {
+test('C26: with a sweep and a confirm at the same moment, 240 times over, exactly one succeeds', async () => {
   const customer = await service.newCustomer()
   const sweepers = await openContexts(service, 2)
   const ends: Record<string, number> = { CONFIRMED: 0, FAILED: 0 }
@@ -193,7 +193,7 @@ test('C26: of a sweep and a confirm at the same moment, 240 times over, exactly 
     for (let round = 0; round < 30; round += 1) {
       const orders = await Promise.all(Array.from({ length: 8 }, () => customer.paidOrder('BASIC')))
       await age(orders.map(({ orderId }) => orderId))
-      // Sometimes the one, sometimes the other has the start.
+      // Sometimes the sweep starts first, sometimes the confirm.
       const pause = () => new Promise((resolve) => setTimeout(resolve, round % 6))
       const [answers] = await Promise.all([
         Promise.all(orders.map((order) => order.confirm())),
@@ -218,7 +218,7 @@ test('C26: of a sweep and a confirm at the same moment, 240 times over, exactly 
     await sweepers.close()
   }
   assert.equal((ends.CONFIRMED ?? 0) + (ends.FAILED ?? 0), 240, JSON.stringify(ends))
-  assert.ok(ends.CONFIRMED && ends.FAILED, `a race has two ends: ${JSON.stringify(ends)}`)
+  assert.ok(ends.CONFIRMED && ends.FAILED, `both results of the race must occur: ${JSON.stringify(ends)}`)
   const kept = (await service.sandbox.payments())
     .filter(({ status }) => status === 'DONE')
     .map(({ orderId }) => orderId)
@@ -226,7 +226,7 @@ test('C26: of a sweep and a confirm at the same moment, 240 times over, exactly 
   assert.deepEqual(await service.database.query(text, [kept]), [])
 })
 
-test('C26: a confirm of an order past its lifetime that comes before the sweep is a confirm like any other', async () => {
+test('C26: a confirm of an order past its lifetime, before the sweep, succeeds like any other', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await age([order.orderId])

@@ -1,5 +1,5 @@
-// What the worker makes of each thing a lookup can find: row 22 of the decisions. Not found is no proof while the session
-// of the payment may live; what was captured and given back before we knew is not granted.
+// The worker's reaction to each result of a lookup: row 22 of the decisions. Not found is no proof while the session of
+// the payment may be alive; credits are not granted for a payment that was captured and cancelled before we recorded it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
@@ -37,64 +37,64 @@ async function lostConfirm(kind: string) {
   return { customer, key: { customerId: customer.customerId, orderId: order.orderId }, ...order }
 }
 
-async function takeTurn(): Promise<void> {
+async function recoverOnce(): Promise<void> {
   await makeDue(service)
   assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
 }
 
-test('a payment that is not found while its session may live is sent again, and the answer to that decides', async () => {
+test('a payment that is not found while its session may be alive is sent again, and that answer decides', async () => {
   await service.sandbox.behave({ unconfirmedLookup: 'not-found' })
   const { customer, orderId } = await lostConfirm('reset-before')
   const sent = service.calls.confirm
-  await takeTurn()
+  await recoverOnce()
   assert.equal(service.calls.confirm, sent + 1)
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
 })
 
-test('a payment that is not found when its session is over for certain was refused: FAILED, and it is not sent', async () => {
+test('a payment that is not found after its session has certainly expired was refused: FAILED, and it is not sent', async () => {
   await service.sandbox.behave({ unconfirmedLookup: 'not-found' })
   const { customer, orderId } = await lostConfirm('reset-before')
   const { paymentSessionMs } = service.payments.settings
   const text = `update payment_operations set sent_at = now() - $1::int * interval '1 ms' where state = 'OPEN'`
   await service.database.query(text, [paymentSessionMs + 1_000])
   const sent = service.calls.confirm
-  await takeTurn()
+  await recoverOnce()
   assert.equal(service.calls.confirm, sent)
   assert.equal(await customer.status(orderId), 'FAILED')
   assert.equal((await lastOperation(service, orderId)).gatewayCode, 'NOT_FOUND_PAYMENT')
 })
 
-test('each send is noted: the session is counted from the last one', async () => {
+test('each send is recorded: the session is counted from the last one', async () => {
   await service.sandbox.behave({ unconfirmedLookup: 'not-found' })
   const { customer, orderId } = await lostConfirm('reset-before')
   const text = `update payment_operations set sent_at = now() - interval '9 minutes' where state = 'OPEN'`
   await service.database.query(text)
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-before', times: 1 }])
-  await takeTurn()
+  await recoverOnce()
   const [row] = await service.database.query(
     `select sent_at > now() - interval '1 minute' as now from payment_operations where order_id = $1`,
     [orderId],
   )
   assert.deepEqual(row, { now: true })
-  await takeTurn()
+  await recoverOnce()
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
-test('captured and cancelled as a whole by somebody before we knew: FAILED, nothing granted, nothing to look at', async () => {
+test('captured and fully cancelled elsewhere before we recorded it: FAILED, nothing granted, no discrepancy', async () => {
   const { customer, orderId, paymentKey } = await lostConfirm('reset-after')
   await service.sandbox.cancel(paymentKey)
-  await takeTurn()
+  await recoverOnce()
   assert.equal(await customer.status(orderId), 'FAILED')
   assert.deepEqual(await movements(service, customer.customerId), [])
   assert.equal((await lastOperation(service, orderId)).gatewayCode, 'CANCELED')
   assert.deepEqual(await discrepanciesOf(service, orderId), [])
 })
 
-test('captured and cancelled in part by somebody before we knew: CONFIRMED, and a person can see what was given back', async () => {
+test('captured and partly cancelled elsewhere before we recorded it: CONFIRMED, and a discrepancy has the returned amount', async () => {
   const { customer, key, orderId, paymentKey } = await lostConfirm('reset-after')
   await service.sandbox.cancel(paymentKey, 4_000)
-  await takeTurn()
+  await recoverOnce()
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
   const [found, ...others] = await discrepanciesOf(service, orderId)
@@ -103,7 +103,7 @@ test('captured and cancelled in part by somebody before we knew: CONFIRMED, and 
   assert.deepEqual(await openKinds(service, orderId), ['PARTLY_CANCELLED_AT_GATEWAY'])
 })
 
-test('the same for the caller who asks again: captured and given back is VAL003, and no credits', async () => {
+test('the same for a retry of the caller: captured and cancelled is VAL003, and no credits', async () => {
   const { customer, orderId, paymentKey, confirm } = await lostConfirm('reset-after')
   await service.sandbox.cancel(paymentKey)
   assertRefused(await confirm(), 'VAL003')
@@ -111,30 +111,30 @@ test('the same for the caller who asks again: captured and given back is VAL003,
   assert.equal(await customer.credits(), 0)
 })
 
-test('C21: a lookup that speaks of another amount decides nothing and is shown to a person; the order waits', async () => {
+test('C21: a lookup with another amount has no outcome and is a discrepancy; the order stays PENDING', async () => {
   const { customer, key, orderId } = await lostConfirm('reset-after')
   const discrepancy = { orderId, status: 'DONE', totalAmount: 1 }
   overrides.findConfirm = async () => ({ kind: 'unknown', code: 'PAYMENT_DIFFERS', discrepancy })
   for (const attempts of [1, 2]) {
-    await takeTurn()
+    await recoverOnce()
     assert.equal((await lastOperation(service, orderId)).attempts, attempts)
     assert.deepEqual(await openKinds(service, orderId), ['PAYMENT_DIFFERS'])
     assert.equal(await customer.status(orderId), 'PENDING')
   }
   clear()
-  await takeTurn()
+  await recoverOnce()
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.equal(await review(service.payments, key), 'agrees')
   assert.deepEqual(await openKinds(service, orderId), [])
 })
 
-test('a cancel of a payment that the gateway does not know any more stays open, for a person to look at', async () => {
+test('a cancel of a payment that the gateway no longer knows stays open, with a discrepancy', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
   assertRefused(await customer.cancel(paymentKey), 'SVC001')
   overrides.findCancel = async () => ({ kind: 'absent' })
-  await takeTurn()
+  await recoverOnce()
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'CANCEL OPEN'])
   assert.deepEqual(await openKinds(service, orderId), ['NOT_FOUND_PAYMENT'])
   assert.equal(await customer.credits(), 0)

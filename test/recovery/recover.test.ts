@@ -1,5 +1,5 @@
-// What somebody left open is finished in the background, whoever it was and whatever was lost: rows C2, C4, C5, C35 and
-// X3 of the failure catalogue. Money moves once; nobody has to ask.
+// The background finishes operations that were left open, whatever was lost: rows C2, C4, C5, C35 and X3 of the failure
+// catalogue. Money moves once, without another request.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
@@ -65,9 +65,30 @@ for (const { row, what, kind, result, status, sends } of [
   { row: 'C4', what: 'a captured payment whose answer was lost', kind: 'reset-after', status: 'CONFIRMED', sends: 0 },
   { row: 'C4', what: 'a captured payment answered 500', kind: 'error-after', status: 'CONFIRMED', sends: 0 },
   { row: 'C2', what: 'a confirm that never arrived', kind: 'reset-before', status: 'CONFIRMED', sends: 1 },
-  { row: 'C17', what: 'a refusal that was lost', kind: 'reset-after', result: 'decline', status: 'FAILED', sends: 0 },
-  { row: 'C17', what: 'one to be refused', kind: 'reset-before', result: 'decline', status: 'FAILED', sends: 1 },
-  { row: 'C2', what: 'a session that is over', kind: 'reset-before', result: 'expire', status: 'FAILED', sends: 0 },
+  {
+    row: 'C17',
+    what: 'a refusal whose answer was lost',
+    kind: 'reset-after',
+    result: 'decline',
+    status: 'FAILED',
+    sends: 0,
+  },
+  {
+    row: 'C17',
+    what: 'a confirm that the gateway will refuse',
+    kind: 'reset-before',
+    result: 'decline',
+    status: 'FAILED',
+    sends: 1,
+  },
+  {
+    row: 'C2',
+    what: 'a confirm whose session has expired',
+    kind: 'reset-before',
+    result: 'expire',
+    status: 'FAILED',
+    sends: 0,
+  },
 ]) {
   test(`${row}: the worker finishes ${what}: ${status}, the confirm sent ${sends} more times`, async () => {
     const { customer, orderId } = await lostConfirm(kind, result)
@@ -102,7 +123,7 @@ for (const { what, kind, sends } of [
   })
 }
 
-test('X4: a cancel that the gateway refuses the worker gives the credits back: CONFIRMED', async () => {
+test('X4: a cancel of the worker that the gateway refuses releases the credits: CONFIRMED', async () => {
   const { customer, orderId } = await lostCancel('reset-before')
   assert.equal(await customer.credits(), 0)
   overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
@@ -115,7 +136,7 @@ test('X4: a cancel that the gateway refuses the worker gives the credits back: C
   assert.deepEqual([state, gatewayCode], ['REJECTED', 'NOT_CANCELABLE_PAYMENT'])
 })
 
-test('C10: an operation that somebody works on is left alone, even when its turn has come', async () => {
+test('C10: a leased operation is skipped, even when it is due', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   const answered = Promise.withResolvers<void>()
@@ -136,12 +157,12 @@ test('C10: an operation that somebody works on is left alone, even when its turn
   assert.equal((await lastOperation(service, order.orderId)).attempts, 0)
 })
 
-test('C35: one operation that throws each time does not hold up the others, and is shown to a person', async () => {
+test('C35: one operation that throws each time does not delay the others, and becomes a discrepancy', async () => {
   const orders = []
   for (let number = 0; number < 5; number += 1) orders.push(await lostConfirm('reset-after'))
   const poison = orders[2]?.orderId ?? ''
   overrides.findConfirm = ({ orderId }) => {
-    if (orderId === poison) throw new Error('a bug that this order brings out')
+    if (orderId === poison) throw new Error('a bug that this order triggers')
     return undefined
   }
   for (const attempt of [1, 2, 3, 4]) {
@@ -155,7 +176,7 @@ test('C35: one operation that throws each time does not hold up the others, and 
     assert.deepEqual(kinds, attempt < 3 ? [] : [['OPERATION_STUCK', null]])
   }
   const [stuck] = await discrepanciesOf(service, poison)
-  assert.equal(stuck?.detail.code, 'a bug that this order brings out')
+  assert.equal(stuck?.detail.code, 'a bug that this order triggers')
   clear()
   await settleAll(service)
   assert.equal(await orders[2]?.customer.status(poison), 'CONFIRMED')
@@ -163,7 +184,7 @@ test('C35: one operation that throws each time does not hold up the others, and 
   assert.deepEqual([resolved?.resolution, others], ['the operation was settled', []])
 })
 
-test('eight recoverers at once share the work: each operation is taken once and sent once', async () => {
+test('eight recovery workers at once share the work: each operation is claimed once and sent once', async () => {
   const orders = []
   for (let number = 0; number < 40; number += 1) orders.push(await lostConfirm('reset-before'))
   await makeDue(service)
@@ -173,7 +194,7 @@ test('eight recoverers at once share the work: each operation is taken once and 
     const taken = await Promise.all(
       others.contexts.map(async (context) => {
         let sum = 0
-        for (let turn = 0; turn < 3; turn += 1) sum += (await recover(context)).taken
+        for (let round = 0; round < 3; round += 1) sum += (await recover(context)).taken
         return sum
       }),
     )
@@ -193,7 +214,7 @@ test('eight recoverers at once share the work: each operation is taken once and 
   }
 })
 
-test('from the fourth attempt on a new key is sent: a 500 that the gateway repeats for its key holds nothing up', async () => {
+test('from the fourth attempt on a new key is sent: a 500 that the gateway repeats for its key does not block the cancel', async () => {
   await service.sandbox.behave({ replayServerErrors: true })
   const { customer, orderId } = await lostCancel('error-before')
   const keys: string[] = []

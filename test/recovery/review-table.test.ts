@@ -1,5 +1,5 @@
-// What a review does, cell by cell: the state of the order, whose payment it is, and what the gateway did with the money.
-// What is certain is repaired; what is not becomes a discrepancy, and no credits move for it.
+// The result of a review, cell by cell: the state of the order, its own or another payment, and what happened to the
+// money. Certain cases are repaired; uncertain ones become a discrepancy, and no credits move.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { FetchedPayment, PaymentSnapshot } from '../../src/gateway/gateway.ts'
@@ -18,7 +18,7 @@ after(() => service.close())
 afterEach(clear)
 
 type Money = PaymentSnapshot['money']
-/** What comes of it, the state the order is in then, and what is open for a person. */
+/** The result, the state of the order afterwards, and the open discrepancy. */
 type Cell = { result: Review; status?: OrderStatus; open?: string }
 
 const agrees: Cell = { result: 'agrees' }
@@ -87,13 +87,13 @@ function paymentOf(subject: Subject, money: Money, members: Partial<PaymentSnaps
   }
 }
 
-/** The gateway shows this payment; a cancel of it is approved, and from then on it is returned. */
-function show(paymentKey: string, sighting: FetchedPayment): { cancels: string[] } {
+/** Sets the payment that the gateway returns; a cancel of it is approved, and then its money is returned. */
+function show(paymentKey: string, fetched: FetchedPayment): { cancels: string[] } {
   const cancels: string[] = []
-  overrides.fetchPayment = (asked) => {
-    if (asked !== paymentKey) return undefined
-    const gone = sighting.kind === 'payment' && cancels.length > 0
-    return Promise.resolve(gone ? { ...sighting, money: 'returned', balance: 0 } : sighting)
+  overrides.fetchPayment = (requested) => {
+    if (requested !== paymentKey) return undefined
+    const isReturned = fetched.kind === 'payment' && cancels.length > 0
+    return Promise.resolve(isReturned ? { ...fetched, money: 'returned', balance: 0 } : fetched)
   }
   overrides.cancel = async (intent) => {
     cancels.push(`${intent.paymentKey} ${intent.reason}`)
@@ -107,12 +107,12 @@ async function entriesThen(before: string[], from: OrderStatus, to: OrderStatus)
   return [...before, to === 'CONFIRMED' ? 'GRANT 21' : 'REFUND -21']
 }
 
-/** Reviews an order in that state with that payment shown, and checks all that came of it. */
+/** Reviews an order in that state with that payment at the gateway, and checks the result. */
 async function check(
   status: OrderStatus,
   payment: 'own' | 'other',
   cell: Cell,
-  sight: (subject: Subject) => FetchedPayment,
+  fetchedFor: (subject: Subject) => FetchedPayment,
 ) {
   clear()
   const customer = await service.newCustomer()
@@ -120,7 +120,7 @@ async function check(
   const key = { customerId: customer.customerId, orderId: order.orderId }
   const paymentKey = payment === 'own' ? order.paymentKey : `pay_other_${order.orderId.slice(-8)}`
   const before = await movements(service, customer.customerId)
-  const { cancels } = show(paymentKey, sight({ ...order, paymentKey }))
+  const { cancels } = show(paymentKey, fetchedFor({ ...order, paymentKey }))
   assert.equal(await review(service.payments, key, payment === 'own' ? null : paymentKey), cell.result)
   const then = cell.status ?? status
   assert.equal(await customer.status(order.orderId), then)
@@ -134,7 +134,7 @@ for (const [status, cells] of Object.entries(ownPayment) as [OrderStatus, Record
     test(`${status}, its own payment, money ${money}: ${cell.open ?? cell.status ?? 'agrees'}`, async () => {
       const { key, cancels } = await check(status, 'own', cell, (subject) => paymentOf(subject, money))
       assert.deepEqual(cancels, [])
-      // Once more: nothing happens twice, and what is open is open once.
+      // A second review has no further effect, and the discrepancy is opened once.
       assert.equal(await review(service.payments, key), cell.open ? 'disagrees' : 'agrees')
       assert.equal((await discrepanciesOf(service, key.orderId)).length, cell.open ? 1 : 0)
     })
@@ -144,7 +144,7 @@ for (const [status, cells] of Object.entries(ownPayment) as [OrderStatus, Record
 for (const status of orderStatuses) {
   for (const [money, cell] of Object.entries(otherPayment[status]) as [Money, Cell][]) {
     const end = cell.open ?? (cell.result === 'repaired' ? cell.status : 'agrees')
-    test(`${status}, another payment of it that was named, money ${money}: ${end}`, async () => {
+    test(`${status}, another payment of it given by its key, money ${money}: ${end}`, async () => {
       const { key, paymentKey, cancels } = await check(status, 'other', cell, (subject) => paymentOf(subject, money))
       const returns = status === 'FAILED' && cell.result === 'repaired'
       assert.deepEqual(cancels, returns ? [`${paymentKey} the order had failed`] : [])
@@ -167,7 +167,7 @@ const differences: [what: string, members: Partial<PaymentSnapshot>][] = [
   ['another currency', { currency: 'USD' }],
 ]
 for (const [what, members] of differences) {
-  test(`R4: a payment of ${what} is PAYMENT_DIFFERS wherever money is kept, and nothing moves`, async () => {
+  test(`R4: a payment with ${what} is PAYMENT_DIFFERS whenever money is kept, and no credits move`, async () => {
     for (const status of orderStatuses) {
       for (const money of ['kept', 'partly returned'] as const) {
         const differs = disagrees('PAYMENT_DIFFERS')
@@ -185,22 +185,22 @@ for (const [what, members] of differences) {
   })
 }
 
-test('a payment of another order, named by somebody, has nothing to do with this one; its own would be a difference', async () => {
-  const members = { orderId: 'ord_of_somebody_else' }
+test('a given payment of another order is ignored; as the order’s own payment it is PAYMENT_DIFFERS', async () => {
+  const members = { orderId: 'ord_other' }
   for (const status of orderStatuses) {
     await check(status, 'other', agrees, (subject) => paymentOf(subject, 'kept', members))
   }
   await check('CONFIRMED', 'own', disagrees('PAYMENT_DIFFERS'), (subject) => paymentOf(subject, 'kept', members))
 })
 
-test('R4: a payment that the gateway does not know is NOT_CAPTURED when it is the order’s own, and nothing otherwise', async () => {
+test('R4: a payment that the gateway does not know is NOT_CAPTURED when it is the order’s own, and is ignored otherwise', async () => {
   for (const status of orderStatuses) await check(status, 'other', agrees, () => ({ kind: 'absent' }))
   for (const status of ['CONFIRMED', 'CANCELLED', 'REFUNDED'] as const) {
     await check(status, 'own', disagrees('NOT_CAPTURED_AT_GATEWAY'), () => ({ kind: 'absent' }))
   }
 })
 
-test('when the gateway does not tell, nothing is concluded, and nothing that was open is resolved', async () => {
+test('when the gateway does not answer, the result is unknown, and no open discrepancy is resolved', async () => {
   const unknown: FetchedPayment = { kind: 'unknown', code: 'ECONNRESET' }
   for (const status of orderStatuses) await check(status, 'other', { result: 'unknown' }, () => unknown)
   const { key, paymentKey, order } = await check(

@@ -1,5 +1,5 @@
-// A review in time: what is open is settled first, what somebody works on is left alone, two at once are one, and a
-// discrepancy stays open for as long as the two do not agree, and no longer.
+// Reviews over time: an open operation is settled first, a leased one is skipped, concurrent reviews have one effect,
+// and a discrepancy stays open exactly as long as the gateway and our books do not agree.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
@@ -30,8 +30,8 @@ afterEach(async () => {
   await settleAll(service)
 })
 
-/** An order in that state for which somebody has captured another payment than ours. */
-async function capturedBeside(status: 'PENDING' | 'FAILED' | 'CONFIRMED') {
+/** An order in that state for which another payment was captured outside this service. */
+async function orderWithOtherCapture(status: 'PENDING' | 'FAILED' | 'CONFIRMED') {
   const customer = await service.newCustomer()
   const order = await orderInState(service, customer, status)
   const paymentKey = await service.sandbox.pay(order.orderId, order.amount)
@@ -43,7 +43,7 @@ async function statusAtGateway(orderId: string, paymentKey: string): Promise<str
   return (await service.sandbox.paymentsOf(orderId)).find((each) => each.paymentKey === paymentKey)?.status
 }
 
-test('a return is opened for a FAILED order alone: money of any other order is not given back', async () => {
+test('a return is opened only for a FAILED order: money of any other order is not returned', async () => {
   const claim = { reason: 'captured for a FAILED order', leaseMs: 1_000 }
   for (const status of ['PENDING', 'CONFIRMED', 'CANCELLED', 'REFUNDED', 'FAILED'] as const) {
     const customer = await service.newCustomer()
@@ -71,7 +71,7 @@ test('a discrepancy of an operation is reported only while it is in the state th
   assert.deepEqual(await openKinds(service, orderId), ['SEEN_APPROVED'])
 })
 
-test('an open confirm is settled first, and the order then compared', async () => {
+test('an open confirm is settled first, and then the order is compared', async () => {
   for (const [kind, status, states] of [
     ['reset-after', 'CONFIRMED', ['CONFIRM APPROVED']],
     ['reset-before', 'CONFIRMED', ['CONFIRM APPROVED']],
@@ -88,7 +88,7 @@ test('an open confirm is settled first, and the order then compared', async () =
   }
 })
 
-test('an open operation whose outcome the gateway does not tell is unknown, and stays open', async () => {
+test('an open operation whose outcome the gateway does not return is unknown, and stays open', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
@@ -98,7 +98,7 @@ test('an open operation whose outcome the gateway does not tell is unknown, and 
   assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM OPEN'])
 })
 
-test('R5: what somebody works on is left alone: under way, without a look', async () => {
+test('R5: an order with a leased operation is skipped: under way, without a lookup', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   const claim = { customerId: customer.customerId, operationId: newOperationId(), orderId, paymentKey, amount }
@@ -110,7 +110,7 @@ test('R5: what somebody works on is left alone: under way, without a look', asyn
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
-test('a payment that the gateway has captured for an order is confirmed, also when its key was refused for another order', async () => {
+test('a captured payment of an order is confirmed, also when its key was refused for another order', async () => {
   const customer = await service.newCustomer()
   const { paymentKey, confirm } = await customer.paidOrder('STANDARD', 'decline')
   assertRefused(await confirm(), 'VAL003')
@@ -126,7 +126,7 @@ test('a payment that the gateway has captured for an order is confirmed, also wh
     balance: amount,
     transactionKey: 'transaction_seen',
   }
-  overrides.fetchPayment = (asked) => (asked === paymentKey ? Promise.resolve(payment) : undefined)
+  overrides.fetchPayment = (requested) => (requested === paymentKey ? Promise.resolve(payment) : undefined)
   const key = { customerId: customer.customerId, orderId }
   assert.equal(await review(service.payments, key, paymentKey), 'repaired')
   assert.equal(await customer.status(orderId), 'CONFIRMED')
@@ -137,14 +137,14 @@ test('an order that does not exist agrees', async () => {
   assert.equal(await review(service.payments, { customerId, orderId: 'ord_none' }, 'pay_none'), 'agrees')
 })
 
-test('R6: eight reviews at once, at four processes, repair once', async () => {
+test('R6: eight reviews at once, in four processes, repair once', async () => {
   const others = await openContexts(service, 4)
   try {
     for (const [status, then, entries] of [
       ['PENDING', 'CONFIRMED', ['GRANT 21']],
       ['FAILED', 'FAILED', []],
     ] as const) {
-      const { customer, key, paymentKey, order } = await capturedBeside(status)
+      const { customer, key, paymentKey, order } = await orderWithOtherCapture(status)
       const reviews = await Promise.all(
         [...others.contexts, ...others.contexts].map((context) => review(context, key, paymentKey)),
       )
@@ -161,8 +161,8 @@ test('R6: eight reviews at once, at four processes, repair once', async () => {
   }
 })
 
-test('E6, R2: captured for a FAILED order: the money goes back, and that it was there can be seen afterwards', async () => {
-  const { customer, key, paymentKey, order } = await capturedBeside('FAILED')
+test('E6, R2: a capture for a FAILED order: the money is returned, and the resolved discrepancy remains visible', async () => {
+  const { customer, key, paymentKey, order } = await orderWithOtherCapture('FAILED')
   assert.equal(await review(service.payments, key, paymentKey), 'repaired')
   assert.equal(await customer.status(order.orderId), 'FAILED')
   assert.deepEqual(await movements(service, customer.customerId), [])
@@ -176,7 +176,7 @@ test('E6, R2: captured for a FAILED order: the money goes back, and that it was 
 })
 
 test('R2: a return whose answer was lost is finished by the worker, and the next review resolves it', async () => {
-  const { key, paymentKey, order } = await capturedBeside('FAILED')
+  const { key, paymentKey, order } = await orderWithOtherCapture('FAILED')
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
   assert.equal(await review(service.payments, key, paymentKey), 'unknown')
   assert.deepEqual(await openKinds(service, order.orderId), ['CAPTURED_FOR_FAILED_ORDER'])
@@ -186,8 +186,8 @@ test('R2: a return whose answer was lost is finished by the worker, and the next
   assert.deepEqual(await openKinds(service, order.orderId), [])
 })
 
-test('R2: a return that the gateway refuses stays open for a person, whoever looks at the order later', async () => {
-  const { key, paymentKey, order } = await capturedBeside('FAILED')
+test('R2: a return that the gateway refuses stays an open discrepancy in every later review', async () => {
+  const { key, paymentKey, order } = await orderWithOtherCapture('FAILED')
   overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
   assert.equal(await review(service.payments, key, paymentKey), 'disagrees')
   for (const named of [null, order.paymentKey, null]) {
@@ -200,7 +200,7 @@ test('R2: a return that the gateway refuses stays open for a person, whoever loo
   assert.deepEqual(await openKinds(service, order.orderId), [])
 })
 
-test('R4: a payment of another amount stays open for a person, whoever looks at the order later', async () => {
+test('R4: a payment with another amount stays an open discrepancy in every later review', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.paidOrder()
   const key = { customerId: customer.customerId, orderId }
@@ -215,8 +215,8 @@ test('R4: a payment of another amount stays open for a person, whoever looks at 
   assert.deepEqual(await openKinds(service, orderId), [])
 })
 
-test('a second payment of a CONFIRMED order is for a person until its money is given back', async () => {
-  const { key, paymentKey, order, customer } = await capturedBeside('CONFIRMED')
+test('a second payment of a CONFIRMED order is an open discrepancy until its money is returned', async () => {
+  const { key, paymentKey, order, customer } = await orderWithOtherCapture('CONFIRMED')
   assert.equal(await review(service.payments, key, paymentKey), 'disagrees')
   assert.equal(await review(service.payments, key), 'disagrees')
   assert.deepEqual(await openKinds(service, order.orderId), ['SECOND_PAYMENT'])
@@ -228,8 +228,8 @@ test('a second payment of a CONFIRMED order is for a person until its money is g
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
 })
 
-test('each further payment is a matter of its own: the one that was given back does not hide the one that was not', async () => {
-  const { key, paymentKey: first, order } = await capturedBeside('CONFIRMED')
+test('each further payment has its own discrepancy: a returned one does not hide one that was not returned', async () => {
+  const { key, paymentKey: first, order } = await orderWithOtherCapture('CONFIRMED')
   const other = await service.sandbox.pay(order.orderId, order.amount)
   await service.sandbox.capture(other, order.orderId, order.amount)
   for (const named of [first, other]) assert.equal(await review(service.payments, key, named), 'disagrees')
@@ -242,7 +242,7 @@ test('each further payment is a matter of its own: the one that was given back d
   assert.deepEqual(await openKinds(service, order.orderId), [])
 })
 
-test('a discrepancy that comes back is a new one: the old one stays as it was resolved', async () => {
+test('a discrepancy that recurs is a new one: the old one stays resolved', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.confirmedOrder()
   const key = { customerId: customer.customerId, orderId }

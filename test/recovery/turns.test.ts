@@ -1,5 +1,5 @@
-// When the worker takes an open operation up: after the lease of who opened it, soon after an answer that decided
-// nothing, then less and less often, up to a limit. A caller who asks again does not wait for that.
+// When the worker claims an open operation: after the lease of the process that opened it, soon after an answer without
+// an outcome, then less and less often, up to a limit. A retry of the caller does not wait for that.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
@@ -11,7 +11,7 @@ const firstPauseMs = 60_000
 const longestPauseMs = 400_000
 let service: TestService
 before(async () => {
-  const settings = { settleFirstPauseMs: firstPauseMs, settleLongestPauseMs: longestPauseMs, stuckAfterAttempts: 4 }
+  const settings = { retryFirstPauseMs: firstPauseMs, retryLongestPauseMs: longestPauseMs, stuckAfterAttempts: 4 }
   service = await startTestService({ settings })
 })
 after(() => service.close())
@@ -20,7 +20,7 @@ afterEach(async () => {
   await settleAll(service)
 })
 
-/** What a busy machine may take between two statements. */
+/** The delay that a busy machine may have between two statements. */
 const slackMs = 20_000
 
 function assertWithin(value: number, low: number, high: number): void {
@@ -35,7 +35,7 @@ async function lostConfirm(kind: string) {
   return { customer, ...order }
 }
 
-test('after an answer that decided nothing the lease is free and the worker comes after the first pause', async () => {
+test('after an answer without an outcome the lease is free, and the operation is due after the first pause', async () => {
   const { customer, orderId } = await lostConfirm('error-before')
   const { leased, settleInMs, attempts, gatewayCode } = await lastOperation(service, orderId)
   assert.deepEqual([leased, attempts, gatewayCode], [false, 0, 'FAILED_INTERNAL_SYSTEM_PROCESSING'])
@@ -44,7 +44,7 @@ test('after an answer that decided nothing the lease is free and the worker come
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
-test('who opened it and died has the time of its lease; then it is the worker’s turn', async () => {
+test('an operation whose process died is due for the worker when its lease ends', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   const { batches, settings } = service.payments
@@ -61,7 +61,7 @@ test('who opened it and died has the time of its lease; then it is the worker’
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
-test('a caller’s retry settles at once, however far away the worker’s turn is', async () => {
+test('a caller’s retry settles at once, however late the worker’s next attempt is due', async () => {
   for (const kind of ['reset-before', 'reset-after']) {
     const { customer, orderId, confirm } = await lostConfirm(kind)
     assert.ok((await lastOperation(service, orderId)).settleInMs > 0)
@@ -72,7 +72,7 @@ test('a caller’s retry settles at once, however far away the worker’s turn i
   }
 })
 
-test('each turn that finds nothing out doubles the pause, up to the longest; attempts are counted', async () => {
+test('each attempt without an outcome doubles the pause, up to the longest; attempts are counted', async () => {
   const { orderId } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (const [attempt, pauseMs] of [60_000, 120_000, 240_000, 400_000, 400_000, 400_000].entries()) {
@@ -85,7 +85,7 @@ test('each turn that finds nothing out doubles the pause, up to the longest; att
   }
 })
 
-test('the pauses are not the same for all: what was lost together does not come together', async () => {
+test('the pauses have jitter: operations lost at the same time are not due at the same time', async () => {
   const orders = []
   for (let number = 0; number < 8; number += 1) orders.push(await lostConfirm('reset-after'))
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 8 }])
@@ -95,7 +95,7 @@ test('the pauses are not the same for all: what was lost together does not come 
   assert.equal(new Set(pauses.map(({ settleInMs }) => Math.round(settleInMs))).size, 8)
 })
 
-test('a caller’s retry that finds nothing out does not bring the worker’s turn nearer', async () => {
+test('a caller’s retry without an outcome does not bring the worker’s next attempt forward', async () => {
   const { orderId, confirm } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -109,7 +109,7 @@ test('a caller’s retry that finds nothing out does not bring the worker’s tu
   assertWithin(after.settleInMs, before.settleInMs, before.settleInMs)
 })
 
-test('C35: past the limit of attempts a person can see it, once; when it is settled that resolves itself', async () => {
+test('C35: after the limit of attempts there is one discrepancy; it is resolved when the operation is settled', async () => {
   const { customer, orderId, confirm } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (const attempt of [1, 2, 3, 4, 5]) {
@@ -128,7 +128,7 @@ test('C35: past the limit of attempts a person can see it, once; when it is sett
   assert.deepEqual([stuck?.resolution, others], ['the operation was settled', []])
 })
 
-test('more than a batch asks to come again', async () => {
+test('with more operations than a batch, recover reports that there are more', async () => {
   for (let number = 0; number < 33; number += 1) await lostConfirm('reset-after')
   await makeDue(service)
   assert.deepEqual(await recover(service.payments), { taken: 32, more: true })

@@ -1,5 +1,5 @@
-// The worker: jobs side by side, each in its own rhythm, none held up by another, and a stop that lets what is under way
-// come to its end.
+// The worker: concurrent jobs, each with its own interval, none delayed by another, and a stop that lets running jobs
+// finish.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { silentLog } from '../support/database/database.ts'
 
 const hourMs = 3_600_000
 
-/** A job that notes its runs; `outcome` says what each comes to. */
+/** A job that counts its runs; `outcome` returns whether each has more work. */
 function job(name: string, everyMs: number, outcome: (run: number) => Promise<boolean> | boolean) {
   const runs = { count: 0, running: 0, most: 0 }
   const made: Job = {
@@ -29,17 +29,17 @@ function job(name: string, everyMs: number, outcome: (run: number) => Promise<bo
   return { made, runs }
 }
 
-test('every job runs at once, and one that had its hands full runs again at once', async () => {
+test('every job runs at once, and one that has more work runs again at once', async () => {
   const busy = job('busy', hourMs, (run) => run < 5)
   const idle = job('idle', hourMs, () => false)
   const worker = startWorker([busy.made, idle.made], silentLog)
-  await until('the busy one is done', () => busy.runs.count === 5)
+  await until('the busy job is done', () => busy.runs.count === 5)
   await sleep(30)
   assert.deepEqual([busy.runs.count, idle.runs.count, busy.runs.most], [5, 1, 1])
   await worker.stop()
 })
 
-test('a job comes again when its time has come, and not twice at the same time', async () => {
+test('a job runs again after its interval, and never twice at the same time', async () => {
   const regular = job('regular', 5, () => sleep(5, false))
   const worker = startWorker([regular.made], silentLog)
   await until('it has run ten times', () => regular.runs.count >= 10)
@@ -50,7 +50,7 @@ test('a job comes again when its time has come, and not twice at the same time',
   assert.equal(regular.runs.count, count)
 })
 
-test('a job that fails is logged, waits like any other, comes again, and holds up nobody', async () => {
+test('a job that fails is logged, waits for its interval, runs again, and delays no other job', async () => {
   const logged: object[] = []
   const failing = job('failing', 5, () => Promise.reject(new Error('out of order')))
   const other = job('other', 5, () => false)
@@ -62,28 +62,28 @@ test('a job that fails is logged, waits like any other, comes again, and holds u
   assert.equal((logged[0] as { job: string }).job, 'failing')
 })
 
-test('a job that hangs does not hold up the others', async () => {
+test('a job that hangs does not delay the others', async () => {
   const released = Promise.withResolvers<boolean>()
   const hanging = job('hanging', 5, () => released.promise)
   const other = job('other', 5, () => false)
   const worker = startWorker([hanging.made, other.made], silentLog)
-  await until('the other has run five times', () => other.runs.count >= 5)
+  await until('the other job has run five times', () => other.runs.count >= 5)
   assert.equal(hanging.runs.count, 1)
   released.resolve(false)
   await worker.stop()
 })
 
-test('wake has a job run now, alone; a wake during a run is not lost', async () => {
+test('wake runs one job now, and no other; a wake during a run is not lost', async () => {
   const gate = Promise.withResolvers<boolean>()
   const sleeper = job('sleeper', hourMs, (run) => (run === 2 ? gate.promise : false))
   const other = job('other', hourMs, () => false)
   const worker = startWorker([sleeper.made, other.made], silentLog)
-  await until('both rest', () => sleeper.runs.count === 1 && sleeper.runs.running === 0)
+  await until('both jobs are idle', () => sleeper.runs.count === 1 && sleeper.runs.running === 0)
   await sleep(5)
   worker.wake('sleeper')
   await until('it runs', () => sleeper.runs.count === 2)
   worker.wake('sleeper')
-  worker.wake('nobody')
+  worker.wake('unknown')
   gate.resolve(false)
   await until('it has run for the second wake', () => sleeper.runs.count === 3)
   await sleep(20)
@@ -91,28 +91,28 @@ test('wake has a job run now, alone; a wake during a run is not lost', async () 
   await worker.stop()
 })
 
-test('stop waits for what is under way, tells it so, and starts nothing new', async () => {
-  let told: AbortSignal | undefined
+test('stop waits for running jobs, aborts their signal, and starts nothing new', async () => {
+  let signal: AbortSignal | undefined
   let finished = false
   const long: Job = {
     name: 'long',
     everyMs: 1,
     async run(stopping) {
-      told = stopping
+      signal = stopping
       await sleep(100)
       finished = true
       return { more: true }
     },
   }
   const worker = startWorker([long], silentLog)
-  await until('it has begun', () => told !== undefined)
+  await until('the job has started', () => signal !== undefined)
   const stopped = worker.stop()
-  assert.deepEqual([told?.aborted, finished], [true, false])
+  assert.deepEqual([signal?.aborted, finished], [true, false])
   await stopped
   assert.equal(finished, true)
 })
 
-test('stop does not wait for the rest between two runs', async () => {
+test('stop does not wait for the pause between two runs', async () => {
   const worker = startWorker([job('resting', hourMs, () => false).made], silentLog)
   await sleep(5)
   await worker.stop()

@@ -1,5 +1,5 @@
-// Row 30 of the decisions: one request is told of a cancellation. The one that finishes it; or, when the background has
-// finished it, the first that comes after, once. Every other is told that the order is closed.
+// Row 30 of the decisions: one request gets the 200 for a cancellation: the one that finishes it or, when the background
+// has finished it, the first later request, once. Every other request is refused because the order is closed.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { cancel } from '../../src/payments/cancel.ts'
@@ -28,20 +28,20 @@ import {
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
-let twin: TestService
+let secondService: TestService
 before(async () => {
   service = await startTestService({ wrapGateway })
   const { database, sandboxUrl } = service
-  twin = await startTestService({ beside: { database, sandboxUrl } })
+  secondService = await startTestService({ beside: { database, sandboxUrl } })
 })
-after(() => closeAll(twin, service))
+after(() => closeAll(secondService, service))
 afterEach(async () => {
   clear()
   await service.sandbox.clearFaults()
   await settleAll(service)
 })
 
-/** A cancel whose caller was told SVC001, although the gateway has it. */
+/** A cancel that was answered SVC001, although the gateway has executed it. */
 async function lostCancel() {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
@@ -57,12 +57,12 @@ async function assertCancelledOnce(customer: TestCustomer, orderId: string): Pro
   assert.equal(payment?.cancels?.length, 1)
 }
 
-/** As many at once, half of them at another process. */
+/** Sends this many cancels at once, half of them to another process. */
 async function cancelAtOnce({ apiKey }: TestCustomer, paymentKey: string, times = 64) {
   const body = { paymentKey, reason: 'changed my mind' }
   const answers = await Promise.all(
     Array.from({ length: times }, (_, index) =>
-      (index % 2 ? twin : service).call('/public/v1/payments/cancel', { key: apiKey, body }),
+      (index % 2 ? secondService : service).call('/public/v1/payments/cancel', { key: apiKey, body }),
     ),
   )
   return { answers, codes: countCodes(answers) }
@@ -74,9 +74,9 @@ test('a cancel that the background finished gives the first later cancel the 200
   await assertCancelledOnce(customer, orderId)
   assert.equal((await lastOperation(service, orderId)).answered, false)
   const [sent, lookups] = [service.calls.cancel, service.calls.findCancel]
-  const told = await customer.cancel(paymentKey, 'another reason')
-  assertSuccess(told, 200)
-  assert.equal(told.body.message, null)
+  const succeeded = await customer.cancel(paymentKey, 'another reason')
+  assertSuccess(succeeded, 200)
+  assert.equal(succeeded.body.message, null)
   const later = await customer.cancel(paymentKey, 'another reason')
   assertRefused(later, 'PAYMENT_CANCEL_FAILED')
   assert.equal(later.body.message, 'The payment is already cancelled.')
@@ -85,7 +85,7 @@ test('a cancel that the background finished gives the first later cancel the 200
   await assertCancelledOnce(customer, orderId)
 })
 
-test('of 64 cancels at once, at two processes, after the background has finished it exactly one gets the 200', async () => {
+test('with 64 cancels at once, in two processes, after the background has finished the cancel, exactly one gets the 200', async () => {
   for (let round = 0; round < 3; round += 1) {
     const { customer, orderId, paymentKey } = await lostCancel()
     await settleAll(service)
@@ -98,7 +98,7 @@ test('of 64 cancels at once, at two processes, after the background has finished
   }
 })
 
-test('of 64 cancels at once while the background is finishing it at most one gets the 200, and none is lost', async () => {
+test('with 64 cancels at once while the background is finishing the cancel, at most one gets the 200, and it is not lost', async () => {
   for (let round = 0; round < 3; round += 1) {
     const { customer, orderId, paymentKey } = await lostCancel()
     await makeDue(service)
@@ -112,19 +112,19 @@ test('of 64 cancels at once while the background is finishing it at most one get
   }
 })
 
-test('a request whose claim of the answer was committed and lost on the wire gets the 200 all the same', async () => {
+test('a request whose claim of the answer was committed, with its result lost on the wire, still gets the 200', async () => {
   const { customer, orderId, paymentKey } = await lostCancel()
   await settleAll(service)
   const connections = losingAnswerOf(service.database.pool, 'payments.claimAnswer')
-  const struck = contextOver(service.payments, connections)
-  await cancel(struck, customer.customerId, { paymentKey, reason: 'once' })
+  const context = contextOver(service.payments, connections)
+  await cancel(context, customer.customerId, { paymentKey, reason: 'once' })
   assert.equal(connections.lost(), true)
   assertRefused(await customer.cancel(paymentKey), 'PAYMENT_CANCEL_FAILED')
   await assertCancelledOnce(customer, orderId)
 })
 
 for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
-  test(`a cancel whose ${name} was committed and lost on the wire gets the 200, and nobody after it`, async () => {
+  test(`a cancel whose ${name} was committed, with its result lost on the wire, gets the 200, and no later cancel does`, async () => {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await customer.confirmedOrder()
     const connections = losingAnswerOf(service.database.pool, name)
@@ -135,7 +135,7 @@ for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
   })
 }
 
-test('a cancel that a request finished gives nobody else a 200, be it the first one or the retry of a lost one', async () => {
+test('after a request has finished a cancel no other gets a 200, whether it was the first request or the retry of a lost one', async () => {
   for (const lost of [false, true]) {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await customer.confirmedOrder()
@@ -150,7 +150,7 @@ test('a cancel that a request finished gives nobody else a 200, be it the first 
   }
 })
 
-test('a cancel that a review of the order finished was finished in the background', async () => {
+test('a cancel finished by a review of the order counts as finished in the background: the next cancel gets the 200', async () => {
   const { customer, orderId, paymentKey } = await lostCancel()
   assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }), 'repaired')
   assertSuccess(await customer.cancel(paymentKey), 200)
@@ -158,7 +158,7 @@ test('a cancel that a review of the order finished was finished in the backgroun
   await assertCancelledOnce(customer, orderId)
 })
 
-test('a cancel that the operator came upon with a refund was not told to its caller: the next cancel is', async () => {
+test('a cancel finished by the refund of an operator was not answered to its caller: the next cancel gets the 200', async () => {
   const { customer, orderId, paymentKey } = await lostCancel()
   await assert.rejects(refund(service.payments, { orderId, reason: 'by the operator' }), {
     code: 'PAYMENT_CANCEL_FAILED',
@@ -168,7 +168,7 @@ test('a cancel that the operator came upon with a refund was not told to its cal
   assertRefused(await customer.cancel(paymentKey), 'PAYMENT_CANCEL_FAILED')
 })
 
-test('a cancel that the background saw refused leaves the way free for the next, which gets its own 200', async () => {
+test('after the background saw a cancel refused, the next cancel is executed and gets its own 200', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])

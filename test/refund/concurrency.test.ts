@@ -1,5 +1,5 @@
-// A refund against everything that can happen at the same moment: other refunds, a cancel, spends, the worker, a webhook.
-// One transition leaves CONFIRMED, the gateway is asked once, and what is spent and what is taken back add up.
+// A refund against concurrent work: other refunds, a cancel, spends, the worker, a webhook. One transition leaves
+// CONFIRMED, the gateway is called once, and the spent and the removed credits add up.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
@@ -18,28 +18,28 @@ before(async () => {
 })
 after(() => closeAll(others, service))
 
-const reason = 'the platform says so'
-const contextAt = (turn: number) => others.contexts[turn % others.contexts.length] ?? assert.fail('no context')
+const reason = 'decided by the platform'
+const contextAt = (index: number) => others.contexts[index % others.contexts.length] ?? assert.fail('no context')
 
 async function cancelsAtGateway(orderId: string): Promise<number> {
   const [payment] = await service.sandbox.paymentsOf(orderId)
   return payment?.cancels?.length ?? 0
 }
 
-/** What entries of that kind took, all together. */
-async function taken(customer: TestCustomer, kind: string): Promise<number> {
+/** The sum of the credits that entries of that kind removed. */
+async function creditsRemoved(customer: TestCustomer, kind: string): Promise<number> {
   const deltas = (await movements(service, customer.customerId)).map((each) => each.split(' '))
   return deltas.filter(([each]) => each === kind).reduce((sum, [, delta]) => sum - Number(delta), 0)
 }
 
-test('F1: 16 refunds at once, at four processes, are one call to the gateway and give all the same answer', async () => {
+test('F1: 16 refunds at once, in four processes, make one call to the gateway and all return the same answer', async () => {
   for (let round = 0; round < 3; round += 1) {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     await spend(service, customer.customerId, 8)
     const sent = service.calls.cancel
     const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, turn) => refund(contextAt(turn), { orderId, reason })),
+      Array.from({ length: 16 }, (_, index) => refund(contextAt(index), { orderId, reason })),
     )
     const expected = { orderId, status: 'REFUNDED', creditsTakenBack: 13, shortfall: 8 }
     for (const answer of answers) assert.deepEqual(answer, expected)
@@ -49,7 +49,7 @@ test('F1: 16 refunds at once, at four processes, are one call to the gateway and
   }
 })
 
-test('X11: of a refund and a cancel at once exactly one closes the order, the other is told so', async () => {
+test('X11: with a refund and a cancel at once, exactly one closes the order and the other is refused', async () => {
   const ends: Record<string, number> = { CANCELLED: 0, REFUNDED: 0 }
   for (let round = 0; round < 20; round += 1) {
     const customer = await service.newCustomer()
@@ -83,21 +83,21 @@ test('X11: of a refund and a cancel at once exactly one closes the order, the ot
   assert.equal(Object.keys(ends).length, 2, JSON.stringify(ends))
 })
 
-test('F2: a refund among 40 spends at once: what was spent, taken back and short adds up, and nothing is below zero', async () => {
+test('F2: a refund with 40 spends at once: the spent, removed and missing credits add up, and nothing is below zero', async () => {
   for (let round = 0; round < 5; round += 1) {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     const { customerId } = customer
-    const spends = Array.from({ length: 40 }, async (_, turn) => {
-      if (turn % 4 === round % 4) await new Promise(setImmediate)
-      const { credits } = contextAt(turn)
+    const spends = Array.from({ length: 40 }, async (_, index) => {
+      if (index % 4 === round % 4) await new Promise(setImmediate)
+      const { credits } = contextAt(index)
       return credits.spend({ customerId, credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' })
     })
     const [answer, ...spent] = await Promise.all([refund(contextAt(round), { orderId, reason }), ...spends])
     const total = spent.reduce((sum, each) => sum + each.spent, 0)
     assert.deepEqual(
       [total, answer.creditsTakenBack],
-      [await taken(customer, 'SPEND'), await taken(customer, 'REFUND')],
+      [await creditsRemoved(customer, 'SPEND'), await creditsRemoved(customer, 'REFUND')],
     )
     assert.equal(total + answer.creditsTakenBack, 21)
     assert.equal(answer.shortfall, total)
@@ -106,7 +106,7 @@ test('F2: a refund among 40 spends at once: what was spent, taken back and short
   }
 })
 
-test('F1: a refund by the operator, by a webhook and by a review at once is one refund', async () => {
+test('F1: an operator, a webhook and a review that refund at once make one refund', async () => {
   for (let round = 0; round < 10; round += 1) {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await customer.confirmedOrder()

@@ -1,4 +1,4 @@
-// What an operator is told before a refund is what the refund then does, and asking changes nothing.
+// The quote that an operator sees before a refund equals its result, and making a quote changes nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { refund } from '../../src/payments/refund.ts'
@@ -18,7 +18,7 @@ for (const { what, spent } of [
   { what: 'some', spent: 15 },
   { what: 'all', spent: 21 },
 ]) {
-  test(`with ${what} of the credits spent, a quote is what is then taken back and given back`, async () => {
+  test(`with ${what} of the credits spent, a quote equals the credits and money of the refund`, async () => {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     if (spent > 0) await spend(service, customer.customerId, spent)
@@ -45,7 +45,7 @@ for (const { what, spent } of [
   })
 }
 
-test('where the gateway says nothing, the quote says that', async () => {
+test('when the gateway does not answer, the quote has its error code and no amount', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 10 }])
@@ -57,7 +57,7 @@ test('where the gateway says nothing, the quote says that', async () => {
 })
 
 for (const kind of ['other-amount-after', 'other-order-after'] as const) {
-  test(`where the gateway tells of something else (${kind}), the quote does not repeat it`, async () => {
+  test(`when the gateway returns another payment (${kind}), the quote does not use it`, async () => {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     await service.sandbox.setFaults([{ on: 'lookup', kind, times: 1 }])
@@ -67,7 +67,7 @@ for (const kind of ['other-amount-after', 'other-order-after'] as const) {
   })
 }
 
-test('there is no quote for an order that is not CONFIRMED, and none for no order', async () => {
+test('there is no quote for an order that is not CONFIRMED, nor for an unknown order', async () => {
   const customer = await service.newCustomer()
   const { orderId } = (await customer.purchase()).body.data
   assert.equal(await quoteRefund(service.payments, orderId), undefined)

@@ -1,5 +1,5 @@
-// Row 32 of the decisions and 2.6 of the failure catalogue: the platform refunds an order. The money goes back once, what
-// is left of the credits is taken back, what was spent is recorded, and nothing ever goes below zero.
+// Row 32 of the decisions and 2.6 of the failure catalogue: the platform refunds an order. The money is returned once,
+// the remaining credits are removed, the spent ones are recorded as a shortfall, and the balance never goes below zero.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
@@ -30,7 +30,7 @@ afterEach(async () => {
   await settleAll(service)
 })
 
-const reason = 'the platform says so'
+const reason = 'decided by the platform'
 const refundOf = (orderId: string, context = service.payments) => refund(context, { orderId, reason })
 const answerFor = (orderId: string, shortfall: number, credits = 21) => ({
   orderId,
@@ -52,7 +52,7 @@ for (const { what, spent, entries } of [
   { what: 'part of them left', spent: 15, entries: ['GRANT 21', 'SPEND -15', 'REFUND -6'] },
   { what: 'none of them left', spent: 21, entries: ['GRANT 21', 'SPEND -21'] },
 ]) {
-  test(`F2: a refund with ${what} takes back ${21 - spent} and records a shortfall of ${spent}`, async () => {
+  test(`F2: a refund with ${what} removes ${21 - spent} and records a shortfall of ${spent}`, async () => {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await customer.confirmedOrder()
     if (spent > 0) assert.equal(await spend(service, customer.customerId, spent), true)
@@ -62,7 +62,7 @@ for (const { what, spent, entries } of [
     assert.equal(await customer.status(orderId), 'REFUNDED')
     assert.equal(await customer.credits(), 0)
     assert.deepEqual(await movements(service, customer.customerId), entries)
-    // One more is the entry that set the credits aside.
+    // One more entry is that of the hold.
     const entryNumber = entries.at(-1)?.startsWith('REFUND') ? entries.length + 1 : null
     assert.deepEqual(await storedShortfall(orderId), { s: spent, e: entryNumber })
     const [payment] = await service.sandbox.paymentsOf(orderId)
@@ -81,7 +81,7 @@ test('3: confirmedAt stays set on a refunded order', async () => {
   assert.equal(typeof data.confirmedAt, 'string')
 })
 
-test('F2: credits of other orders are not taken back beyond what this one granted', async () => {
+test('F2: a refund does not remove more credits than its order granted', async () => {
   const customer = await service.newCustomer()
   const [kept, order] = [await customer.confirmedOrder('PRO'), await customer.confirmedOrder('STANDARD')]
   assert.deepEqual(await refundOf(order.orderId), answerFor(order.orderId, 0))
@@ -89,7 +89,7 @@ test('F2: credits of other orders are not taken back beyond what this one grante
   assert.equal(await customer.status(kept.orderId), 'CONFIRMED')
 })
 
-test('F3: credits that a running cancel has set aside are not taken by a refund of another order', async () => {
+test('F3: credits that a running cancel holds are not removed by a refund of another order', async () => {
   const customer = await service.newCustomer()
   const [first, second] = [await customer.confirmedOrder('STANDARD'), await customer.confirmedOrder('STANDARD')]
   assert.equal(await spend(service, customer.customerId, 11), true)
@@ -108,7 +108,7 @@ test('F3: credits that a running cancel has set aside are not taken by a refund 
   ])
 })
 
-test('F1: a refund that has happened gives the same answer again, and does nothing', async () => {
+test('F1: a repeated refund gives the same answer, and does nothing', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   await spend(service, customer.customerId, 4)
@@ -120,7 +120,7 @@ test('F1: a refund that has happened gives the same answer again, and does nothi
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'SPEND -4', 'REFUND -17'])
 })
 
-test('X4: a refund that the gateway refuses gives the credits back: the order stays CONFIRMED and can be cancelled', async () => {
+test('X4: a refund that the gateway refuses releases the credits: the order stays CONFIRMED and can be cancelled', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   overrides.cancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
@@ -137,7 +137,7 @@ test('X4: a refund that the gateway refuses gives the credits back: the order st
 })
 
 for (const kind of ['reset-before', 'reset-after']) {
-  test(`F7: ${kind} on the refund is SVC001 with the credits set aside; the worker finishes it`, async () => {
+  test(`F7: ${kind} on the refund is SVC001 with the credits held; the worker finishes it`, async () => {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     await spend(service, customer.customerId, 1)
@@ -154,7 +154,7 @@ for (const kind of ['reset-before', 'reset-after']) {
   })
 }
 
-test('F7: the operator’s next try settles an unknown refund at once, with the answer of a refund', async () => {
+test('F7: the operator’s next attempt settles an unknown refund at once, with the answer of a refund', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-after', times: 1 }])
@@ -164,7 +164,7 @@ test('F7: the operator’s next try settles an unknown refund at once, with the 
 })
 
 for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
-  test(`a refund whose ${name} was committed and lost on the wire ends as if it had not been`, async () => {
+  test(`a refund whose ${name} was committed, with its result lost on the wire, ends like any other`, async () => {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     const connections = losingAnswerOf(service.database.pool, name)
@@ -191,7 +191,7 @@ test('F5: an order that does not exist is NOT000', async () => {
   await assert.rejects(refundOf('ord_unknown'), { code: 'NOT000', message: 'There is no order ord_unknown.' })
 })
 
-test('an order with an unknown confirm is settled first: captured is refunded, uncaptured is not captured for it', async () => {
+test('an order with an unknown confirm is settled first: a captured payment is refunded, an uncaptured one is not captured', async () => {
   const customer = await service.newCustomer()
   for (const [kind, status] of [
     ['reset-after', 'REFUNDED'],
@@ -211,7 +211,7 @@ test('an order with an unknown confirm is settled first: captured is refunded, u
   }
 })
 
-test('F8: a payment that was cancelled at the gateway before our refund is refunded by it, without a discrepancy', async () => {
+test('F8: the refund of a payment that was already cancelled at the gateway succeeds, without a discrepancy', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.cancel(paymentKey)

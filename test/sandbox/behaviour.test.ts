@@ -1,4 +1,4 @@
-// What is not known about Toss and can be switched at the sandbox: the list of switches, and what each of them does. Those
+// Undocumented behaviour of Toss that can be switched at the sandbox: the list of switches, and the effect of each. Those
 // about webhooks are tested with the webhooks.
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
@@ -34,7 +34,7 @@ test('the defaults are shown, and a partial object changes only what it names', 
   assert.deepEqual(await shown(), { ...defaults, amountMismatch: 'FORBIDDEN_REQUEST', replayServerErrors: true })
 })
 
-test('an unknown name or value is 400, says what is allowed, and changes nothing', async () => {
+test('an unknown name or value is 400, names the allowed ones, and changes nothing', async () => {
   const bad: [unknown, RegExp][] = [
     [{ weather: 'good' }, /^weather: expected one of amountMismatch, unconfirmedLookup/],
     [{ toString: 'x' }, /^toString: expected one of/],
@@ -53,14 +53,14 @@ test('an unknown name or value is 400, says what is allowed, and changes nothing
   assert.deepEqual(await shown(), defaults)
 })
 
-test('amountMismatch: another amount at confirm is 403 FORBIDDEN_REQUEST on demand', async () => {
+test('amountMismatch: another amount at confirm is 403 FORBIDDEN_REQUEST when set', async () => {
   const checkout = await toss.checkout()
   await toss.behaviour({ amountMismatch: 'FORBIDDEN_REQUEST' })
   assertRefused(await toss.confirm({ ...checkout, amount: 1 }), 403, 'FORBIDDEN_REQUEST')
   assert.equal(await toss.statusOf(checkout.paymentKey), 'IN_PROGRESS')
 })
 
-test('unconfirmedLookup: what is not confirmed is not found on demand, what is decided always', async () => {
+test('unconfirmedLookup: an unconfirmed payment is not found when set, a decided one always is', async () => {
   const checkout = await toss.checkout()
   await toss.behaviour({ unconfirmedLookup: 'not-found' })
   assertRefused(await toss.lookup(checkout.paymentKey), 404, 'NOT_FOUND_PAYMENT')
@@ -70,7 +70,7 @@ test('unconfirmedLookup: what is not confirmed is not found on demand, what is d
 })
 
 for (const kind of ['error-before', 'error-after']) {
-  test(`replayServerErrors: the 500 of ${kind} stays bound to its key on demand`, async () => {
+  test(`replayServerErrors: the 500 of ${kind} stays bound to its key when set`, async () => {
     const checkout = await toss.checkout()
     await toss.behaviour({ replayServerErrors: true })
     await toss.faults({ on: 'confirm', kind, times: 1 })
@@ -78,7 +78,7 @@ for (const kind of ['error-before', 'error-after']) {
     assertRefused(failed, 500, 'FAILED_INTERNAL_SYSTEM_PROCESSING')
     assert.equal((await toss.confirm(checkout, checkout.orderId)).text, failed.text)
     assert.equal(await toss.statusOf(checkout.paymentKey), kind === 'error-after' ? 'DONE' : 'IN_PROGRESS')
-    const anew = await toss.confirm(checkout, `other-${checkout.orderId}`)
-    assert.equal(anew.status, kind === 'error-after' ? 400 : 200)
+    const withNewKey = await toss.confirm(checkout, `other-${checkout.orderId}`)
+    assert.equal(withNewKey.status, kind === 'error-after' ? 400 : 200)
   })
 }

@@ -1,5 +1,5 @@
-// POST /v1/payments/{paymentKey}/cancel and the lookups of the sandbox, with the two habits of Toss: a payment emptied in
-// parts stays PARTIAL_CANCELED, and there are two codes for "nothing is left".
+// POST /v1/payments/{paymentKey}/cancel and the lookups of the sandbox, with two peculiarities of Toss: a payment fully
+// cancelled in parts stays PARTIAL_CANCELED, and there are two codes for a balance of zero.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { assertRefused, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
@@ -12,7 +12,7 @@ before(async () => {
 })
 
 describe('cancel', () => {
-  test('without an amount the whole balance goes back: CANCELED, then 400 ALREADY_CANCELED_PAYMENT', async () => {
+  test('without an amount the whole balance is cancelled: CANCELED, then 400 ALREADY_CANCELED_PAYMENT', async () => {
     const { paymentKey } = await toss.paid(15000)
     const reply = await toss.cancel(paymentKey, { cancelReason: 'changed my mind' })
     assert.equal(reply.status, 200)
@@ -88,7 +88,7 @@ describe('lookup', () => {
     assert.equal((await toss.lookupOrder(first.orderId)).body.paymentKey, second.paymentKey)
   })
 
-  test('what does not exist is 404 NOT_FOUND_PAYMENT', async () => {
+  test('an unknown payment is 404 NOT_FOUND_PAYMENT', async () => {
     assertRefused(await toss.lookup('x'.repeat(200)), 404, 'NOT_FOUND_PAYMENT')
     assertRefused(await toss.lookupOrder('no-such-order'), 404, 'NOT_FOUND_PAYMENT')
   })

@@ -1,5 +1,5 @@
-// POST /v1/payments/confirm of the sandbox: what is approved, what is refused with which code, and payment keys that a
-// person made up.
+// POST /v1/payments/confirm of the sandbox: approvals, refusals with their codes, and payment keys invented by the
+// caller.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ test('a finished checkout becomes DONE, answered with the whole Payment', async 
   assert.deepEqual(Object.keys(reply.body).sort(), paymentMembers.split(' ').sort())
 })
 
-test('approvedAt is the present Korean time', async () => {
+test('approvedAt is the current Korean time', async () => {
   const { body } = await toss.confirm(await toss.checkout())
   assert.ok(Math.abs(Date.parse(String(body.approvedAt)) - Date.now()) < 5000)
 })
@@ -109,7 +109,7 @@ describe('payment keys the sandbox did not issue', () => {
     there = shop((await start({ name: 'loose', strict: false })).url)
   })
 
-  test('count as a finished checkout for the order and amount of the confirm, once', async () => {
+  test('are treated as a finished checkout for the order and amount of the confirm, once', async () => {
     const request = { paymentKey: 'made_up_by_a_person', orderId: newOrderId(), amount: 1000 }
     assert.partialDeepStrictEqual((await there.confirm(request)).body, { status: 'DONE', totalAmount: 1000 })
     assertRefused(await there.confirm(request), 400, 'ALREADY_PROCESSED_PAYMENT')
@@ -129,7 +129,7 @@ describe('payment keys the sandbox did not issue', () => {
     assert.deepEqual(statuses, ['IN_PROGRESS', 'DONE'])
   })
 
-  test('beginning decline_ are refused by the card company', async () => {
+  test('that begin with decline_ are refused by the card company', async () => {
     const reply = await there.confirm({ paymentKey: 'decline_1', orderId: newOrderId(), amount: 1000 })
     assertRefused(reply, 403, 'REJECT_CARD_COMPANY')
     assert.equal(await there.statusOf('decline_1'), 'ABORTED')
@@ -141,7 +141,7 @@ describe('payment keys the sandbox did not issue', () => {
     assertRefused(await there.lookup('missing_1'), 404, 'NOT_FOUND_PAYMENT')
   })
 
-  test('cannot stand for a checkout that could not have happened', async () => {
+  test('are refused for a checkout that would have been refused', async () => {
     const tooLittle = await there.confirm({ paymentKey: 'made_up_2', orderId: newOrderId(), amount: 99 })
     assertRefused(tooLittle, 400, 'INVALID_REQUEST')
     assertRefused(await there.confirm({ paymentKey: 'made_up_2', orderId: 'x', amount: 1000 }), 400, 'INVALID_REQUEST')

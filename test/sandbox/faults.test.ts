@@ -1,4 +1,4 @@
-// Faults of the sandbox on requests: each kind before and after the money moved, and what the next request finds.
+// Faults of the sandbox on requests: each kind before and after the money moved, and the result of the next request.
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
 import {
@@ -26,7 +26,7 @@ const listed = async () => JSON.parse((await call(`${url}/sandbox/faults`, 'GET'
 const lost = { name: 'TypeError', message: 'fetch failed' }
 const connectionReset = (error: Error) => (error.cause as NodeJS.ErrnoException).code === 'ECONNRESET'
 
-test('the list shows what is left of times, is replaced as a whole and emptied by DELETE', async () => {
+test('the list shows the remaining times, is replaced as a whole and emptied by DELETE', async () => {
   await toss.faults(
     { on: 'cancel', kind: 'delay', times: 1, delayMs: 5 },
     { on: 'lookup', kind: 'error-before', times: 2 },
@@ -42,7 +42,7 @@ test('the list shows what is left of times, is replaced as a whole and emptied b
   assert.deepEqual(await listed(), [])
 })
 
-test('a bad entry is 400, says what is accepted, and replaces nothing', async () => {
+test('a bad entry is 400, names the accepted values, and replaces nothing', async () => {
   const good = { on: 'lookup', kind: 'error-before', times: 1 }
   await toss.faults(good)
   const bad: [Json, RegExp][] = [
@@ -76,7 +76,7 @@ test('reset-before resets the connection and does nothing', async () => {
   assert.equal((await toss.confirm(checkout, checkout.orderId)).status, 200)
 })
 
-test('error-after answers 500 after the money moved: the same key replays the success, no key is told so', async () => {
+test('error-after answers 500 after the money moved: the same key replays the success, without a key the payment is already processed', async () => {
   const checkout = await toss.checkout()
   await toss.faults({ on: 'confirm', kind: 'error-after', times: 1 })
   assertRefused(await toss.confirm(checkout, checkout.orderId), 500, 'FAILED_INTERNAL_SYSTEM_PROCESSING')
@@ -85,7 +85,7 @@ test('error-after answers 500 after the money moved: the same key replays the su
   assertRefused(await toss.confirm(checkout), 400, 'ALREADY_PROCESSED_PAYMENT')
 })
 
-test('reset-after resets the connection after the money moved, as often as asked, replays included', async () => {
+test('reset-after resets the connection after the money moved, as often as configured, replays included', async () => {
   const { paymentKey } = await toss.paid(1000)
   const cancelOnce = () => toss.cancel(paymentKey, { cancelReason: 'a part', cancelAmount: 400 }, `c-${paymentKey}`)
   await toss.faults({ on: 'cancel', kind: 'reset-after', times: 2 })
@@ -112,7 +112,7 @@ test('hang-after moves the money and never answers; the same key replays the suc
   assert.equal((await toss.confirm(checkout, checkout.orderId)).body.status, 'DONE')
 })
 
-test('delay waits, then goes on normally', async () => {
+test('delay waits, then continues normally', async () => {
   const checkout = await toss.checkout()
   await toss.faults({ on: 'confirm', kind: 'delay', times: 1, delayMs: 120 })
   const startedAt = performance.now()
@@ -120,7 +120,7 @@ test('delay waits, then goes on normally', async () => {
   assert.ok(performance.now() - startedAt >= 110)
 })
 
-test('a fault strikes its own operation only', async () => {
+test('a fault affects its own operation only', async () => {
   await toss.faults({ on: 'lookup', kind: 'reset-before', times: 1 })
   const { paymentKey } = await toss.paid()
   await assert.rejects(toss.lookup(paymentKey), connectionReset)

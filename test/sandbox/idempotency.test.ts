@@ -1,4 +1,4 @@
-// Idempotency-Key at the sandbox: what is replayed, for how long, and what a replay looks like.
+// Idempotency-Key at the sandbox: which answers are replayed, for how long, and the form of a replay.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertRefused, call, openSandboxes, type Reply, shop } from '../support/gateway/sandbox-shop.ts'
@@ -78,7 +78,7 @@ test('a replay carries its own trace id and that of the first answer, and echoes
   }
 })
 
-test('an answer belongs to its key for 15 days, then the key is new', async () => {
+test('an answer is bound to its key for 15 days, then the key is new', async () => {
   const { paymentKey } = await toss.paid(1000)
   const cancelOnce = () => toss.cancel(paymentKey, { cancelReason: 'a part', cancelAmount: 100 }, `old-${paymentKey}`)
   const days = 24 * 3600_000

@@ -1,5 +1,5 @@
-// The sandbox as a process of its own: settings from the environment, what it prints, a clean end, and a line for people
-// when it cannot start.
+// The sandbox as its own process: settings from the environment, its output, a clean stop, and a readable line when it
+// cannot start.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ function run(t: Cleaner, settings: Record<string, string>) {
   return launch(t, process.execPath, script, { cwd: repository, env })
 }
 
-test('starts with nothing but a directory, says where it is and what can be done, and ends cleanly', async (t) => {
+test('starts with only a directory, prints its address and its usage, and stops cleanly', async (t) => {
   const dataDir = newDataDir(t)
   const launched = run(t, { DATA_DIR: dataDir })
   await until('the banner', () => launched.output.stdout.includes('webhooks/resend'))
@@ -55,7 +55,7 @@ test('a directory whose sandbox was killed is taken over, with its own keys and 
   assert.equal((await call(`${url}/v1/payments/confirm`, 'POST', made, headers)).body.code, 'NOT_FOUND_PAYMENT_SESSION')
 })
 
-test('what is wrong is one line and exit code 1', async (t) => {
+test('a wrong setting is one line and exit code 1', async (t) => {
   const wrong: [Record<string, string>, RegExp][] = [
     [{ SANDBOX_PORT: 'http' }, /^SANDBOX_PORT: expected a whole number from 0 to 65535, got "http"\n$/],
     [{ SANDBOX_STRICT: 'yes' }, /^SANDBOX_STRICT: expected one of 0, 1, got "yes"\n$/],

@@ -1,5 +1,5 @@
-// The memory of the sandbox: what survives a restart, a torn line and kill -9, who may use a directory, and the journal
-// as the oracle of tests.
+// The storage of the sandbox: data survives a restart, a torn line and kill -9, one process may use a directory, and the
+// journal is the oracle of tests.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ test('payments, cancels and idempotency records survive a restart', async () => 
   await second.close()
 })
 
-test('a torn last line is cut, and writing goes on behind it', async () => {
+test('a torn last line is cut, and writing continues after the cut', async () => {
   const first = await start({ name: 'torn' })
   const kept = await shop(first.url).paid()
   await first.close()
@@ -44,7 +44,7 @@ test('a torn last line is cut, and writing goes on behind it', async () => {
   await third.close()
 })
 
-test('a damaged line in the middle stops the start with a sentence', async () => {
+test('a damaged line in the middle fails the start with a readable message', async () => {
   const first = await start({ name: 'damaged' })
   await shop(first.url).paid()
   await first.close()
@@ -52,7 +52,7 @@ test('a damaged line in the middle stops the start with a sentence', async () =>
   await assert.rejects(start({ name: 'damaged' }), /journal is damaged: .*journal\.jsonl at byte \d+ is not JSON/)
 })
 
-test('what was answered before kill -9 is there afterwards', async () => {
+test('everything answered before kill -9 is there afterwards', async () => {
   const options = {
     host: '127.0.0.1',
     port: 0,
@@ -76,13 +76,13 @@ test('what was answered before kill -9 is there afterwards', async () => {
   await next.close()
 })
 
-test('a taken port fails the start', async () => {
+test('a port in use fails the start', async () => {
   const first = await start()
   const options = { host: '127.0.0.1', port: first.port, clientKey: '', secretKey, strict: true }
   await assert.rejects(startSandbox({ ...options, dataDir: join(directory, 'taken') }), { code: 'EADDRINUSE' })
 })
 
-test('every movement of money is in the journal before its answer leaves', async () => {
+test('every movement of money is in the journal before its answer is sent', async () => {
   const journal = join(directory, 'oracle', 'journal.jsonl')
   const there = shop((await start({ name: 'oracle' })).url)
   const declined = await there.checkout(1000, 'decline')
@@ -114,7 +114,7 @@ test('every movement of money is in the journal before its answer leaves', async
   assert.deepEqual(readMovements(journal), [capture, cancel])
 })
 
-test('a second sandbox in the same directory is refused and told who holds it', async () => {
+test('a second sandbox in the same directory is refused, with the process that holds it', async () => {
   const first = await start({ name: 'locked' })
   const holder = new RegExp(`^The sandbox data in .*locked is in use by process ${process.pid}: stop it`)
   await assert.rejects(start({ name: 'locked' }), { message: holder })
@@ -123,7 +123,7 @@ test('a second sandbox in the same directory is refused and told who holds it', 
   await (await start({ name: 'locked' })).close()
 })
 
-test('a lock of a dead process is taken over, and so is one whose process id now belongs to another', async () => {
+test('the lock of a dead process is taken over, and so is one whose process id now belongs to another process', async () => {
   const lock = join(directory, 'stale', 'sandbox.lock')
   mkdirSync(join(directory, 'stale'))
   // Process ids end below 2^22 on Linux.

@@ -1,5 +1,4 @@
-// The sandbox as every caller meets it: authentication, addresses, bodies, errors on demand, and the checkout that stands
-// for the buyer.
+// The sandbox at its API: authentication, paths, bodies, forced errors, and the checkout that replaces the buyer.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { errorCodes } from '../../sandbox/protocol/errors.ts'
@@ -58,7 +57,7 @@ before(async () => {
   toss = shop(url)
 })
 
-describe('authentication and addresses', () => {
+describe('authentication and paths', () => {
   test('a missing or foreign key is 401 UNAUTHORIZED_KEY', async () => {
     for (const authorization of ['', 'Bearer x', basic('test_sk_somebodyelse:')]) {
       for (const address of ['/v1/payments/any', '/%761/payments/any', '/v1/nowhere']) {
@@ -72,7 +71,7 @@ describe('authentication and addresses', () => {
     assertRefused(reply, 403, 'INCORRECT_BASIC_AUTH_FORMAT')
   })
 
-  test('every answer carries a trace id of its own', async () => {
+  test('every answer has its own trace id', async () => {
     const answers = [
       await toss.lookup((await toss.paid()).paymentKey),
       await call(`${url}/v1/payments/any`, 'GET', undefined, { authorization: '' }),
@@ -84,12 +83,12 @@ describe('authentication and addresses', () => {
     assert.equal(new Set(answers.map((answer) => answer.traceId)).size, answers.length)
   })
 
-  test('an unknown address is 404 NOT_FOUND', async () => {
+  test('an unknown path is 404 NOT_FOUND', async () => {
     assertRefused(await call(`${url}/nowhere`, 'GET'), 404, 'NOT_FOUND')
     assertRefused(await call(`${url}/v1/nowhere`, 'POST', {}), 404, 'NOT_FOUND')
   })
 
-  test('a body that is no JSON, no object or above 64 KiB is 400 INVALID_REQUEST', async () => {
+  test('a body that is not JSON, not an object or above 64 KiB is 400 INVALID_REQUEST', async () => {
     for (const body of ['{"paymentKey":', '', '[]', 'null', JSON.stringify({ orderId: 'x'.repeat(65 * 1024) })]) {
       assertRefused(await toss.confirm(body), 400, 'INVALID_REQUEST')
     }
@@ -127,7 +126,7 @@ describe('checkout', () => {
     assert.equal(listed?.status, 'IN_PROGRESS')
   })
 
-  test('a list is whole and in the order of the checkouts, however long it is', async () => {
+  test('a list is complete and in the order of the checkouts, however long it is', async () => {
     const own = await start({ name: 'long' })
     const list = async () => (await call(`${own.url}/sandbox/payments`, 'GET')).body
     assert.deepEqual(await list(), { payments: [] })
@@ -165,7 +164,7 @@ describe('TossPayments-Test-Code', () => {
     }
   })
 
-  test('does nothing, remembers nothing and takes no fault', async () => {
+  test('does nothing, stores nothing and uses up no fault', async () => {
     const checkout = await toss.checkout()
     await toss.faults({ on: 'confirm', kind: 'delay', times: 1, delayMs: 0 })
     const headers = { 'idempotency-key': checkout.orderId, 'tosspayments-test-code': 'REJECT_CARD_COMPANY' }
@@ -176,8 +175,8 @@ describe('TossPayments-Test-Code', () => {
   })
 
   test('comes after authentication and is ignored with a live key', async () => {
-    const stranger = { authorization: basic('test_sk_other:'), 'tosspayments-test-code': 'FDS_ERROR' }
-    assertRefused(await call(`${url}/v1/payments/x`, 'GET', undefined, stranger), 401, 'UNAUTHORIZED_KEY')
+    const otherKey = { authorization: basic('test_sk_other:'), 'tosspayments-test-code': 'FDS_ERROR' }
+    assertRefused(await call(`${url}/v1/payments/x`, 'GET', undefined, otherKey), 401, 'UNAUTHORIZED_KEY')
     const live = await start({ name: 'live', secretKey: 'live_sk_sandboxtests' })
     const headers = { authorization: basic('live_sk_sandboxtests:'), 'tosspayments-test-code': 'FDS_ERROR' }
     assertRefused(await call(`${live.url}/v1/payments/x`, 'GET', undefined, headers), 404, 'NOT_FOUND_PAYMENT')

@@ -1,5 +1,5 @@
-// The sandbox's clock and the sessions it ends: 30 minutes for the buyer, then 10 for the shop; and a confirm whose answer
-// never comes.
+// The sandbox's clock and the sessions that expire by it: 30 minutes for the buyer, then 10 for the shop; and a confirm
+// whose answer never arrives.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -20,7 +20,7 @@ before(async () => {
 })
 
 describe('the clock', () => {
-  test("is the machine's until it is advanced, and only goes forward", async () => {
+  test("is the machine's until it is advanced, and only moves forward", async () => {
     const there = shop((await start({ name: 'clock' })).url)
     assert.ok(Math.abs((await there.now()) - Date.now()) < 5000)
     const { body } = await there.advance(3600_000)
@@ -31,7 +31,7 @@ describe('the clock', () => {
     assert.ok(Math.abs(Date.parse(String(approvedAt)) - Date.now() - 3601_000) < 5000)
   })
 
-  test('a wrong advance is 400 and says what is expected', async () => {
+  test('a wrong advance is 400 and names the expected value', async () => {
     for (const advanceMs of [-1, 1.5, '1000', undefined, 1e12]) {
       const reply = await call(`${url}/sandbox/clock`, 'POST', { advanceMs })
       assertRefused(reply, 400, 'INVALID_REQUEST')
@@ -55,7 +55,7 @@ describe('the 10 minutes from authentication to confirm', () => {
     assert.equal((await toss.confirm(checkout)).body.status, 'DONE')
   })
 
-  test('afterwards the payment is EXPIRED, and confirm 404 NOT_FOUND_PAYMENT_SESSION, for good', async () => {
+  test('afterwards the payment is EXPIRED, and confirm 404 NOT_FOUND_PAYMENT_SESSION, permanently', async () => {
     const checkout = await toss.checkout()
     await toss.advance(10 * minute)
     assertRefused(await toss.confirm(checkout), 404, 'NOT_FOUND_PAYMENT_SESSION')
@@ -65,7 +65,7 @@ describe('the 10 minutes from authentication to confirm', () => {
     assertRefused(await toss.confirm(checkout), 404, 'NOT_FOUND_PAYMENT_SESSION')
   })
 
-  test('what was confirmed, refused or cancelled before stays as it is', async () => {
+  test('a payment that was confirmed, refused or cancelled before does not change', async () => {
     const paid = await toss.paid()
     const declined = await toss.checkout(1000, 'decline')
     await toss.confirm(declined)
@@ -101,7 +101,7 @@ describe('an open payment window', () => {
   }
   const statusOf = (paymentKey: string) => sandbox.payments.find(paymentKey)?.status
 
-  test('is READY without a method, with what the shop said about it', () => {
+  test('is READY without a method, with the details given by the shop', () => {
     assert.partialDeepStrictEqual(paymentObject(open()), {
       status: 'READY',
       method: null,
@@ -135,7 +135,7 @@ describe('an open payment window', () => {
     assert.throws(() => authenticateCheckout(payment, 'approve', sandbox.clock.now()), /EXPIRED cannot be/)
   })
 
-  test('ends when nobody asks', async () => {
+  test('expires without any request', async () => {
     const { paymentKey } = open()
     sandbox.clock.setOffset(sandbox.clock.offsetMs() + 30 * minute)
     await until('the window has expired', () => statusOf(paymentKey) === 'EXPIRED')

@@ -1,5 +1,5 @@
-// Faults of the sandbox that spoil an answer on its way: what the client sees, that the journal has the money all the
-// same, and that the same idempotency key brings the true answer.
+// Faults of the sandbox that corrupt an answer in transit: the answer that the client gets, that the journal still has
+// the movement, and that the same idempotency key returns the true answer.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, before, test } from 'node:test'
@@ -27,8 +27,8 @@ afterEach(() => call(`${url}/sandbox/faults`, 'DELETE'))
 
 type Seen = { status: number; type: string; length: number; text: string }
 
-/** As it arrives, JSON or not. */
-async function ask(path: string, body?: object, key?: string, signal?: AbortSignal): Promise<Seen> {
+/** The answer as received, JSON or not. */
+async function sendRequest(path: string, body?: object, key?: string, signal?: AbortSignal): Promise<Seen> {
   const response = await fetch(`${url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -81,18 +81,18 @@ const spoiledBodies: Spoiled[] = [
 ]
 
 for (const { kind, what, see } of spoiledBodies) {
-  test(`${kind} on confirm and cancel: ${what}, after the money moved; the same key brings the answer`, async () => {
+  test(`${kind} on confirm and cancel: ${what}, after the money moved; the same key returns the answer`, async () => {
     const checkout = await toss.checkout(1000)
     const { paymentKey, orderId } = checkout
     await toss.faults({ on: 'confirm', kind, times: 1 }, { on: 'cancel', kind, times: 1 })
 
-    const confirmed = await ask('/v1/payments/confirm', checkout, orderId)
+    const confirmed = await sendRequest('/v1/payments/confirm', checkout, orderId)
     assert.deepEqual(moved(paymentKey), [['capture', 1000]])
-    const confirmedAgain = await ask('/v1/payments/confirm', checkout, orderId)
+    const confirmedAgain = await sendRequest('/v1/payments/confirm', checkout, orderId)
     see(confirmed, confirmedAgain)
     assert.partialDeepStrictEqual(JSON.parse(confirmedAgain.text), { status: 'DONE', orderId, totalAmount: 1000 })
 
-    const cancel = () => ask(`/v1/payments/${paymentKey}/cancel`, { cancelReason: 'all of it' }, orderId)
+    const cancel = () => sendRequest(`/v1/payments/${paymentKey}/cancel`, { cancelReason: 'all of it' }, orderId)
     const cancelled = await cancel()
     const cancelledAgain = await cancel()
     see(cancelled, cancelledAgain)
@@ -103,18 +103,18 @@ for (const { kind, what, see } of spoiledBodies) {
     ])
   })
 
-  test(`${kind} on lookup and transactions: ${what}; the next question is answered`, async () => {
+  test(`${kind} on lookup and transactions: ${what}; the next request is answered`, async () => {
     const { paymentKey } = await toss.paid()
     await toss.faults({ on: 'lookup', kind, times: 1 }, { on: 'transactions', kind, times: 1 })
     for (const path of [`/v1/payments/${paymentKey}`, transactions]) {
-      const [spoiled, whole] = [await ask(path), await ask(path)]
+      const [spoiled, whole] = [await sendRequest(path), await sendRequest(path)]
       see(spoiled, whole)
       assert.equal(typeof JSON.parse(whole.text), 'object')
     }
   })
 }
 
-const lies: { kind: string; what: string; differs(whole: Json): Json }[] = [
+const wrongAnswers: { kind: string; what: string; differs(whole: Json): Json }[] = [
   {
     kind: 'other-order-after',
     what: 'the whole payment with the orderId of another',
@@ -127,7 +127,7 @@ const lies: { kind: string; what: string; differs(whole: Json): Json }[] = [
   },
   {
     kind: 'not-done-after',
-    what: 'the payment READY, with nothing taken and nothing given back',
+    what: 'the payment READY, with nothing captured and nothing cancelled',
     differs: ({ totalAmount }) => ({
       status: 'READY',
       approvedAt: null,
@@ -138,8 +138,8 @@ const lies: { kind: string; what: string; differs(whole: Json): Json }[] = [
   },
 ]
 
-for (const { kind, what, differs } of lies) {
-  test(`${kind} on confirm, cancel and lookup: 200 and ${what}; the truth is kept and asked for again`, async () => {
+for (const { kind, what, differs } of wrongAnswers) {
+  test(`${kind} on confirm, cancel and lookup: 200 and ${what}; the true payment is stored and returned by the next request`, async () => {
     const checkout = await toss.checkout(1000)
     const { paymentKey, orderId } = checkout
     const times = 1
@@ -150,12 +150,12 @@ for (const { kind, what, differs } of lies) {
       () => toss.lookup(paymentKey),
     ]
     for (const request of requests) {
-      const lie = await request()
+      const wrongAnswer = await request()
       const truth = await request()
-      assert.deepEqual([lie.status, truth.status], [200, 200])
-      assert.deepEqual(Object.keys(lie.body), Object.keys(truth.body))
-      assert.partialDeepStrictEqual(lie.body, { paymentKey, ...differs(truth.body) })
-      assert.notDeepEqual(lie.body, truth.body)
+      assert.deepEqual([wrongAnswer.status, truth.status], [200, 200])
+      assert.deepEqual(Object.keys(wrongAnswer.body), Object.keys(truth.body))
+      assert.partialDeepStrictEqual(wrongAnswer.body, { paymentKey, ...differs(truth.body) })
+      assert.notDeepEqual(wrongAnswer.body, truth.body)
       assert.partialDeepStrictEqual(truth.body, { orderId, totalAmount: 1000 })
     }
     assert.equal(await toss.statusOf(paymentKey), 'PARTIAL_CANCELED')
@@ -165,22 +165,22 @@ for (const { kind, what, differs } of lies) {
     ])
   })
 
-  test(`${kind}: an answer without a payment goes out as it is, and the fault waits for one that has`, async () => {
+  test(`${kind}: an answer without a payment is sent unchanged, and the fault waits for one with a payment`, async () => {
     const declined = await toss.checkout(1000, 'decline')
     const fault = { on: 'confirm', kind, times: 1 }
     await toss.faults(fault)
     assertRefused(await toss.confirm(declined, declined.orderId), 403, 'REJECT_CARD_COMPANY')
-    assert.deepEqual(JSON.parse((await ask('/sandbox/faults')).text), [fault])
+    assert.deepEqual(JSON.parse((await sendRequest('/sandbox/faults')).text), [fault])
     const checkout = await toss.checkout(1000)
     assert.partialDeepStrictEqual((await toss.confirm(checkout)).body, {
       paymentKey: checkout.paymentKey,
       ...differs({ orderId: checkout.orderId, totalAmount: 1000 }),
     })
-    assert.deepEqual(JSON.parse((await ask('/sandbox/faults')).text), [])
+    assert.deepEqual(JSON.parse((await sendRequest('/sandbox/faults')).text), [])
   })
 }
 
-test('not-done-after: a payment with which nothing was done is shown as it is', async () => {
+test('not-done-after: a payment that was never confirmed is returned unchanged', async () => {
   const checkout = await toss.checkout()
   await toss.faults({ on: 'lookup', kind: 'not-done-after', times: 1 })
   assert.equal(await toss.statusOf(checkout.paymentKey), 'IN_PROGRESS')
@@ -189,29 +189,29 @@ test('not-done-after: a payment with which nothing was done is shown as it is', 
   assert.equal(await toss.statusOf(checkout.paymentKey), 'DONE')
 })
 
-test('a refusal can be lost on its way too: it stays bound to its key', async () => {
+test('a refusal can be lost in transit too: it stays bound to its key', async () => {
   const declined = await toss.checkout(1000, 'decline')
   await toss.faults({ on: 'confirm', kind: 'html-after', times: 1 }, { on: 'confirm', kind: 'empty-after', times: 1 })
   for (const type of ['text/html; charset=utf-8', 'application/json; charset=utf-8']) {
-    const seen = await ask('/v1/payments/confirm', declined, declined.orderId)
+    const seen = await sendRequest('/v1/payments/confirm', declined, declined.orderId)
     assert.deepEqual([seen.status, seen.type], [200, type])
   }
   assertRefused(await toss.confirm(declined, declined.orderId), 403, 'REJECT_CARD_COMPANY')
   assert.deepEqual(moved(declined.paymentKey), [])
 })
 
-test('delay-after: the answer comes, but long after the money has moved', async () => {
+test('delay-after: the answer arrives long after the money has moved', async () => {
   const [soon, late] = [await toss.checkout(1000), await toss.checkout(1000)]
   await toss.faults({ on: 'confirm', kind: 'delay-after', times: 1, delayMs: 30 })
   assert.equal((await toss.confirm(soon, soon.orderId)).body.status, 'DONE')
 
   await toss.faults({ on: 'confirm', kind: 'delay-after', times: 1, delayMs: 60_000 })
-  const patience = new AbortController()
-  const waiting = assert.rejects(ask('/v1/payments/confirm', late, late.orderId, patience.signal), {
+  const controller = new AbortController()
+  const waiting = assert.rejects(sendRequest('/v1/payments/confirm', late, late.orderId, controller.signal), {
     name: 'AbortError',
   })
   await until('the capture', () => moved(late.paymentKey).length > 0)
-  patience.abort()
+  controller.abort()
   await waiting
   assert.deepEqual(moved(late.paymentKey), [['capture', 1000]])
   assert.equal((await toss.confirm(late, late.orderId)).body.status, 'DONE')

@@ -1,5 +1,4 @@
-// GET /v1/transactions of the sandbox: rows, window, pages and refusals, and that a hundred thousand movements change
-// nothing about it.
+// GET /v1/transactions of the sandbox: rows, window, pages and refusals, also with a hundred thousand movements.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { createBehaviour } from '../../sandbox/faults/behaviour.ts'
@@ -18,13 +17,14 @@ before(async () => {
   toss = shop(url)
 })
 
-const ask = (query: Record<string, string>) => call(`${url}/v1/transactions?${new URLSearchParams(query)}`, 'GET')
+const getTransactions = (query: Record<string, string>) =>
+  call(`${url}/v1/transactions?${new URLSearchParams(query)}`, 'GET')
 const local = (atMs: number) => koreanTime(new Date(atMs)).slice(0, 19)
 const around = async () => {
   const nowMs = await toss.now()
   return { startDate: local(nowMs - 3600_000), endDate: local(nowMs + 3600_000) }
 }
-const list = async (query: Record<string, string>) => JSON.parse((await ask(query)).text) as Json[]
+const list = async (query: Record<string, string>) => JSON.parse((await getTransactions(query)).text) as Json[]
 
 test('has one row for the approval and one for each cancel, each with its transactionKey', async () => {
   await toss.advance(day)
@@ -58,7 +58,7 @@ test('has one row for the approval and one for each cancel, each with its transa
   )
 })
 
-test('cancelRowSign: the amount of a cancel is negative on demand', async () => {
+test('cancelRowSign: the amount of a cancel is negative when set', async () => {
   await toss.advance(day)
   const { paymentKey } = await toss.paid(1000)
   await toss.cancel(paymentKey, { cancelReason: 'all of it' })
@@ -95,7 +95,7 @@ test('pages follow each other by the last transactionKey', async () => {
   assert.deepEqual(amounts, [1000, 1001, 1002, 1003, 1004])
 })
 
-test('what is wrong has its code', async () => {
+test('every wrong parameter has its code', async () => {
   const good = { startDate: '2026-01-01', endDate: '2026-01-02' }
   const bad: [Record<string, string>, string][] = [
     [{ endDate: '2026-01-02' }, 'INVALID_REQUEST'],
@@ -110,16 +110,16 @@ test('what is wrong has its code', async () => {
     [{ ...good, limit: 'ten' }, 'INVALID_REQUEST'],
     [{ ...good, startingAfter: 'no-such-key' }, 'INVALID_TRANSACTION_KEY'],
   ]
-  for (const [query, code] of bad) assertRefused(await ask(query), 400, code)
+  for (const [query, code] of bad) assertRefused(await getTransactions(query), 400, code)
   assertRefused(await call(`${url}/v1/transactions`, 'GET', undefined, { authorization: '' }), 401, 'UNAUTHORIZED_KEY')
 })
 
-test('a fault on transactions strikes it and nothing else', async () => {
+test('a fault on transactions affects no other operation', async () => {
   await toss.faults({ on: 'transactions', kind: 'error-before', times: 1 })
   await toss.paid()
   const window = { startDate: '2026-01-01', endDate: '2026-01-02' }
-  assertRefused(await ask(window), 500, 'FAILED_INTERNAL_SYSTEM_PROCESSING')
-  assert.equal((await ask(window)).status, 200)
+  assertRefused(await getTransactions(window), 500, 'FAILED_INTERNAL_SYSTEM_PROCESSING')
+  assert.equal((await getTransactions(window)).status, 200)
 })
 
 describe('with 100,000 movements', () => {
@@ -158,7 +158,7 @@ describe('with 100,000 movements', () => {
     assert.deepEqual([found.length, found[0]?.transactionKey], [20, 'key-36000'])
   })
 
-  test('one that came when the clock was set back is in its place', () => {
+  test('a movement recorded when the clock was set back is in its place', () => {
     movements.put(moved(-1, startMs + 3600_000))
     const found = rows({ startDate: '2026-03-01T01:00:00', endDate: '2026-03-01T01:00:01' })
     assert.equal(

@@ -1,5 +1,5 @@
-// Faults of the sandbox that refuse without deciding anything: what is bound to the idempotency key and what is not.
-// And which kind goes with which operation, and how often each has struck.
+// Faults of the sandbox that refuse without an outcome: which of them are bound to the idempotency key. Also which kinds
+// are allowed for which operation, and the count of faults that were applied.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { afterEach, before, test } from 'node:test'
@@ -30,7 +30,7 @@ const refusals = [
 ]
 
 for (const { kind, status, code, bound } of refusals) {
-  const then = bound ? 'the key keeps it, another key does the work' : 'the same key then does the work'
+  const then = bound ? 'it is bound to the key, and another key succeeds' : 'the same key then succeeds'
   test(`${kind} is ${status} ${code} and moves no money: ${then}`, async () => {
     const checkout = await toss.checkout(1000)
     const { paymentKey, orderId } = checkout
@@ -52,7 +52,7 @@ for (const { kind, status, code, bound } of refusals) {
   })
 }
 
-test('a refusal that is bound to its key outlives a restart', async () => {
+test('a refusal that is bound to its key survives a restart', async () => {
   const first = await start({ name: 'bound' })
   const checkout = await shop(first.url).checkout()
   await shop(first.url).faults({ on: 'confirm', kind: 'provider-error', times: 1 })
@@ -63,7 +63,7 @@ test('a refusal that is bound to its key outlives a restart', async () => {
   assert.equal((await second.confirm(checkout, 'another key')).status, 200)
 })
 
-test('a key that has its answer gets it: in-progress, too-fast and provider-error wait for a request that does work', async () => {
+test('a key with a stored answer gets it: in-progress, too-fast and provider-error wait for a request that does work', async () => {
   const checkout = await toss.checkout()
   const { text } = await toss.confirm(checkout, checkout.orderId)
   const spared = ['in-progress', 'too-fast', 'provider-error'].map((kind) => ({ on: 'confirm', kind, times: 1 }))
@@ -73,7 +73,7 @@ test('a key that has its answer gets it: in-progress, too-fast and provider-erro
   assert.deepEqual(JSON.parse((await call(`${url}/sandbox/faults`, 'GET')).text), spared)
 })
 
-test('lookup and transactions are refused too, and answered when asked again', async () => {
+test('lookup and transactions are refused too, and answered at the next request', async () => {
   const { paymentKey } = await toss.paid()
   await toss.faults(
     { on: 'lookup', kind: 'too-fast', times: 1 },
@@ -87,7 +87,7 @@ test('lookup and transactions are refused too, and answered when asked again', a
   assert.equal((await transactions()).status, 200)
 })
 
-test('a kind that makes no sense on an operation is 400, says which do, and replaces nothing', async () => {
+test('a kind that is not allowed for an operation is 400, names the allowed ones, and replaces nothing', async () => {
   const good = { on: 'transactions', kind: 'too-many', times: 1 }
   await toss.faults(good)
   const pairs: Record<string, string[]> = {
@@ -107,7 +107,7 @@ test('a kind that makes no sense on an operation is 400, says which do, and repl
   assert.deepEqual(JSON.parse((await call(`${url}/sandbox/faults`, 'GET')).text), [good])
 })
 
-test('what has struck is counted from the start of the process, whatever becomes of the list', async () => {
+test('applied faults are counted from the start of the process, whatever happens to the list', async () => {
   const own = await start({ name: 'counted', webhookUrl: 'http://127.0.0.1:9/' })
   const there = shop(own.url)
   const fired = async () =>
@@ -121,7 +121,7 @@ test('what has struck is counted from the start of the process, whatever becomes
   )
   const declined = await there.checkout(1000, 'decline')
   const checkout = await there.checkout()
-  // Two errors, a refusal that cannot be spoiled and a payment that is.
+  // Two errors, a refusal that cannot be corrupted and a payment that is.
   for (const body of [checkout, checkout, declined, checkout]) await there.confirm(body)
   const counts: Json = {
     fired: [

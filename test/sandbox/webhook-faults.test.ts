@@ -1,5 +1,5 @@
-// The sandbox's webhooks when something is wrong with them: sent twice, never, late, out of order, by hand, to nobody; and
-// that no answer waits for any of it.
+// Faults of the sandbox's webhooks: sent twice, never, late, out of order, manually, without a receiver; and that no
+// answer waits for a webhook.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 describe('faults', () => {
-  test('duplicate: the same transmission comes twice', async () => {
+  test('duplicate: the same transmission is sent twice', async () => {
     await toss.faults({ on: 'webhook', kind: 'duplicate', times: 1 })
     const { paymentKey } = await toss.paid()
     assert.deepEqual(await receiver.statusesOf(paymentKey, 2), ['DONE', 'DONE'])
@@ -41,7 +41,7 @@ describe('faults', () => {
     assert.equal((await receiver.statusesOf(next.paymentKey, 1)).length, 1)
   })
 
-  test('drop: never sent at all, whatever time passes, unless by hand', async () => {
+  test('drop: never sent, however much time passes, except manually', async () => {
     await toss.faults({ on: 'webhook', kind: 'drop', times: 1 })
     const dropped = await toss.paid()
     await toss.advance(5 * 24 * 3600_000)
@@ -53,7 +53,7 @@ describe('faults', () => {
     assert.deepEqual(await receiver.statusesOf(dropped.paymentKey, 1), ['DONE'])
   })
 
-  test("delay: sent when its time has come on the sandbox's clock", async () => {
+  test("delay: sent at its time on the sandbox's clock", async () => {
     await toss.faults({ on: 'webhook', kind: 'delay', times: 2, delayMs: 3600_000 })
     const delayed = await toss.paid()
     await toss.faults()
@@ -68,15 +68,15 @@ describe('faults', () => {
     assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
   })
 
-  test('reorder: held back until the next one was sent', async () => {
+  test('reorder: held back until the next webhook was sent', async () => {
     await toss.faults({ on: 'webhook', kind: 'reorder', times: 1 })
     const { paymentKey } = await toss.paid()
     await toss.cancel(paymentKey, { cancelReason: 'overtakes' })
     assert.deepEqual(await receiver.statusesOf(paymentKey, 2), ['CANCELED', 'DONE'])
   })
 
-  test('reorder: what was overtaken does not wait out its second', async () => {
-    // The machine may be busy, so it has five tries; without the overtaking none could be this quick.
+  test('reorder: an overtaken webhook is sent before its second is over', async () => {
+    // The machine may be busy, so it has five attempts; without the overtaking none could be this quick.
     for (let tries = 0; tries < 5; tries += 1) {
       await toss.faults({ on: 'webhook', kind: 'reorder', times: 1 })
       const startedAt = performance.now()
@@ -95,7 +95,7 @@ describe('faults', () => {
     assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
   })
 
-  test('a kind that is not for webhooks is 400, and so are theirs for requests', async () => {
+  test('a kind that is not for webhooks is 400, and so are webhook kinds for requests', async () => {
     const wrong = await toss.faults({ on: 'webhook', kind: 'reset-before', times: 1 })
     assertRefused(wrong, 400, 'INVALID_REQUEST')
     assert.match(String(wrong.body.message), /^Fault 0: kind: expected one of duplicate, drop, delay, reorder/)
@@ -119,7 +119,7 @@ describe('the manual resend', () => {
     const { paymentKey } = await toss.paid()
     await receiver.statusesOf(paymentKey, 1)
     receiver.answerWith(200)
-    await until('the attempt is noted', async () => (await deliveryOf(paymentKey))?.attempts.length === 1)
+    await until('the attempt is recorded', async () => (await deliveryOf(paymentKey))?.attempts.length === 1)
     await resend({ paymentKey })
     await settled(paymentKey)
     assert.equal((await deliveryOf(paymentKey))?.state, 'delivered')
@@ -127,7 +127,7 @@ describe('the manual resend', () => {
     assert.equal(receiver.of(paymentKey).length, 2)
   })
 
-  test('of what cannot be sent is refused', async () => {
+  test('is refused when there is nothing to send', async () => {
     assertRefused(await resend({ paymentKey: 'nobody_knows_it' }), 404, 'NOT_FOUND_PAYMENT')
     assertRefused(await resend({}), 400, 'INVALID_REQUEST')
     const reply = await resend({ paymentKey: (await toss.checkout()).paymentKey })
@@ -139,7 +139,7 @@ describe('the manual resend', () => {
 describe('the URL', () => {
   const register = (address: string, body: unknown) => call(`${address}/sandbox/webhook`, 'PUT', body)
 
-  test('can be given and taken away at run time; without one nothing is notified', async () => {
+  test('can be set and removed at run time; without one no webhook is sent', async () => {
     const own = await start({ name: 'register' })
     const there = shop(own.url)
     const before = await there.paid()
@@ -156,7 +156,7 @@ describe('the URL', () => {
     assert.equal(await deliveryOf(afterwards.paymentKey, own.url), undefined)
   })
 
-  test('what was announced waits while there is none', async () => {
+  test('pending webhooks wait while there is none', async () => {
     const own = await start({ name: 'waiting', webhookUrl: receiver.url })
     const there = shop(own.url)
     await there.faults({ on: 'webhook', kind: 'delay', times: 1, delayMs: 60_000 })
@@ -167,18 +167,18 @@ describe('the URL', () => {
     assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
   })
 
-  test('leads to this machine only', async () => {
-    const strangers = [
+  test('must be on this machine', async () => {
+    const otherHosts = [
       'http://example.com/hook',
       'https://127.0.0.1.example.com/',
       'http://10.0.0.1/',
       'http://0.0.0.0/',
     ]
-    for (const stranger of strangers) {
-      const reply = await register(url, { url: stranger })
+    for (const otherHost of otherHosts) {
+      const reply = await register(url, { url: otherHost })
       assertRefused(reply, 400, 'INVALID_REQUEST')
       assert.match(String(reply.body.message), /^The webhook URL leads to .*: a sandbox delivers to this machine only/)
-      await assert.rejects(start({ name: 'stranger', webhookUrl: stranger }), /delivers to this machine only/)
+      await assert.rejects(start({ name: 'other-host', webhookUrl: otherHost }), /delivers to this machine only/)
     }
     for (const nonsense of ['', 'hook', 'ftp://127.0.0.1/', 42, undefined]) {
       assertRefused(await register(url, { url: nonsense }), 400, 'INVALID_REQUEST')
@@ -200,5 +200,5 @@ test('no answer waits for a webhook: 100 payments are confirmed while the receiv
   assert.ok(states.every((status) => status === 'DONE'))
   const startedAt = performance.now()
   await own.close()
-  assert.ok(performance.now() - startedAt < 2000, 'the receiver keeps nobody from stopping')
+  assert.ok(performance.now() - startedAt < 2000, 'a silent receiver does not delay a stop')
 })

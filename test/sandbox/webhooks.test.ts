@@ -1,4 +1,4 @@
-// The webhooks of the sandbox: which changes are notified, what is sent, what counts as received, and the retries.
+// The webhooks of the sandbox: which changes are notified, the request, which answers count as received, and the retries.
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -17,7 +17,7 @@ async function deliveriesOf(paymentKey: string, address = url): Promise<Json[]> 
   return (webhooks as Json[]).filter((delivery) => delivery.paymentKey === paymentKey)
 }
 
-/** Waits until so many attempts of the only delivery of a payment have ended. */
+/** Waits until this many attempts of the only delivery of a payment have ended. */
 async function attempted(paymentKey: string, count: number, address = url): Promise<Json & { attempts: Json[] }> {
   let delivery: Json | undefined
   await until(`${count} attempts`, async () => {
@@ -31,7 +31,7 @@ const header = (name: string) => `tosspayments-webhook-transmission-${name}`
 
 beforeEach(() => receiver.answerWith(200))
 
-describe('what is notified', () => {
+describe('notified changes', () => {
   test('DONE, then every cancel; not IN_PROGRESS', async () => {
     const { paymentKey } = await toss.paid(1000)
     assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
@@ -65,7 +65,7 @@ describe('what is notified', () => {
     assert.equal((await deliveriesOf(checkout.paymentKey)).length, 1)
   })
 
-  test('partialCancelWebhook: only the first partial cancel on demand', async () => {
+  test('partialCancelWebhook: only the first partial cancel when set', async () => {
     await toss.behaviour({ partialCancelWebhook: 'first' })
     const { paymentKey } = await toss.paid(1000)
     for (const cancelAmount of [100, 200]) await toss.cancel(paymentKey, { cancelReason: 'a part', cancelAmount })
@@ -75,7 +75,7 @@ describe('what is notified', () => {
   })
 })
 
-test('the envelope holds the whole Payment with its secret, the headers say when, how often and which', async () => {
+test('the envelope has the whole Payment with its secret, the headers have the time, the retry count and the id', async () => {
   const { paymentKey } = await toss.paid(1000)
   await receiver.statusesOf(paymentKey, 1)
   const [webhook] = receiver.of(paymentKey)
@@ -93,13 +93,13 @@ test('the envelope holds the whole Payment with its secret, the headers say when
   assert.match(webhook?.headers[header('id')] ?? '', /^whtrans_[A-Za-z0-9]+$/)
 })
 
-describe('what counts as received', () => {
+describe('counted as received', () => {
   for (const [what, status] of [
     ['201', 201],
     ['204', 204],
     ['500', 500],
   ] as const) {
-    test(`${what} does not`, async () => {
+    test(`${what} is not`, async () => {
       receiver.answerWith(status)
       const { paymentKey } = await toss.paid()
       const { state, attempts } = await attempted(paymentKey, 1)
@@ -108,7 +108,7 @@ describe('what counts as received', () => {
     })
   }
 
-  test('a redirect does not, and is not followed', async () => {
+  test('a redirect is not, nor is it followed', async () => {
     receiver.answerWith((response) => response.writeHead(302, { location: '/elsewhere' }).end())
     const { paymentKey } = await toss.paid()
     assert.partialDeepStrictEqual((await attempted(paymentKey, 1)).attempts[0], { status: 302 })
@@ -118,7 +118,7 @@ describe('what counts as received', () => {
     )
   })
 
-  test('silence past the limit and a lost connection do not', async () => {
+  test('no answer within the limit and a lost connection are not', async () => {
     receiver.answerWith(() => undefined)
     const silent = await toss.paid()
     assert.partialDeepStrictEqual((await attempted(silent.paymentKey, 1)).attempts[0], {
@@ -133,7 +133,7 @@ describe('what counts as received', () => {
     })
   })
 
-  test('webhookReceived: 204 does on demand', async () => {
+  test('webhookReceived: 204 is when set', async () => {
     await toss.behaviour({ webhookReceived: '2xx' })
     receiver.answerWith(204)
     const { paymentKey } = await toss.paid()
@@ -151,7 +151,7 @@ describe('retries', () => {
     return attempted(paymentKey, count + 1, address)
   }
 
-  test('come after 1, 4, 16 ... 4096 minutes, seven of them, then the delivery has failed', async () => {
+  test('are made after 1, 4, 16 ... 4096 minutes, seven of them, then the delivery has failed', async () => {
     const own = await start({ name: 'seven', webhookUrl: receiver.url })
     const there = shop(own.url)
     receiver.answerWith(500)
@@ -187,7 +187,7 @@ describe('retries', () => {
     assert.equal((await attempted(paymentKey, 2)).state, 'delivered')
   })
 
-  test('transmissionIdOnRetry: each has an id of its own on demand', async () => {
+  test('transmissionIdOnRetry: each has its own id when set', async () => {
     await toss.behaviour({ transmissionIdOnRetry: 'new' })
     receiver.answerWith(500)
     const { paymentKey } = await toss.paid()
@@ -196,7 +196,7 @@ describe('retries', () => {
     await toss.behaviour({ transmissionIdOnRetry: 'same' })
   })
 
-  test('what is pending survives a restart, what was delivered is not sent again', async () => {
+  test('pending webhooks survive a restart, delivered ones are not sent again', async () => {
     const first = await start({ name: 'again', webhookUrl: receiver.url })
     const delivered = await shop(first.url).paid()
     await attempted(delivered.paymentKey, 1, first.url)
@@ -214,7 +214,7 @@ describe('retries', () => {
   })
 })
 
-test('the list needs no authentication and a payment without webhooks is not on it', async () => {
+test('the list needs no authentication and has no payment without webhooks', async () => {
   const { paymentKey } = await toss.checkout()
   assert.deepEqual(await deliveriesOf(paymentKey), [])
   const reply = await call(`${url}/sandbox/webhooks`, 'GET', undefined, { authorization: '' })

@@ -1,5 +1,5 @@
 // Buying in the example shop, on a real service and sandbox: a click is one order, the shop confirms with the amount it
-// stored, and nothing a buyer does with the address or the back button adds credits twice.
+// stored, and neither edited addresses nor the back button add credits twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { closeAll } from '../support/closing.ts'
@@ -27,7 +27,7 @@ test('the packages and the balance are shown in Korean and in English', async ()
     assert.ok(korean.text.includes(text), text)
 })
 
-test('the language that was switched to is remembered', async () => {
+test('the selected language is remembered', async () => {
   const switched = await shop.get('/orders?lang=ko')
   assert.match(switched.html, /<html lang="ko">/)
   const cookie = switched.headers.get('set-cookie') ?? ''
@@ -35,7 +35,7 @@ test('the language that was switched to is remembered', async () => {
   assert.match((await shop.get('/', { cookie: cookie.split(';')[0] ?? '' })).html, /<html lang="ko">/)
 })
 
-test('pages run nothing from elsewhere, stay out of caches and frames, and never contain the API key', async () => {
+test('pages run no scripts of other hosts, are neither cached nor framed, and never contain the API key', async () => {
   const orderId = await shop.buy()
   const paths = ['/', '/orders', `/orders/${orderId}`, `/pay/${orderId}`, '/nowhere', '/vendor/tosspayments-sdk.js']
   for (const path of [...paths, '/assets/pay.js', '/assets/shop.js', '/assets/outcome.js', '/assets/storefront.css']) {
@@ -50,14 +50,14 @@ test('pages run nothing from elsewhere, stay out of caches and frames, and never
   }
 })
 
-test('a click that arrives twice is one order; another click is another', async () => {
+test('a click that arrives twice is one order; another click is another order', async () => {
   const form = await shop.buyForm('BASIC')
   const [first, again] = [await shop.post('/buy', form), await shop.post('/buy', form)].map(pathOf)
   assert.equal(again, first)
   assert.notEqual(pathOf(await shop.post('/buy', await shop.buyForm('BASIC'))), first)
 })
 
-test('a payment that goes through adds its credits once, however often the buyer comes back', async () => {
+test('a successful payment adds its credits once, however often the buyer returns', async () => {
   const creditsBefore = await customer.credits()
   const orderId = await shop.buy('STANDARD')
   const back = await shop.pay(orderId, 'approve')
@@ -71,11 +71,11 @@ test('a payment that goes through adds its credits once, however often the buyer
   assert.equal(await customer.credits(), creditsBefore + 21)
 })
 
-test('going back to an order that is paid does not lead to the payment window again', async () => {
+test('going back to a paid order does not open the payment window again', async () => {
   const form = await shop.buyForm('BASIC')
   const orderId = pathOf(await shop.post('/buy', form)).slice('/pay/'.length)
   await shop.get(await shop.pay(orderId, 'approve'))
-  assert.equal(pathOf(await shop.ask(`/pay/${orderId}`)), `/orders/${orderId}`)
+  assert.equal(pathOf(await shop.request(`/pay/${orderId}`)), `/orders/${orderId}`)
   assert.equal(pathOf(await shop.post('/buy', form)), `/orders/${orderId}`)
 })
 
@@ -86,12 +86,12 @@ test('an order can be paid at a second attempt, after the buyer cancelled the fi
   assert.ok(text.includes('Payment cancelled') && text.includes('Nothing was charged.'), text)
   assert.ok(html.includes(`href="/pay/${orderId}"`))
   assert.ok((await shop.get(await shop.pay(orderId, 'approve'))).text.includes('1 credit added.'))
-  // The old address tells no story of its own.
+  // The old address shows the current state, not its own.
   assert.ok((await shop.get(back)).text.includes('Payment complete'))
 })
 
 for (const card of ['decline', 'insufficient']) {
-  test(`a card that is refused at confirm (${card}) is told so, also on reload, and adds nothing`, async () => {
+  test(`a card that is refused at confirm (${card}) is shown as refused, also on reload, and adds nothing`, async () => {
     const creditsBefore = await customer.credits()
     const orderId = await shop.buy('PRO')
     const back = await shop.pay(orderId, card)
@@ -115,7 +115,7 @@ test('the amount in the address is compared with the stored one; when it differs
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
-test('a payment of another order is refused by name, and the order stays open', async () => {
+test('a payment of another order is refused with that reason, and the order stays open', async () => {
   const [one, other] = [await shop.buy('BASIC'), await shop.buy('BASIC')]
   const back = await shop.pay(one, 'approve')
   await shop.get(back)

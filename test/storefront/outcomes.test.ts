@@ -1,5 +1,5 @@
-// What the example shop says when it does not know, when the window ended without a payment, and about its orders: never
-// paid or failed before the service has said so, and a sentence for every code the service has.
+// The pages of the example shop for an unknown outcome, for a window that ended without a payment, and for its orders: an
+// order is never shown as paid or failed before the service reports it, and every code of the service has a sentence.
 import assert from 'node:assert/strict'
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -24,10 +24,11 @@ before(async () => {
 after(() => closeAll(shop, service))
 afterEach(() => service.sandbox.clearFaults())
 
-const saysNothingDefinite = (text: string) => assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)
+const assertNothingDefinite = (text: string) =>
+  assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)
 
-describe('an outcome that is not known', () => {
-  test('is called that, asked for again by the page, and then told', async () => {
+describe('an unknown outcome', () => {
+  test('is shown as unknown, requested again by the page, and then shown', async () => {
     const orderId = await shop.buy('STANDARD')
     const back = await shop.pay(orderId, 'hang')
     const first = await shop.get(back)
@@ -35,7 +36,7 @@ describe('an outcome that is not known', () => {
       first.text.includes('We are checking your payment') && first.text.includes('do not pay again'),
       first.text,
     )
-    saysNothingDefinite(first.text)
+    assertNothingDefinite(first.text)
     assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Being checked/)
 
     assert.ok(Number(/data-after-ms="(\d+)"/.exec(first.html)?.[1]) >= 1_000)
@@ -44,28 +45,28 @@ describe('an outcome that is not known', () => {
     assert.equal(retryAddressOf(next), undefined)
   })
 
-  test('is not asked for for ever: after the last attempt a person does', async () => {
+  test('is not requested forever: after the last attempt the buyer has to check again', async () => {
     const back = await shop.pay(await shop.buy('BASIC'), 'approve')
     await service.sandbox.setFaults([
       { on: 'confirm', kind: 'error-before', times: 20 },
       { on: 'lookup', kind: 'error-before', times: 20 },
     ])
     let page = await shop.get(back)
-    let asked = 0
+    let retries = 0
     for (let again = retryAddressOf(page); again; again = retryAddressOf(page)) {
-      asked += 1
-      assert.ok(asked < 10)
+      retries += 1
+      assert.ok(retries < 10)
       page = await shop.get(again)
     }
-    assert.equal(asked, 6)
+    assert.equal(retries, 6)
     const { text } = page
     assert.ok(text.includes('It takes longer than usual') && text.includes('Check again'), text)
-    saysNothingDefinite(text)
+    assertNothingDefinite(text)
     await service.sandbox.clearFaults()
     assert.ok((await shop.get(back)).text.includes('Payment complete'))
   })
 
-  test('the service is away: the shop says so, loses nothing, and goes on when it is back', async () => {
+  test('the service is unreachable: the shop shows that, loses nothing, and continues when it is back', async () => {
     const orderId = await shop.buy('BASIC')
     const back = await shop.pay(orderId, 'approve')
     await shop.restart({ apiUrl: () => 'http://127.0.0.1:1' })
@@ -73,7 +74,7 @@ describe('an outcome that is not known', () => {
     assert.deepEqual([home.status, home.text.includes(texts.en.errors.UNREACHABLE)], [503, true])
     const success = await shop.get(back)
     assert.ok(success.text.includes('We are checking your payment'), success.text)
-    saysNothingDefinite(success.text)
+    assertNothingDefinite(success.text)
     assert.ok((await shop.get('/orders')).text.includes('Being checked'))
     assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
     const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
@@ -86,12 +87,12 @@ describe('an outcome that is not known', () => {
 })
 
 describe('the window ended without a payment', () => {
-  test('refused there: says what to do', async () => {
+  test('refused in the window: the page shows what to do', async () => {
     const { text } = await shop.get(await shop.pay(await shop.buy('BASIC'), 'refused'))
     assert.ok(text.includes('The card was refused') && text.includes('Try another card'), text)
   })
 
-  test('for a reason nobody knows: quotes it, and what is hostile in it is text', async () => {
+  test('for an unknown reason: the page quotes it, and escapes hostile text in it', async () => {
     const orderId = await shop.buy('BASIC')
     const query = new URLSearchParams({ orderId, code: '<b>NEW</b>', message: '"><script>alert(1)</script>' })
     const { text, html } = await shop.get(`/fail?${query}`)
@@ -99,7 +100,7 @@ describe('the window ended without a payment', () => {
     assert.ok(!html.includes('<script>') && !html.includes('<b>'))
   })
 
-  test('orderId twice, no order, or names every object has: a page all the same', async () => {
+  test('orderId twice, no order, or inherited property names: still a page', async () => {
     const orderId = await shop.buy('BASIC')
     const twice = await shop.get(`/fail?orderId=${orderId}&code=REJECT_CARD_COMPANY&message=x&orderId=${orderId}`)
     assert.ok(twice.text.includes('The card was refused'), twice.text)
@@ -125,7 +126,7 @@ describe('cancelling', () => {
     return shop.get(path)
   }
 
-  test('takes the credits back and closes the order, also on the old address of its success', async () => {
+  test('removes the credits and closes the order, also on its old success page', async () => {
     const { orderId, back } = await confirmed()
     const creditsBefore = await customer.credits()
     const { text } = await cancel(orderId, 'changed my mind')
@@ -135,7 +136,7 @@ describe('cancelling', () => {
     assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Cancelled/)
   })
 
-  test('wants a reason of 1 to 200 characters', async () => {
+  test('requires a reason of 1 to 200 characters', async () => {
     const { orderId } = await confirmed('BASIC')
     for (const reason of ['', '   ', 'r'.repeat(201)]) {
       assert.ok((await cancel(orderId, reason)).text.includes('Give a reason'), reason)
@@ -143,7 +144,7 @@ describe('cancelling', () => {
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   })
 
-  test('refused: says why, as the service put it, and the order stays', async () => {
+  test('refused: shows the message of the service, and the order stays', async () => {
     const { orderId } = await confirmed('PRO')
     assert.ok(await spend(service, customer.customerId, await customer.credits()))
     const { text } = await cancel(orderId, '<b>why</b>')
@@ -151,7 +152,7 @@ describe('cancelling', () => {
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   })
 
-  test('open: says that it is not known, keeps the reason, and asking again settles it', async () => {
+  test('unknown: shows that, keeps the reason, and another request settles it', async () => {
     const { orderId } = await confirmed('BASIC')
     await service.sandbox.setFaults([{ on: 'cancel', kind: 'error-after', times: 1 }])
     const { text, html } = await cancel(orderId, 'too "many"')
@@ -161,7 +162,7 @@ describe('cancelling', () => {
   })
 })
 
-test('the list of orders survives a restart and the end of a process in the middle of a line', async () => {
+test('the list of orders survives a restart and a crash in the middle of writing a line', async () => {
   const orderId = await shop.buy('BASIC')
   appendFileSync(`${shop.dataDir}/orders.jsonl`, '{"orderId":"ord_half')
   await shop.restart()
@@ -187,7 +188,7 @@ test('every code of the service has a sentence, in both languages', async () => 
     const expected = code === 'NOT000' ? 'The order is not known any more' : 'We are checking your payment'
     const success = await shop.get(back)
     assert.ok(success.text.includes(expected), `${code}: ${success.text}`)
-    saysNothingDefinite(success.text)
+    assertNothingDefinite(success.text)
     const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
     assert.equal(buying.status, code === 'VAL003' ? 400 : 503, code)
   }

@@ -1,4 +1,4 @@
-// With keys of the real gateway the shop opens the gateway's own script; with the sandbox, the sandbox's.
+// With keys of the real gateway the shop loads the gateway's own script; with the sandbox, the sandbox's.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ async function payPage(environment: Record<string, string>): Promise<{ html: str
   }
 }
 
-test('with test keys of the gateway: its own script, its client key, and our addresses to come back to', async () => {
+test('with test keys of the gateway: its own script, its client key, and our return addresses', async () => {
   const sandbox = await startTestSandbox()
   const KEY_PEPPER = 'a pepper for the tests only'
   const keys = { TOSS_CLIENT_KEY: 'test_ck_of_the_tests', TOSS_SECRET_KEY: secretKey, KEY_PEPPER }
@@ -57,7 +57,7 @@ test('with test keys of the gateway: its own script, its client key, and our add
   }
 })
 
-test('in sandbox mode: the script of the sandbox, and nothing of the real gateway', async () => {
+test('in sandbox mode: the script of the sandbox, and nothing from the real gateway', async () => {
   const { html, policy } = await payPage({})
   assert.match(html, /data-gateway-script="http:\/\/127\.0\.0\.1:\d+\/v2\/standard"/)
   assert.equal(`${html}${policy}`.includes('tosspayments.com'), false)

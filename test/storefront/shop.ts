@@ -1,6 +1,6 @@
-// The example shop as a buyer's browser meets it, on a running service and sandbox: pages as text, forms as they are on
-// the page, and the way through the payment window. Addresses that lead back to the shop are followed to this one,
-// whatever host the service is configured with.
+// The example shop as a buyer's browser sees it, on a running service and sandbox: pages as text, forms as they are on
+// the page, and the payment window. Redirects back to the shop are followed to this one, whatever host the service is
+// configured with.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,22 +19,22 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
   const options = { apiUrl: () => apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl: `${sandboxUrl}/v2/standard` }
   let running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, dataDir })
 
-  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { 'accept-language': 'en', ...init.headers }
     return fetch(`${running.url}${path}`, { redirect: 'manual', ...init, headers })
   }
 
   const shop = {
     dataDir,
-    ask,
+    request,
     async get(path: string, headers: Record<string, string> = {}): Promise<Page> {
-      const response = await ask(path, { headers })
+      const response = await request(path, { headers })
       const html = await response.text()
       const text = unescaped(html.replace(/<head>[\s\S]*<\/head>|<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
       return { status: response.status, text, html, headers: response.headers }
     },
     post: (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-      ask(path, { method: 'POST', body: new URLSearchParams(form), headers }),
+      request(path, { method: 'POST', body: new URLSearchParams(form), headers }),
 
     /** The form behind the Buy button, as the page has it. */
     async buyForm(packageType: string): Promise<{ packageType: string; token: string }> {
@@ -51,7 +51,7 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
       assert.match(path, /^\/pay\/ord_\w+$/)
       return path.slice('/pay/'.length)
     },
-    /** What the page's script would do: opens the window with the values of the page. Returns its address. */
+    /** Does the same as the page's script: opens the window with the values of the page. Returns its address. */
     async openWindow(orderId: string): Promise<string> {
       const { html, status } = await shop.get(`/pay/${orderId}`)
       assert.equal(status, 200)
@@ -73,7 +73,7 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
       assert.equal(response.status, 201)
       return ((await response.json()) as { checkoutUrl: string }).checkoutUrl
     },
-    /** Goes through the window with a card; without one the buyer cancels. Returns the way back into the shop. */
+    /** Pays in the window with a card; without one the buyer cancels. Returns the path of the redirect into the shop. */
     async pay(orderId: string, card?: string): Promise<string> {
       const checkoutUrl = await shop.openWindow(orderId)
       const button = card === undefined ? 'cancel' : 'pay'
@@ -92,7 +92,7 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
   return shop
 }
 
-/** Where a redirect leads, without the host. */
+/** The target of a redirect, without the host. */
 export function pathOf(response: Response): string {
   assert.equal(response.status, 303)
   const { pathname, search } = new URL(response.headers.get('location') ?? '', 'http://shop.invalid')

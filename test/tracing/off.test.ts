@@ -1,9 +1,9 @@
-// Where no collector is configured nothing of OpenTelemetry is loaded, and nothing is recorded.
+// Without a configured collector OpenTelemetry is not loaded, and nothing is recorded.
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { test } from 'node:test'
 
-test('without an endpoint the library of traces is not loaded', async () => {
+test('without an endpoint the tracing library is not loaded', async () => {
   const loaded: string[] = []
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -25,7 +25,7 @@ test('without an endpoint the library of traces is not loaded', async () => {
   assert.notDeepEqual(loaded.filter(isTracing), [])
 })
 
-test('settings of traces are read as they are named everywhere, and refused when they are none', async () => {
+test('the standard tracing settings are read, and refused when they are invalid', async () => {
   const { readConfig } = await import('../../src/config.ts')
   const read = (settings: Record<string, string>) => readConfig(settings).tracing
   assert.equal(read({}), undefined)
@@ -46,7 +46,7 @@ test('settings of traces are read as they are named everywhere, and refused when
   assert.throws(() => read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }), /OTEL_EXPORTER_OTLP_ENDPOINT/)
 })
 
-test('settings of traces that are meant for others on the machine stop nothing', async () => {
+test('tracing settings that are meant for other programs do not stop the service', async () => {
   const { readConfig } = await import('../../src/config.ts')
   const read = (settings: Record<string, string>) => readConfig(settings).tracing
   assert.equal(read({ OTEL_TRACES_SAMPLER_ARG: 'half' }), undefined)

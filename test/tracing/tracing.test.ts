@@ -1,6 +1,6 @@
-// One trace tells a payment from the request to its end: over begin, the gateway and finish, and where the answer of the
-// gateway was lost, over the process that settled it later. What is recorded is decided here, and by services of ours. A
-// collector that is away harms nobody.
+// One trace covers a payment from the request to its end: begin, the gateway and finish, and, when the answer of the
+// gateway was lost, the process that settled it later. This service and internal callers decide what is recorded. An
+// unreachable collector affects no request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -40,7 +40,7 @@ function one(spans: ReceivedSpan[], name: string): ReceivedSpan {
   return named[0] as ReceivedSpan
 }
 
-test('a confirm is one trace, linked to the caller’s: request, begin, gateway, finish, each statement in its act', async (t) => {
+test('a confirm is one trace, linked to the caller’s: request, begin, gateway, finish, each statement in its step', async (t) => {
   const collector = await startOtlpReceiver(t)
   const service = await startTraced(t, collector.url)
   const { orderId, paymentKey, confirm } = await service.paid()
@@ -54,7 +54,7 @@ test('a confirm is one trace, linked to the caller’s: request, begin, gateway,
   const begin = one(spans, 'payments.begin')
   const gateway = one(spans, 'gateway.confirm')
   const finish = one(spans, 'payments.finish')
-  for (const act of [begin, gateway, finish]) assert.equal(act.parentSpanId, request.spanId, act.name)
+  for (const step of [begin, gateway, finish]) assert.equal(step.parentSpanId, request.spanId, step.name)
   assert.equal(one(spans, 'payments.claimConfirms').parentSpanId, begin.spanId)
   assert.equal(one(spans, 'payments.finishOperations').parentSpanId, finish.spanId)
   const [{ operationId }] = (await service.database.query<{ operationId: string }>(
@@ -67,8 +67,8 @@ test('a confirm is one trace, linked to the caller’s: request, begin, gateway,
   }
   assert.equal(gateway.attributes.outcome, 'approved')
   assert.equal(finish.attributes.to, 'CONFIRMED')
-  const told = JSON.stringify(collector.spans)
-  for (const secret of [paymentKey, service.apiKey, 'test_sk_']) assert.ok(!told.includes(secret), secret)
+  const exported = JSON.stringify(collector.spans)
+  for (const secret of [paymentKey, service.apiKey, 'test_sk_']) assert.ok(!exported.includes(secret), secret)
 })
 
 test('a confirm whose answer was lost is finished by another process in the same trace', async (t) => {
@@ -95,7 +95,7 @@ test('a confirm whose answer was lost is finished by another process in the same
   assert.deepEqual([...ids], [orderId])
 })
 
-test('a request that settles what another has left goes on in the first trace, with a link to its own', async (t) => {
+test('a request that settles an operation of another continues the first trace, with a link to its own', async (t) => {
   const collector = await startOtlpReceiver(t)
   const service = await startTraced(t, collector.url)
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
@@ -109,7 +109,7 @@ test('a request that settles what another has left goes on in the first trace, w
   assert.deepEqual(one(spans, 'payments.settle').links, [second.traceId])
 })
 
-test('a caller of the public API can neither have a request recorded nor keep it from being', async (t) => {
+test('a caller of the public API can neither force nor prevent the recording of a request', async (t) => {
   const collector = await startOtlpReceiver(t)
   const all = await startTraced(t, collector.url)
   assert.equal((await (await all.paid()).confirm({ traceparent: notRecorded })).body.code, 'SUCCESS')
@@ -130,7 +130,7 @@ test('a caller of the public API can neither have a request recorded nor keep it
   assert.deepEqual(collector.spans, [])
 })
 
-test('a service that calls the internal API is gone on with, recorded or not as it says', async (t) => {
+test('the trace of a service that calls the internal API is continued, and recorded if that service records it', async (t) => {
   const collector = await startOtlpReceiver(t)
   const service = await startTraced(t, collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
   const { call } = spendingCalls(service.internalUrl, (await service.newToken()).token)
@@ -150,7 +150,7 @@ test('a service that calls the internal API is gone on with, recorded or not as 
   )
 })
 
-test('a collector that is away or never answers costs no request anything, and is told of once', async (t) => {
+test('a collector that is unreachable or never answers affects no request, and is logged once', async (t) => {
   const silent = createServer(() => undefined)
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -158,7 +158,7 @@ test('a collector that is away or never answers costs no request anything, and i
   const { port } = silent.address() as { port: number }
   for (const endpoint of ['http://127.0.0.1:1', `http://127.0.0.1:${port}`]) {
     const service = await startTraced(t, endpoint)
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const { confirm } = await service.paid()
       assert.equal((await confirm()).body.code, 'SUCCESS')
     }

@@ -6,7 +6,7 @@ import { backoffMs, jittered } from '../../src/core/backoff.ts'
 const pauses: [what: string, options: Parameters<typeof backoffMs>[1], expectedMs: number[]][] = [
   ['doubles up to the longest', { firstMs: 5_000, longestMs: 30_000 }, [5_000, 10_000, 20_000, 30_000, 30_000]],
   ['grows by another factor', { firstMs: 20, factor: 7.5, longestMs: 400 }, [20, 150, 400]],
-  ['is as long as the longest if that is shorter than the first', { firstMs: 5, longestMs: 2 }, [2, 2]],
+  ['is the longest pause if that is shorter than the first', { firstMs: 5, longestMs: 2 }, [2, 2]],
 ]
 for (const [what, options, expectedMs] of pauses) {
   test(`a pause ${what}`, () => {
@@ -14,7 +14,7 @@ for (const [what, options, expectedMs] of pauses) {
       expectedMs.map((_, retry) => backoffMs(retry, options)),
       expectedMs,
     )
-    assert.equal(backoffMs(100_000, options), options.longestMs, 'no power is too large')
+    assert.equal(backoffMs(100_000, options), options.longestMs, 'a very high retry count does not overflow')
   })
 }
 

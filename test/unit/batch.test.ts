@@ -1,4 +1,4 @@
-// Requests that share a statement: who shares with whom, in which order, and who fails with whom.
+// Requests that share a statement: which of them share, in which order, and which of them fail together.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import type { Tracing } from '../../src/core/tracing.ts'
 
 type Item = { key: string; number: number }
 
-/** Runs that end when the test says so. */
+/** Runs that end when the test finishes them. */
 function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, string>> = {}) {
   const runs: { inputs: Input[]; finish: () => void; fail: (error: unknown) => void }[] = []
   const batch = createBatch<Input, string>({
@@ -25,7 +25,7 @@ function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, str
     batch,
     runs,
     /** The inputs of each run so far. */
-    shares: () => runs.map((run) => run.inputs),
+    inputsOfRuns: () => runs.map((run) => run.inputs),
     async finish(index: number): Promise<void> {
       runs[index]?.finish()
       await turn()
@@ -33,39 +33,39 @@ function createHeldRuns<Input = string>(options: Partial<BatchOptions<Input, str
   }
 }
 
-test('an input that comes alone runs at once, alone', async () => {
-  const { batch, shares, finish } = createHeldRuns()
+test('a single input runs at once, alone', async () => {
+  const { batch, inputsOfRuns, finish } = createHeldRuns()
   const output = batch('a')
-  assert.deepEqual(shares(), [['a']])
+  assert.deepEqual(inputsOfRuns(), [['a']])
   await finish(0)
   assert.equal(await output, 'did "a"')
 })
 
-test('what arrives while a batch is under way forms the next one, in order of arrival', async () => {
-  const { batch, shares, finish } = createHeldRuns()
+test('inputs that arrive while a batch is running form the next one, in order of arrival', async () => {
+  const { batch, inputsOfRuns, finish } = createHeldRuns()
   const outputs = ['a', 'b', 'c', 'd'].map((each) => batch(each))
-  assert.deepEqual(shares(), [['a']])
+  assert.deepEqual(inputsOfRuns(), [['a']])
   await finish(0)
-  assert.deepEqual(shares(), [['a'], ['b', 'c', 'd']])
+  assert.deepEqual(inputsOfRuns(), [['a'], ['b', 'c', 'd']])
   await finish(1)
   assert.deepEqual(await Promise.all(outputs), ['did "a"', 'did "b"', 'did "c"', 'did "d"'])
 })
 
-test('a batch has at most maxSize inputs; the others form the ones after it', async () => {
-  const { batch, shares, finish } = createHeldRuns({ maxSize: 2 })
+test('a batch has at most maxSize inputs; the others form the next batches', async () => {
+  const { batch, inputsOfRuns, finish } = createHeldRuns({ maxSize: 2 })
   const outputs = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => batch(each))
   for (let index = 0; index < 4; index += 1) await finish(index)
-  assert.deepEqual(shares(), [['a'], ['b', 'c'], ['d', 'e'], ['f']])
+  assert.deepEqual(inputsOfRuns(), [['a'], ['b', 'c'], ['d', 'e'], ['f']])
   await Promise.all(outputs)
 })
 
-test('another batch goes beside the one under way when it would be full, never more than `concurrency`', async () => {
+test('another batch runs concurrently when it would be full, never more than `concurrency` batches', async () => {
   for (const concurrency of [1, 2, 3]) {
-    const { batch, shares, runs, finish } = createHeldRuns({ concurrency, maxSize: 2, patienceMs: 60_000 })
+    const { batch, inputsOfRuns, runs, finish } = createHeldRuns({ concurrency, maxSize: 2, patienceMs: 60_000 })
     const outputs = Array.from({ length: 20 }, (_, index) => batch(`${index}`))
     assert.equal(runs.length, concurrency)
     await turn()
-    assert.deepEqual(shares().slice(0, 2), concurrency === 1 ? [['0']] : [['0'], ['1', '2']])
+    assert.deepEqual(inputsOfRuns().slice(0, 2), concurrency === 1 ? [['0']] : [['0'], ['1', '2']])
     assert.equal(runs.length, concurrency)
     await finish(0)
     assert.equal(runs.length, concurrency + 1)
@@ -74,41 +74,41 @@ test('another batch goes beside the one under way when it would be full, never m
   }
 })
 
-test('a batch that is not full waits for the one under way, and no longer than that has patience', async () => {
-  const { batch, shares, finish } = createHeldRuns({ concurrency: 2, patienceMs: 30 })
+test('a batch that is not full waits for the running one, at most for its patience', async () => {
+  const { batch, inputsOfRuns, finish } = createHeldRuns({ concurrency: 2, patienceMs: 30 })
   const outputs = ['a', 'b', 'c'].map((each) => batch(each))
   await turn()
-  assert.deepEqual(shares(), [['a']])
-  while (shares().length === 1) await turn()
-  assert.deepEqual(shares(), [['a'], ['b', 'c']])
-  // That one has its own patience: what comes now waits for either.
+  assert.deepEqual(inputsOfRuns(), [['a']])
+  while (inputsOfRuns().length === 1) await turn()
+  assert.deepEqual(inputsOfRuns(), [['a'], ['b', 'c']])
+  // The second batch has its own patience: a new input waits for either.
   const last = batch('d')
   await turn()
-  assert.equal(shares().length, 2)
+  assert.equal(inputsOfRuns().length, 2)
   await finish(1)
-  assert.deepEqual(shares()[2], ['d'])
+  assert.deepEqual(inputsOfRuns()[2], ['d'])
   await finish(0)
   await finish(2)
   await Promise.all([...outputs, last])
 })
 
 test('inputs with the same conflict key never share a batch, and keep their order', async () => {
-  const { batch, shares, finish } = createHeldRuns<Item>({ conflictKey: (item) => item.key, maxSize: 3 })
+  const { batch, inputsOfRuns, finish } = createHeldRuns<Item>({ conflictKey: (item) => item.key, maxSize: 3 })
   const items = ['x', 'a', 'a', 'b', 'a', 'c', 'd', 'b'].map((key, number) => ({ key, number }))
   const outputs = items.map((item) => batch(item))
   for (let index = 0; index < 4; index += 1) await finish(index)
-  const names = shares().map((inputs) => inputs.map((item) => `${item.key}${item.number}`))
+  const names = inputsOfRuns().map((inputs) => inputs.map((item) => `${item.key}${item.number}`))
   assert.deepEqual(names, [['x0'], ['a1', 'b3', 'c5'], ['d6', 'a2', 'b7'], ['a4']])
   await Promise.all(outputs)
 })
 
-test('a conflict key that is in a batch under way does not keep the next batch from starting', async () => {
+test('a conflict key in a running batch does not prevent the next batch from starting', async () => {
   const options = { conflictKey: (item: Item) => item.key, concurrency: 2, patienceMs: 1 }
-  const { batch, shares, finish } = createHeldRuns<Item>(options)
+  const { batch, inputsOfRuns, finish } = createHeldRuns<Item>(options)
   const outputs = [1, 2, 3].map((number) => batch({ key: 'a', number }))
-  while (shares().length === 1) await turn()
+  while (inputsOfRuns().length === 1) await turn()
   assert.deepEqual(
-    shares().map((inputs) => inputs.map((item) => item.number)),
+    inputsOfRuns().map((inputs) => inputs.map((item) => item.number)),
     [[1], [2]],
   )
   await finish(0)
@@ -139,7 +139,7 @@ test('one bad input fails alone: the batch is run again input by input', async (
   assert.deepEqual(runs, [['first'], ['a', 'bad', 'b'], ['a'], ['bad'], ['b']])
 })
 
-test('a bad input that came alone is not run a second time', async () => {
+test('a single bad input is not run a second time', async () => {
   let runs = 0
   const batch = createBatch<string, string>({
     retryScopeOf: () => 'each-input',
@@ -158,11 +158,11 @@ test('any other error fails all of its batch, once, and the next batch runs', as
   const settled = Promise.allSettled(others)
   await finish(0)
   const next = batch('next')
-  const away = new Error('the database is away')
-  runs[1]?.fail(away)
+  const unreachable = new Error('the database is unreachable')
+  runs[1]?.fail(unreachable)
   assert.deepEqual(await settled, [
-    { status: 'rejected', reason: away },
-    { status: 'rejected', reason: away },
+    { status: 'rejected', reason: unreachable },
+    { status: 'rejected', reason: unreachable },
   ])
   await turn()
   assert.equal(runs.length, 3)
@@ -171,17 +171,17 @@ test('any other error fails all of its batch, once, and the next batch runs', as
   assert.equal(await first, 'did "first"')
 })
 
-test('past maxQueued an input is refused with SVC001 and never runs; those who wait are served', async () => {
-  const { batch, shares, finish } = createHeldRuns({ maxQueued: 2 })
+test('above maxQueued an input is refused with SVC001 and never runs; the waiting ones are served', async () => {
+  const { batch, inputsOfRuns, finish } = createHeldRuns({ maxQueued: 2 })
   const served = ['a', 'b', 'c'].map((each) => batch(each))
   await assert.rejects(batch('d'), (error: Refusal) => error instanceof Refusal && error.code === 'SVC001')
   await finish(0)
-  assert.deepEqual(shares(), [['a'], ['b', 'c']])
+  assert.deepEqual(inputsOfRuns(), [['a'], ['b', 'c']])
   const later = batch('e')
   await finish(1)
   await finish(2)
   await Promise.all([...served, later])
-  assert.deepEqual(shares(), [['a'], ['b', 'c'], ['e']])
+  assert.deepEqual(inputsOfRuns(), [['a'], ['b', 'c'], ['e']])
 })
 
 test('a run that returns another number of outputs than inputs acknowledges nothing', async () => {
@@ -228,16 +228,16 @@ test('every input gets its own output, and runs once, under random load', async 
   assert.equal(all.length, 3_000 - Math.floor(3_000 / 97))
 })
 
-test('a row that somebody keeps: the inputs of other rows are run again without it, those that need it fail together', async () => {
+test('a row locked by another transaction: the inputs of other rows are run again without it, those that need it fail together', async () => {
   const runs: string[][] = []
-  const kept = new Error('kept')
+  const locked = new Error('locked')
   const batch = createBatch<string, string>({
-    retryScopeOf: (error) => (error === kept ? 'each-row' : undefined),
+    retryScopeOf: (error) => (error === locked ? 'each-row' : undefined),
     rowKey: (input) => input.slice(0, 1),
     concurrency: 1,
     run: async (inputs) => {
       runs.push(inputs)
-      if (inputs.some((input) => input.startsWith('k'))) throw kept
+      if (inputs.some((input) => input.startsWith('k'))) throw locked
       return inputs
     },
   })
@@ -265,14 +265,14 @@ test('a shared run is a span of the first request that is traced, with links to 
     current = traceParent
     return batch(`${index}`)
   })
-  current = 'of a request that is in none of them'
+  current = 'of a request that is not in the batch'
   await finish(0)
   await finish(1)
   await Promise.all(outputs)
   assert.deepEqual(started, [{ parent: 'one', links: ['two'] }])
 })
 
-test('a span that cannot be started fails the inputs of its run, and the next run goes on', async () => {
+test('a span that cannot be started fails the inputs of its run, and the next run succeeds', async () => {
   let isBroken = true
   const tracing: Tracing = {
     current: () => 'a request',

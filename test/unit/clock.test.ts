@@ -1,10 +1,10 @@
-// Waiting within the process: a pace that is kept however many come, and pauses that can be cut short.
+// Waiting within the process: a pacer that keeps its rate under load, and sleeps that can be aborted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deadlineIn, sleep, within } from '../../src/core/clock.ts'
 import { createPacer } from '../../src/core/limit.ts'
 
-/** What a timer may be early. */
+/** How early a timer may fire. */
 const earlyMs = 2
 
 async function tookMs(work: () => Promise<unknown>): Promise<number> {
@@ -13,7 +13,7 @@ async function tookMs(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
-test('a pace gives so many places a second, in the order of asking, and no more after a rest', async () => {
+test('a pacer allows a fixed number per second, in order of the calls, and no burst after a pause', async () => {
   const pace = createPacer(100)
   const order: number[] = []
   const all = (count: number) =>
@@ -27,7 +27,7 @@ test('a pace gives so many places a second, in the order of asking, and no more 
   assert.ok((await tookMs(() => all(5))) >= 40 - earlyMs)
 })
 
-test('a sleep that is cut short rejects at once, one that was cut short before does not begin', async () => {
+test('an aborted sleep rejects at once, and does not begin when its signal is already aborted', async () => {
   const stopping = new AbortController()
   const sleeping = sleep(3_600_000, stopping.signal)
   stopping.abort()
@@ -35,7 +35,7 @@ test('a sleep that is cut short rejects at once, one that was cut short before d
   await assert.rejects(sleep(3_600_000, stopping.signal), { name: 'AbortError' })
 })
 
-test('within gives the value, or what it was told to give when that is late; a failure is not hidden', async () => {
+test('within returns the value, or its fallback when the value is late; a failure is not hidden', async () => {
   assert.equal(await within(deadlineIn(10_000), Promise.resolve(1), 'late'), 1)
   assert.equal(await within(deadlineIn(10), sleep(3_600_000, AbortSignal.timeout(100)), 'late'), 'late')
   await assert.rejects(within(deadlineIn(10_000), Promise.reject(new Error('no')), 'late'), { message: 'no' })

@@ -13,7 +13,7 @@ import { createDatabase } from '../../src/db/database.ts'
 import { createTestDatabase, silentLog } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
-test('100,000 order ids are all different and of the form the gateway takes, even in one millisecond', () => {
+test('100,000 order ids are all different and in the form the gateway accepts, even in one millisecond', () => {
   const now = Date.now()
   const ids = new Set<string>()
   for (let count = 0; count < 100_000; count += 1) {
@@ -25,7 +25,7 @@ test('100,000 order ids are all different and of the form the gateway takes, eve
   assert.equal(ids.size, 100_000)
 })
 
-test('order ids sort by the millisecond they were made in', () => {
+test('order ids sort by the millisecond of their creation', () => {
   const starts = [0, 30, 32, 1_000, 2 ** 32, 2 ** 40 - 1, Date.now(), 2 ** 45 - 1, 2 ** 47, 2 ** 48 - 2]
   const ids = starts.flatMap((start) => [newOrderId(start), newOrderId(start + 1)])
   assert.deepEqual([...ids].sort(), ids)
@@ -33,7 +33,7 @@ test('order ids sort by the millisecond they were made in', () => {
   assert.deepEqual([before, id, after].sort(), [before, id, after])
 })
 
-test('the pattern of order ids takes nothing else', () => {
+test('the pattern of order ids accepts nothing else', () => {
   const id = newOrderId()
   for (const other of [
     '',
@@ -49,7 +49,7 @@ test('the pattern of order ids takes nothing else', () => {
   }
 })
 
-test('the unguessable part of an order id uses all of its 130 bits', () => {
+test('the random part of an order id uses all of its 130 bits', () => {
   const seen = Array.from({ length: 26 }, () => new Set<string>())
   for (let count = 0; count < 2_000; count += 1) {
     for (const [index, letter] of [...newOrderId().slice(-26)].entries()) seen[index]?.add(letter)
@@ -60,13 +60,13 @@ test('the unguessable part of an order id uses all of its 130 bits', () => {
   )
 })
 
-test('letters and digits all come up equally often', () => {
+test('letters and digits are equally frequent', () => {
   const counts = new Map<string, number>()
   const text = randomLettersAndDigits(620_000)
   assert.equal(text.length, 620_000)
   for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
   assert.equal(counts.size, 62)
-  // Expected are 10,000 of each, give or take 100: a tenth is ten standard deviations.
+  // Expected are 10,000 of each, with a standard deviation of 100: a tenth is ten standard deviations.
   for (const [letter, count] of counts) assert.ok(count > 9_000 && count < 11_000, `${letter}: ${count}`)
   for (const length of [0, 1, 43]) assert.equal(randomLettersAndDigits(length).length, length)
 })
@@ -76,7 +76,7 @@ test('customers and operations have UUIDs', () => {
   for (const id of [newCustomerId(), newOperationId()]) assert.match(id, uuid)
 })
 
-test('5: an API key has a prefix, a separator and a long secret part, and is stored in no readable form', async () => {
+test('5: an API key has a prefix, a separator and a long secret part, and is not stored in readable form', async () => {
   const testDatabase = await createTestDatabase()
   const database = createDatabase(testDatabase.pool, silentLog)
   const issued = []

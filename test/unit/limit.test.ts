@@ -1,4 +1,4 @@
-// The semaphore of core/limit.ts. The queue is tested with the console's limits and the line of sign-ins, the token buckets in
+// The semaphore of core/limit.ts. Its queue is also tested with the console's limits and sign-ins, the token buckets in
 // test/http/rate-limit.test.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ function held() {
   return { work: () => promise, end: resolve, fail: () => reject(new Error('failed')) }
 }
 
-test('a semaphore has so many places in all and for each key, and a failed work frees its place', async () => {
+test('a semaphore has a limit in total and for each key, and a failed task frees its slot', async () => {
   const semaphore = createSemaphore(3, 2)
   const [first, second, third] = [held(), held(), held()]
   const running = [semaphore.run(first.work, 'a'), semaphore.run(second.work, 'a')]
@@ -25,7 +25,7 @@ test('a semaphore has so many places in all and for each key, and a failed work 
   assert.deepEqual([semaphore.free('a'), semaphore.free()], [2, 2])
 })
 
-test('a semaphore wakes what waits for a place when the next work ends, and not before', async () => {
+test('a semaphore wakes waiting tasks when the next task ends, and not before', async () => {
   const semaphore = createSemaphore(2)
   const [first, second] = [held(), held()]
   const running = [semaphore.run(first.work), semaphore.run(second.work)]
@@ -40,7 +40,7 @@ test('a semaphore wakes what waits for a place when the next work ends, and not 
   await Promise.all(running)
 })
 
-test('a queue of one place runs each work after the one before it, also after a failure', async () => {
+test('a queue with a limit of one runs each task after the previous one, also after a failure', async () => {
   const queue = createQueue(1)
   const order: string[] = []
   const works = ['a', 'b', 'c'].map((name) =>
@@ -48,11 +48,11 @@ test('a queue of one place runs each work after the one before it, also after a 
       order.push(`${name} begins`)
       await new Promise(setImmediate)
       order.push(`${name} ends`)
-      if (name === 'a') throw new Error('of its own')
+      if (name === 'a') throw new Error('failed on purpose')
     }),
   )
-  assert.equal(queue.isFull(), false, 'the line has no limit')
-  await assert.rejects(works[0] as Promise<void>, /of its own/)
+  assert.equal(queue.isFull(), false, 'the queue has no limit')
+  await assert.rejects(works[0] as Promise<void>, /failed on purpose/)
   await Promise.all(works.slice(1))
   assert.deepEqual(order, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })

@@ -1,4 +1,4 @@
-// Section 3: the states, the table of transitions, and the same rule once more in the database.
+// Section 3: the states, the table of transitions, and the same rule in the database.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type OrderStatus, operationKinds, orderStatuses, outcomeOf } from '../../src/payments/kinds.ts'
@@ -8,7 +8,7 @@ test('3: the states are those of the specification', () => {
   assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])
 })
 
-/** From where to where, and what it does to the credits, for every outcome that there is. */
+/** For every outcome: kind, state, from, to, and the effect on the credits. */
 const specified = {
   CONFIRM_APPROVED: ['CONFIRM', 'APPROVED', 'PENDING', 'CONFIRMED', 'grant'],
   CONFIRM_REJECTED: ['CONFIRM', 'REJECTED', 'PENDING', 'FAILED', 'none'],
@@ -26,14 +26,14 @@ const rows = Object.entries(operationKinds).flatMap(([kind, { from, outcomes }])
   Object.entries(outcomes).map(([state, { to, credits }]) => [kind, state, from, to, credits] as const),
 )
 
-test('3: there is no other event', () => {
+test('3: the table has these events and no others', () => {
   const names = (each: readonly string[]) => each.slice(0, 2).join(' ')
   assert.deepEqual(rows.map(names).sort(), Object.values(specified).map(names).sort())
 })
 
 for (const [event, row] of Object.entries(specified)) {
   const [kind, state, from, to] = row
-  test(`3: ${event} takes an order from ${from} to ${to}, and from nowhere else anywhere`, () => {
+  test(`3: ${event} changes an order from ${from} to ${to}, and has no other transition`, () => {
     assert.deepEqual(
       rows.filter((each) => each[0] === kind && each[1] === state),
       [row],
@@ -41,7 +41,7 @@ for (const [event, row] of Object.entries(specified)) {
   })
 }
 
-test('3: an event leaves one state only, and an event that is not in the table is a bug', () => {
+test('3: an event has one source state, and an event that is not in the table is a bug', () => {
   assert.equal(new Set(rows.map(([kind, state]) => `${kind} ${state}`)).size, rows.length)
   assert.equal(outcomeOf('CANCEL', 'EXPIRED'), undefined)
   assert.equal(outcomeOf('CONFIRM', 'OPEN'), undefined)
@@ -60,7 +60,7 @@ test('3: an outcome sends an event and counts an order exactly where it changes 
 /** The pairs of section 3. REFUNDED is an action of the platform. */
 const allowed = ['PENDING CONFIRMED', 'PENDING FAILED', 'CONFIRMED CANCELLED', 'CONFIRMED REFUNDED']
 
-test('3: no transition of the table goes where the specification does not', () => {
+test('3: every transition of the table is in the specification', () => {
   for (const [, , from, to] of rows) assert.ok(from === to || allowed.includes(`${from} ${to}`))
 })
 
@@ -77,7 +77,7 @@ let orders = 0
 
 type Numbers = { grant: number; rollback: number; refund: number }
 
-/** An order in that state, with the operations and, in the ledger, the grant, rollback and refund that it may come to need. */
+/** An order in that state, with its operations and with ledger entries for the grant, rollback and refund it may need. */
 async function insertOrder(status: OrderStatus): Promise<{ orderId: string; numbers: Numbers }> {
   orders += 1
   const orderId = `order-${orders}`
@@ -106,7 +106,7 @@ async function insertOrder(status: OrderStatus): Promise<{ orderId: string; numb
 
 const confirmedAt = new Date()
 
-/** What the check constraints want of an order in each state. */
+/** The columns that the check constraints require of an order in each state. */
 const entries = {
   names: 'grant_entry, confirmed_at, rollback_entry, refund_entry, refund_shortfall',
   values: '$4::bigint, $5::timestamptz, $6::bigint, $7::bigint, $8::bigint',
@@ -121,7 +121,7 @@ const entries = {
 for (const from of orderStatuses) {
   for (const to of orderStatuses) {
     const possible = from === to || allowed.includes(`${from} ${to}`)
-    test(`3: the database ${possible ? 'lets' : 'does not let'} an order go from ${from} to ${to}`, async () => {
+    test(`3: the database ${possible ? 'allows' : 'refuses'} the transition of an order from ${from} to ${to}`, async () => {
       const { orderId, numbers } = await insertOrder(from)
       const update = database.query(
         `update orders set status = $3, (${entries.names}) = (${entries.values})

@@ -1,4 +1,4 @@
-// Section 2: the catalogue to the letter.
+// Section 2: the exact catalogue.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packageOf, packages, packageTypes, paymentMethod } from '../../src/payments/packages.ts'

@@ -1,4 +1,4 @@
-// What a long command shows on stderr.
+// The progress that a long command shows on stderr.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProgressBar } from '../../src/commands/line/progress.ts'
@@ -29,7 +29,7 @@ test('without a terminal there is a plain line every five seconds, and none befo
   ])
 })
 
-test('on a terminal a bar is drawn over itself, ten times a second at most, and taken away at the end', () => {
+test('on a terminal a bar is redrawn in place, at most ten times a second, and erased at the end', () => {
   const { written, progress, pass } = screen({ isTTY: true, columns: 120 })
   for (const [ms, done] of [
     [1_000, 100],
@@ -50,7 +50,7 @@ test('on a terminal a bar is drawn over itself, ten times a second at most, and 
   ])
 })
 
-test('the bar becomes shorter and goes before the line would wrap', () => {
+test('the bar becomes shorter and disappears before the line would wrap', () => {
   for (const [columns, expected] of [
     [60, '[#######--------------------] rows: 1 of 4 (25 %), 3 s left'],
     [33, 'rows: 1 of 4 (25 %), 3 s left'],
@@ -64,7 +64,7 @@ test('the bar becomes shorter and goes before the line would wrap', () => {
   }
 })
 
-test('long times are told in minutes and hours, and none before anything is done', () => {
+test('long times are shown in minutes and hours, and none before any progress', () => {
   for (const [done, total, expected] of [
     [0, 100, '0 of 100 (0 %)'],
     [0, 0, '0 of 0 (0 %)'],
@@ -79,7 +79,7 @@ test('long times are told in minutes and hours, and none before anything is done
   }
 })
 
-test('who is done before the first line says nothing', () => {
+test('progress that ends before the first line prints nothing', () => {
   const { written, progress } = screen({ isTTY: true })
   progress.end()
   assert.deepEqual(written, [])

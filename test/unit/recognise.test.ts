@@ -1,5 +1,5 @@
-// Who is remembered, for how long, and how a suspension is noticed: with a clock of the test's own, and the triggers of the
-// database that say when somebody was suspended.
+// The key check: which keys are cached, for how long, and when a suspension takes effect, with the test's own clock. Also
+// the database triggers that store the time of a suspension.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
@@ -17,26 +17,26 @@ const hashOf = (name: string) => hashKey(secretOf(name), pepper).keyHash
 
 type Key = CheckedKey & { name: string }
 
-/** A recogniser over keys in memory, with what it has asked. */
+/** A key check over keys in memory, with counts of its lookups. */
 function createWorld(names: string[]) {
   const world = {
     timeMs: 0,
     suspended: new Set<string>(),
     lookups: 0,
-    questions: 0,
+    suspensionQueries: 0,
     renewed: [] as [name: string, pepperVersion: number][],
-    isAway: false,
-    /** Holds lookups back until it is called. */
+    isUnreachable: false,
+    /** Delays the lookups until it resolves. */
     hold: undefined as Promise<void> | undefined,
-    recognise: (_name: string): Key | Promise<Key> => assert.fail('not made yet'),
+    checkKey: (_name: string): Key | Promise<Key> => assert.fail('not created yet'),
   }
-  const recogniser = createKeyCheck<Key>({
+  const keyCheck = createKeyCheck<Key>({
     peppers: [pepper],
     pattern: /^key_/,
     now: () => world.timeMs,
     find: async (hashes) => {
       world.lookups += hashes.length
-      if (world.isAway) throw new Error('away')
+      if (world.isUnreachable) throw new Error('unreachable')
       const found = hashes.map(({ keyHash }) => {
         const name = names.find((each) => hashOf(each).equals(keyHash))
         return name
@@ -47,8 +47,8 @@ function createWorld(names: string[]) {
       return found
     },
     findSuspended: async () => {
-      world.questions += 1
-      if (world.isAway) throw new Error('away')
+      world.suspensionQueries += 1
+      if (world.isUnreachable) throw new Error('unreachable')
       return [...world.suspended]
     },
     idOf: ({ name }) => name,
@@ -56,7 +56,7 @@ function createWorld(names: string[]) {
       world.renewed.push([name, hash.pepperVersion])
     },
   })
-  world.recognise = (name) => recogniser(secretOf(name))
+  world.checkKey = (name) => keyCheck(secretOf(name))
   return world
 }
 
@@ -71,30 +71,30 @@ async function codeOf(answer: () => unknown): Promise<string> {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('who was recognised is looked for once a minute, and one question keeps all of them fresh', async () => {
+test('a cached key is looked up once a minute, and one query for suspensions covers all keys', async () => {
   const world = createWorld(['a', 'b'])
   for (; world.timeMs < 60_000; world.timeMs += 100) {
-    await world.recognise('a')
-    await world.recognise('b')
+    await world.checkKey('a')
+    await world.checkKey('b')
   }
   assert.equal(world.lookups, 2)
-  assert.ok(world.questions >= 120 && world.questions <= 200, `${world.questions} questions`)
+  assert.ok(world.suspensionQueries >= 120 && world.suspensionQueries <= 200, `${world.suspensionQueries} queries`)
   world.timeMs += 100
-  await world.recognise('a')
+  await world.checkKey('a')
   assert.equal(world.lookups, 3)
 })
 
-test('who is remembered is recognised without waiting for anything', async () => {
+test('a cached key is returned synchronously', async () => {
   const world = createWorld(['a'])
-  await world.recognise('a')
+  await world.checkKey('a')
   await settled()
-  assert.equal((world.recognise('a') as Key).status, 'ACTIVE')
+  assert.equal((world.checkKey('a') as Key).status, 'ACTIVE')
 })
 
-test('a suspension is felt within a second of use, and its end as well', async () => {
+test('a suspension takes effect within a second of use, and so does its end', async () => {
   const world = createWorld(['a', 'b'])
   const use = async (name: string) => {
-    const code = await codeOf(() => world.recognise(name))
+    const code = await codeOf(() => world.checkKey(name))
     await settled()
     return code
   }
@@ -109,53 +109,53 @@ test('a suspension is felt within a second of use, and its end as well', async (
   assert.equal(codes.at(-1), 'SUCCESS')
 })
 
-test('what is remembered does not outlive the answers of the database', async () => {
+test('a cached key is not used for longer than a second without an answer from the database', async () => {
   const world = createWorld(['a'])
-  await world.recognise('a')
+  await world.checkKey('a')
   await settled()
-  world.isAway = true
+  world.isUnreachable = true
   world.timeMs += 800
-  assert.equal(await codeOf(() => world.recognise('a')), 'SUCCESS')
+  assert.equal(await codeOf(() => world.checkKey('a')), 'SUCCESS')
   await settled()
   world.timeMs += 200
-  await assert.rejects(async () => world.recognise('a'), /away/)
-  world.isAway = false
-  assert.equal(await codeOf(() => world.recognise('a')), 'SUCCESS')
+  await assert.rejects(async () => world.checkKey('a'), /unreachable/)
+  world.isUnreachable = false
+  assert.equal(await codeOf(() => world.checkKey('a')), 'SUCCESS')
 })
 
-test('a lookup that began before a suspension and ends after it is not believed for longer than a second', async () => {
+test('the result of a lookup that began before a suspension and ends after it is not used for longer than a second', async () => {
   const world = createWorld(['a', 'b'])
-  await world.recognise('b')
+  await world.checkKey('b')
   await settled()
   const { promise, resolve } = Promise.withResolvers<void>()
   world.hold = promise
-  const early = world.recognise('a')
+  const early = world.checkKey('a')
   world.suspended.add('a')
   world.timeMs += 400
   world.hold = undefined
-  await world.recognise('b')
+  await world.checkKey('b')
   await settled()
   resolve()
   assert.equal((await early).status, 'ACTIVE')
   world.timeMs += 100
-  assert.equal(await codeOf(() => world.recognise('a')), 'AUTH003')
+  assert.equal(await codeOf(() => world.checkKey('a')), 'AUTH003')
 })
 
-test('whom nobody knows is AUTH001 each time, and what is not well-formed INVALID_API_KEY without a lookup', async () => {
+test('an unknown key is AUTH001 each time, and a malformed one INVALID_API_KEY without a lookup', async () => {
   const world = createWorld(['a'])
-  assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
-  assert.equal(await codeOf(() => world.recognise('stranger')), 'AUTH001')
+  assert.equal(await codeOf(() => world.checkKey('unknown')), 'AUTH001')
+  assert.equal(await codeOf(() => world.checkKey('unknown')), 'AUTH001')
   assert.equal(world.lookups, 2)
-  const recogniser = createKeyCheck({
+  const keyCheck = createKeyCheck({
     peppers: [pepper],
     pattern: /^key_/,
-    find: () => assert.fail('looked for'),
-    findSuspended: () => assert.fail('asked for'),
+    find: () => assert.fail('looked up'),
+    findSuspended: () => assert.fail('queried for suspensions'),
     idOf: () => assert.fail('found'),
     renew: () => assert.fail('renewed'),
   })
   for (const secret of [undefined, '', 'another', ['key_a']]) {
-    assert.equal(await codeOf(() => recogniser(secret)), 'INVALID_API_KEY')
+    assert.equal(await codeOf(() => keyCheck(secret)), 'INVALID_API_KEY')
   }
 })
 
@@ -167,8 +167,8 @@ before(async () => {
 })
 after(() => testDatabase.drop())
 
-test('the database notes when a key or a token was suspended, and forgets it when it works again', async () => {
-  const key = await issueKey(database, [pepper], 'somebody')
+test('the database stores when a key or a token was suspended, and clears it on reactivation', async () => {
+  const key = await issueKey(database, [pepper], 'customer')
   const token = await issueToken(database, [pepper], 'a service')
   const rows = [
     {
@@ -198,17 +198,17 @@ test('the database notes when a key or a token was suspended, and forgets it whe
   }
 })
 
-test('a secret that is found under an older pepper is hashed under the newest from then on, and suspended all the same', async () => {
+test('a secret found under an older pepper is rehashed under the newest, and can still be suspended', async () => {
   const newer = { version: 2, secret: 'another pepper of sixteen' }
   const key = await issueKey(database, [pepper], 'rotates')
   const token = await issueToken(database, [pepper], 'rotates')
-  const recogniseBoth = (...peppers: Peppers) => {
+  const checkBoth = (...peppers: Peppers) => {
     const customer = createAuthenticate(database, peppers)
     const service = createAuthenticateService(database, peppers)
     return { customer: () => customer(key.apiKey), service: () => service([`Bearer ${token.token}`]) }
   }
-  const before = recogniseBoth(pepper)
-  const during = recogniseBoth(newer, pepper)
+  const before = checkBoth(pepper)
+  const during = checkBoth(newer, pepper)
   for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(before[who]), 'SUCCESS')
   for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(during[who]), 'SUCCESS')
   const versions = async () => {
@@ -220,12 +220,12 @@ test('a secret that is found under an older pepper is hashed under the newest fr
     ]
   }
   while ((await versions()).some((version) => version !== 2)) await settled()
-  const afterwards = recogniseBoth(newer)
+  const afterwards = checkBoth(newer)
   for (const who of ['customer', 'service'] as const) assert.equal(await codeOf(afterwards[who]), 'SUCCESS')
   await updateKeyStatus(database, key.keyId, 'SUSPENDED')
   await updateTokenStatus(database, token.serviceId, 'SUSPENDED')
   const suspendedAt = performance.now()
-  // The one that remembers it by its former hash too.
+  // Also in the process that has cached it by its former hash.
   for (const who of ['customer', 'service'] as const) {
     while ((await codeOf(before[who])) !== 'AUTH003') {
       assert.ok(performance.now() - suspendedAt < 1_500)
@@ -234,11 +234,11 @@ test('a secret that is found under an older pepper is hashed under the newest fr
   }
 })
 
-test('secrets that are hashed anew are hashed one after the other, and one that fails does not keep the next', async () => {
+test('secrets are rehashed one after the other, and a failure does not stop the next', async () => {
   const newer = { version: 2, secret: 'newer' }
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
-  const recogniser = createKeyCheck<Key>({
+  const keyCheck = createKeyCheck<Key>({
     peppers: [newer, pepper],
     pattern: /^key_/,
     find: async (hashes) =>
@@ -255,10 +255,10 @@ test('secrets that are hashed anew are hashed one after the other, and one that 
       return end.promise
     },
   })
-  for (const name of ['a', 'b', 'c']) await recogniser(secretOf(name))
+  for (const name of ['a', 'b', 'c']) await keyCheck(secretOf(name))
   await settled()
   assert.deepEqual(begun, ['a'])
-  ends.get('a')?.reject(new Error('away'))
+  ends.get('a')?.reject(new Error('unreachable'))
   await settled()
   assert.deepEqual(begun, ['a', 'b'])
   ends.get('b')?.resolve()

@@ -1,4 +1,4 @@
-// Texts of callers where they are shown: what cannot be seen is written out in commands, log lines and files.
+// Texts of callers in commands, log lines and files: invisible characters are shown as escapes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { render } from '../../src/commands/line/render.ts'
@@ -11,20 +11,20 @@ const bidirectional = [...between(0x202a, 0x202e), ...between(0x2066, 0x2069), 0
 const invisible = [0x00, 0x1b, 0x7f, 0x9b, 0xad, 0x200b, 0x2028, 0x2029, 0x2060, 0x3164, 0xfeff, 0xe0041]
 const textOf = (code: number) => `paid${String.fromCodePoint(code)}back`
 
-test('every bidirectional control, and whatever else cannot be seen, is shown as its escape', () => {
+test('every bidirectional control, and every other invisible character, is shown as its escape', () => {
   for (const code of [...bidirectional, ...invisible]) {
     assert.match(visible(textOf(code)), /^paid(\\u[0-9a-f]{4}){1,2}back$/, code.toString(16))
   }
 })
 
-test('what can be seen is left as it is: Korean, other scripts, blanks, emoji with their joiners', () => {
+test('visible text is not changed: Korean, other scripts, spaces, emoji with their joiners', () => {
   for (const text of ['환불해 주세요', 'déjà vu', 'עברית', 'العربية', 'a b\u00a0c', '💳 ❤️ 👩🏽‍💻 👨‍👩‍👧']) {
     assert.equal(visible(text), text)
   }
   assert.equal(visible('a\u200db \ufe0f'), 'a\\u200db \\ufe0f')
 })
 
-test('a command shows them as escapes, in a table, in a field, within an object; its JSON has the same value', () => {
+test('a command shows them as escapes, in a table, in a field, in an object; its JSON has the same value', () => {
   for (const code of [...bidirectional, ...invisible]) {
     const reason = textOf(code)
     for (const result of [{ reason }, [{ reason }], { rows: [{ detail: { reason } }] }]) {

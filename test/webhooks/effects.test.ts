@@ -1,5 +1,5 @@
-// 2.7 of the failure catalogue from end to end: the sandbox sends, the listener stores, the worker asks the gateway. What
-// arrives twice, late, early, in the wrong order or never leads to the same end.
+// 2.7 of the failure catalogue from end to end: the sandbox sends, the listener stores, the worker queries the gateway.
+// Notifications that arrive twice, late, early, in the wrong order or never lead to the same end.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
@@ -56,7 +56,7 @@ async function shortfallOf(orderId: string): Promise<unknown> {
   return row?.s
 }
 
-/** A CONFIRMED order whose DONE has arrived and said nothing new. */
+/** A CONFIRMED order whose DONE has arrived with the outcome "nothing new". */
 async function confirmedOrder(customer: TestCustomer) {
   const order = await customer.confirmedOrder()
   await arrived(service, order.orderId, 1)
@@ -64,7 +64,7 @@ async function confirmedOrder(customer: TestCustomer) {
   return order
 }
 
-test('what our books say already costs no call to the gateway', async () => {
+test('a notification that our books already reflect costs no call to the gateway', async () => {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
   const refused = await customer.paidOrder('STANDARD', 'decline')
@@ -86,17 +86,17 @@ test('what our books say already costs no call to the gateway', async () => {
   )
 })
 
-test('a notification that is dealt with is not taken up again before its next turn, by no other process either', async () => {
+test('a claimed notification is not claimed again before its next due time, by any process', async () => {
   const { database } = service.payments
   const [orderId, pauseMs] = [`ord_${crypto.randomUUID()}`, 60_000]
-  const told = {
+  const notified = {
     transmissionId: orderId,
     eventType: 'PAYMENT_STATUS_CHANGED',
     orderId,
     paymentKey: null,
     status: 'DONE',
   }
-  await insertNotification(database, told)
+  await insertNotification(database, notified)
   const claim = async () => {
     const due = await claimNotifications(database, { limit: 100, firstPauseMs: pauseMs, longestPauseMs: pauseMs })
     return due.filter((each) => each.orderId === orderId).map(({ attempts }) => attempts)
@@ -107,7 +107,7 @@ test('a notification that is dealt with is not taken up again before its next tu
   await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
 })
 
-test('an outcome closes what had arrived and said the same before the gateway was asked: nothing later, nothing twice', async () => {
+test('an outcome closes only equal notifications that arrived before the gateway call, and none that is already closed', async () => {
   const { database } = service.payments
   const orderId = `ord_${crypto.randomUUID()}`
   const arrive = (transmissionId: string, more: { paymentKey?: string | null; status?: string } = {}) =>
@@ -131,7 +131,7 @@ test('an outcome closes what had arrived and said the same before the gateway wa
   await arrive('of no payment', { paymentKey: null })
   const due = await claim()
   await arrive('of another status', { status: 'CANCELED' })
-  await arrive('while the gateway is asked')
+  await arrive('during the gateway call')
   await closeNotifications(database, due, 'repaired')
   assert.deepEqual(
     (await notificationsOf(service, orderId)).map(({ transmissionId, outcome }) => [
@@ -144,7 +144,7 @@ test('an outcome closes what had arrived and said the same before the gateway wa
       ['of another payment', null],
       ['of no payment', null],
       ['of another status', null],
-      ['while the gateway is asked', null],
+      ['during the gateway call', null],
     ],
   )
   await service.database.query('delete from webhook_notifications where order_id = $1', [orderId])
@@ -155,7 +155,7 @@ for (const { what, spent, entries } of [
   { what: 'part was spent', spent: 15, entries: ['GRANT 21', 'SPEND -15', 'REFUND -6'] },
   { what: 'all was spent', spent: 21, entries: ['GRANT 21', 'SPEND -21'] },
 ]) {
-  test(`F8: cancelled in the gateway’s dashboard, ${what}: REFUNDED, the rest taken back, ${spent} short`, async () => {
+  test(`F8: cancelled in the gateway’s dashboard, ${what}: REFUNDED, the remaining credits removed, ${spent} short`, async () => {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await confirmedOrder(customer)
     if (spent > 0) await spend(service, customer.customerId, spent)
@@ -173,7 +173,7 @@ for (const { what, spent, entries } of [
   })
 }
 
-test('X10: cancelled in part: a discrepancy, still CONFIRMED; the rest of it later: REFUNDED, and that is resolved', async () => {
+test('X10: cancelled in part: a discrepancy, still CONFIRMED; the rest later: REFUNDED, and the discrepancy is resolved', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await confirmedOrder(customer)
   for (const [cancelAmount, count] of [
@@ -211,7 +211,7 @@ test('C24: DONE that arrives before the answer to the confirm ends with one gran
   assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
 })
 
-test('C24: DONE settles a confirm whose answer was lost, before the worker’s turn', async () => {
+test('C24: DONE settles a confirm whose answer was lost, before the worker retries it', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
@@ -257,24 +257,24 @@ for (const kind of ['reorder', 'delay'] as const) {
   })
 }
 
-test('W2: the same fact under new numbers is looked up once and has no second effect', async () => {
+test('W2: the same status under new transmission ids is looked up once and has no second effect', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await confirmedOrder(customer)
   await service.sandbox.setFaults([{ on: 'webhook', kind: 'drop', times: 1 }])
   await service.sandbox.cancel(paymentKey)
   const body = { eventType: 'PAYMENT_STATUS_CHANGED', data: { orderId, paymentKey, status: 'CANCELED' } }
   for (let copy = 0; copy < 30; copy += 1) assert.equal((await webhooks.post(body)).status, 200)
-  const looks = service.calls.fetchPayment
+  const lookups = service.calls.fetchPayment
   await makeDue(service)
   assert.deepEqual(await processNotifications(service.payments), { taken: 30, more: false })
-  // One look finds it, one sees it repaired.
-  assert.equal(service.calls.fetchPayment, looks + 2)
+  // One lookup finds the cancellation, one sees it repaired.
+  assert.equal(service.calls.fetchPayment, lookups + 2)
   const outcomes = await outcomesOf(service, orderId)
   assert.deepEqual([outcomes.length, new Set(outcomes.slice(1))], [31, new Set(['repaired'])])
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
 })
 
-test('W8: while the lookup fails the notification waits, longer each time; then it has its effect', async () => {
+test('W8: while the lookup fails the notification waits, longer each time; then it takes effect', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await confirmedOrder(customer)
   await service.sandbox.cancel(paymentKey)
@@ -292,7 +292,7 @@ test('W8: while the lookup fails the notification waits, longer each time; then 
   assert.equal(await customer.status(orderId), 'REFUNDED')
 })
 
-test('W8: after twenty fruitless looks it is left to reconciliation', async () => {
+test('W8: after twenty failed lookups it is left to reconciliation', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await confirmedOrder(customer)
   await service.sandbox.cancel(paymentKey)
@@ -307,7 +307,7 @@ test('W8: after twenty fruitless looks it is left to reconciliation', async () =
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
-test('W6: a notification wakes the worker, which does the rest by itself', async () => {
+test('W6: a notification wakes the worker, which processes it without further calls', async () => {
   const notifications = { name: 'notifications', everyMs: 60_000, run: () => processNotifications(service.payments) }
   const recovery = { name: 'recover', everyMs: 60_000, run: () => recover(service.payments) }
   const worker = startWorker([recovery, notifications], silentLog)

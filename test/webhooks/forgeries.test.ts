@@ -1,5 +1,5 @@
-// Payment webhooks are not signed: whoever knows the address can claim anything. Only what the gateway says when it is
-// asked moves an order (rows W4, W5, C25 of the failure catalogue).
+// Payment webhooks are not signed: any sender that knows the address can claim anything. Only the gateway's answer to a
+// lookup changes an order (rows W4, W5, C25 of the failure catalogue).
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
@@ -24,8 +24,8 @@ before(async () => {
 })
 after(() => closeAll(webhooks, service))
 
-/** Tells it and has it processed; the outcome. */
-async function tell(orderId: string, paymentKey: string | null, status: string): Promise<string | null | undefined> {
+/** Sends the notification, processes it, and returns its outcome. */
+async function notify(orderId: string, paymentKey: string | null, status: string): Promise<string | null | undefined> {
   assert.equal(
     (await webhooks.post(notificationOf({ orderId, paymentKey: paymentKey ?? 'pay_none', status }))).status,
     200,
@@ -33,17 +33,17 @@ async function tell(orderId: string, paymentKey: string | null, status: string):
   return (await outcomesOf(service, orderId)).at(-1)
 }
 
-const claims = ['DONE', 'CANCELED', 'PARTIAL_CANCELED', 'ABORTED', 'EXPIRED', 'WAITING_FOR_DEPOSIT', 'NEVER_HEARD_OF']
+const claims = ['DONE', 'CANCELED', 'PARTIAL_CANCELED', 'ABORTED', 'EXPIRED', 'WAITING_FOR_DEPOSIT', 'UNKNOWN_STATUS']
 const states: OrderStatus[] = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED']
 
 for (const status of states) {
-  test(`W4: whatever is claimed of the payment of an order that is ${status}, nothing moves`, async () => {
+  test(`W4: no claim about the payment of an order that is ${status} changes anything`, async () => {
     const customer = await service.newCustomer()
     const order = await orderInState(service, customer, status)
     const before = [await movements(service, customer.customerId), await operationStates(service, order.orderId)]
     for (const claim of claims) {
-      for (const paymentKey of [order.paymentKey, 'pay_of_nobody']) {
-        const outcome = await tell(order.orderId, paymentKey, claim)
+      for (const paymentKey of [order.paymentKey, 'pay_unknown']) {
+        const outcome = await notify(order.orderId, paymentKey, claim)
         assert.match(outcome ?? '', /^(agrees|nothing new)$/, `${claim} ${paymentKey}`)
       }
     }
@@ -54,15 +54,15 @@ for (const status of states) {
   })
 }
 
-test('W4: DONE for a PENDING order that nobody has paid grants nothing and captures nothing', async () => {
+test('W4: DONE for a PENDING order that was not paid grants nothing and captures nothing', async () => {
   const customer = await service.newCustomer()
   const { orderId } = (await customer.purchase('PRO')).body.data
-  assert.equal(await tell(orderId, 'pay_forged', 'DONE'), 'agrees')
+  assert.equal(await notify(orderId, 'pay_forged', 'DONE'), 'agrees')
   assert.equal(await customer.status(orderId), 'PENDING')
   assert.equal(await customer.credits(), 0)
   assert.deepEqual(await operationStates(service, orderId), [])
   const paid = await customer.paidOrder('PRO')
-  assert.equal(await tell(paid.orderId, paid.paymentKey, 'DONE'), 'agrees')
+  assert.equal(await notify(paid.orderId, paid.paymentKey, 'DONE'), 'agrees')
   assert.equal(await customer.status(paid.orderId), 'PENDING')
   const [payment] = await service.sandbox.paymentsOf(paid.orderId)
   assert.equal(payment?.status, 'IN_PROGRESS')
@@ -70,14 +70,14 @@ test('W4: DONE for a PENDING order that nobody has paid grants nothing and captu
 })
 
 for (const claim of ['DONE', 'CANCELED']) {
-  test(`W4: ${claim} for an order with another customer’s payment key moves neither of the two`, async () => {
+  test(`W4: ${claim} for an order with another customer’s payment key changes neither order`, async () => {
     const [victim, thief] = [await service.newCustomer(), await service.newCustomer()]
     const paid = await victim.confirmedOrder('STANDARD')
     const calls = { ...service.calls }
     for (const status of ['PENDING', 'CONFIRMED', 'FAILED'] as const) {
       const { orderId } = await orderInState(service, thief, status)
       const [credits, confirms] = [await thief.credits(), service.calls.confirm]
-      assert.equal(await tell(orderId, paid.paymentKey, claim), 'agrees')
+      assert.equal(await notify(orderId, paid.paymentKey, claim), 'agrees')
       assert.equal(await thief.status(orderId), status)
       assert.deepEqual([await thief.credits(), service.calls.confirm], [credits, confirms])
       assert.deepEqual(await discrepanciesOf(service, orderId), [])
@@ -90,47 +90,47 @@ for (const claim of ['DONE', 'CANCELED']) {
   })
 }
 
-test('C25: ABORTED and EXPIRED after DONE leave the order CONFIRMED, each after one look', async () => {
+test('C25: ABORTED and EXPIRED after DONE leave the order CONFIRMED, each after one lookup', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   for (const claim of ['ABORTED', 'EXPIRED']) {
-    const looks = service.calls.fetchPayment
-    assert.equal(await tell(orderId, paymentKey, claim), 'agrees')
-    assert.equal(service.calls.fetchPayment, looks + 1)
+    const lookups = service.calls.fetchPayment
+    assert.equal(await notify(orderId, paymentKey, claim), 'agrees')
+    assert.equal(service.calls.fetchPayment, lookups + 1)
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   }
   assert.equal(await customer.credits(), 21)
 })
 
-test('W5: an order that we do not have is processed as such, without a call to the gateway', async () => {
+test('W5: a notification of an unknown order is processed as such, without a call to the gateway', async () => {
   const calls = totalCalls(service)
-  for (const orderId of ['ord_of_somebody_else', `ord_${'0'.repeat(36)}`]) {
-    assert.equal(await tell(orderId, 'pay_of_nobody', 'DONE'), 'no such order')
+  for (const orderId of ['ord_unknown', `ord_${'0'.repeat(36)}`]) {
+    assert.equal(await notify(orderId, 'pay_unknown', 'DONE'), 'no such order')
   }
   assert.equal(totalCalls(service), calls)
 })
 
-test('W9: what needs a look at the gateway waits for its turn, what needs none does not', async () => {
+test('W9: a notification that needs a lookup waits for a lookup slot, one that needs none does not', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
-  let turns = 0
+  let waited = 0
   const waitForLookupSlot = async () => {
-    turns += 1
+    waited += 1
   }
-  for (const [told, waits] of [
+  for (const [notified, waits] of [
     [{ orderId, paymentKey, status: 'DONE' }, 0],
-    [{ orderId: 'ord_of_somebody_else', status: 'DONE' }, 0],
+    [{ orderId: 'ord_unknown', status: 'DONE' }, 0],
     [{ orderId, paymentKey, status: 'ABORTED' }, 1],
     [{ orderId, paymentKey: 'pay_forged', status: 'DONE' }, 1],
   ] as const) {
-    turns = 0
-    await webhooks.post(notificationOf(told))
+    waited = 0
+    await webhooks.post(notificationOf(notified))
     assert.deepEqual(await processNotifications({ ...service.payments, waitForLookupSlot }), { taken: 1, more: false })
-    assert.equal(turns, waits, JSON.stringify(told))
+    assert.equal(waited, waits, JSON.stringify(notified))
   }
 })
 
-test('a forged notification beside a true one does not keep it from its effect', async () => {
+test('forged notifications do not prevent the effect of a true one', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()
   await service.sandbox.cancel(paymentKey)
@@ -147,22 +147,22 @@ test('a forged notification beside a true one does not keep it from its effect',
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
 })
 
-test('captured by somebody who is not us, and told: the PENDING order becomes CONFIRMED, once', async () => {
+test('a payment captured outside this service and then notified makes the PENDING order CONFIRMED, once', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount, confirm } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
   const sent = service.calls.confirm
-  assert.equal(await tell(orderId, paymentKey, 'DONE'), 'repaired')
+  assert.equal(await notify(orderId, paymentKey, 'DONE'), 'repaired')
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
-  assert.equal(await tell(orderId, paymentKey, 'DONE'), 'nothing new')
+  assert.equal(await notify(orderId, paymentKey, 'DONE'), 'nothing new')
   const answer = await confirm()
   assertSuccess(answer, 200)
   assert.deepEqual([answer.body.data.creditsAdded, answer.body.data.totalCredits], [21, 21])
   assert.equal(service.calls.confirm, sent)
 })
 
-test('every notification is closed by the run that has dealt with it, however soon after its arrival', async () => {
+test('every notification is closed by the run that processed it, however soon after its arrival', async () => {
   const { database } = service.payments
   for (let round = 0; round < 100; round += 1) {
     const orderId = `ord_soon_${round}`
@@ -178,7 +178,7 @@ test('every notification is closed by the run that has dealt with it, however so
   }
 })
 
-test('what was processed 30 days ago is forgotten; what was not is kept, however old', async () => {
+test('notifications processed 30 days ago are deleted; unprocessed ones are kept, however old', async () => {
   await service.database.query(
     `insert into webhook_notifications (transmission_id, order_id, event_type, received_at, processed_at, outcome)
      select 'old_' || n, 'ord_old', 'E', now() - n * interval '1 day', now() - n * interval '1 day', 'agrees'

@@ -1,5 +1,5 @@
-// 2.7 of the failure catalogue at the door: a notification is stored before it is answered with 200, once; whoever does
-// not know the token, or does not send a notification, leaves nothing behind.
+// 2.7 of the failure catalogue at the webhook listener: a notification is stored once, before it is answered with 200. A
+// request without the token, or that is not a notification, stores nothing.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
@@ -30,15 +30,15 @@ const success = { status: 200, code: 'SUCCESS' }
 const orderId = 'ord_of_a_notification'
 const transmission = (id: string) => ({ 'tosspayments-webhook-transmission-id': id })
 
-test('a notification is stored with whom to ask about, nothing else, and the gateway is not called', async () => {
+test('a notification is stored with its order, payment key and status only, and the gateway is not called', async () => {
   const [calls, before] = [totalCalls(service), stored]
-  const told = { orderId, paymentKey: 'pay_1', status: 'CANCELED' }
-  assert.deepEqual(await webhooks.post(notificationOf(told), transmission('whtrans_1')), success)
+  const notified = { orderId, paymentKey: 'pay_1', status: 'CANCELED' }
+  assert.deepEqual(await webhooks.post(notificationOf(notified), transmission('whtrans_1')), success)
   const [row, ...others] = await notificationsOf(service)
   assert.deepEqual(
     { ...row, processInMs: 0 },
     {
-      ...told,
+      ...notified,
       transmissionId: 'whtrans_1',
       eventType: 'PAYMENT_STATUS_CHANGED',
       attempts: 0,
@@ -110,7 +110,7 @@ test('a wrong token, another path and another method are 404 NOT000, and nothing
   assert.deepEqual([await notificationsOf(service), stored], [[], before])
 })
 
-test('without the token the body is not even looked at: too large and not JSON are 404 as well', async () => {
+test('without the token the body is not checked: too large and not JSON are 404 as well', async () => {
   const wrong = `${webhooks.base}/webhooks/toss/wrong`
   for (const body of ['{', 'x'.repeat(100_000)]) {
     assert.deepEqual(await webhooks.post(body, {}, wrong), { status: 404, code: 'NOT000' })
@@ -132,11 +132,11 @@ const notNotifications: [what: string, body: unknown, code: string, headers?: Re
   ['an order id that is a number', notificationOf({ orderId: 5 as never }), 'VAL001'],
   ['an order id of 201 characters', notificationOf({ orderId: id(201) }), 'VAL001'],
   ['an order id with NUL', notificationOf({ orderId: 'ord_\u0000' }), 'VAL001'],
-  ['an order id with blanks', notificationOf({ orderId: 'ord id' }), 'VAL001'],
-  ['a status that is no word', notificationOf({ orderId, status: 'DO\nNE' }), 'VAL001'],
+  ['an order id with spaces', notificationOf({ orderId: 'ord id' }), 'VAL001'],
+  ['a status that is not a word', notificationOf({ orderId, status: 'DO\nNE' }), 'VAL001'],
   ['a payment key of 201 characters', notificationOf({ orderId, paymentKey: id(201) }), 'VAL001'],
   ['a number of 201 characters', notificationOf({ orderId }), 'VAL001', transmission(id(201))],
-  ['a number with blanks', notificationOf({ orderId }), 'VAL001', transmission('a b')],
+  ['a transmission id with spaces', notificationOf({ orderId }), 'VAL001', transmission('a b')],
 ]
 for (const [what, body, code, headers] of notNotifications) {
   test(`W10: ${what} is 400 ${code}, and nothing is stored`, async () => {
@@ -149,7 +149,7 @@ test('W10: no body at all is 400 VAL001', async () => {
   assert.deepEqual(await webhooks.send(webhooks.url, { method: 'POST' }), { status: 400, code: 'VAL001' })
 })
 
-test('an event about something we do not do is 200, so that it is not repeated, and is not stored', async () => {
+test('an event of an unsupported type is 200, so that it is not repeated, and is not stored', async () => {
   const event = { eventType: 'BILLING_DELETED', createdAt: '2026-01-31T09:00:00.000000', data: { billingKey: 'b' } }
   assert.deepEqual(await webhooks.post(event), success)
   assert.deepEqual(await notificationsOf(service), [])
@@ -172,7 +172,7 @@ test('W1: 100 duplicates at once are 200 each and one row', async () => {
   assert.deepEqual(await outcomesOf(service, orderId), ['no such order'])
 })
 
-test('a sender that numbers nothing: the same body is the same notification', async () => {
+test('without a transmission id, the same body is the same notification', async () => {
   const headers = { 'content-type': 'application/json' }
   const send = (status: string) =>
     webhooks.send(webhooks.url, { method: 'POST', headers, body: JSON.stringify(notificationOf({ orderId, status })) })
@@ -183,11 +183,11 @@ test('a sender that numbers nothing: the same body is the same notification', as
   )
 })
 
-test('W7: without the database it is 503 SVC001 and not stored; what the gateway sends again is not lost', async () => {
-  let away = true
+test('W7: without the database a notification is 503 SVC001 and not stored; the retry of the gateway is not lost', async () => {
+  let isDown = true
   const connections: Connections = {
     async query(query) {
-      if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       return service.database.pool.query(query)
     },
   }
@@ -196,7 +196,7 @@ test('W7: without the database it is 503 SVC001 and not stored; what the gateway
     const send = () => cut.post(notificationOf({ orderId }), transmission('whtrans_again'))
     assert.deepEqual(await send(), { status: 503, code: 'SVC001' })
     assert.deepEqual(await notificationsOf(service), [])
-    away = false
+    isDown = false
     assert.deepEqual(await send(), success)
     assert.equal((await notificationsOf(service)).length, 1)
   } finally {

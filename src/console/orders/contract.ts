@@ -67,7 +67,7 @@ export const TimelineMoments = Type.Array(
 
 export const orderActions = ['settle', 'refund', 'resend events'] as const
 /** `open`: an operation is in progress at the gateway. */
-export const refusalCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
+export const blockCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
 
 export const OrderData = Type.Object({
   order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull }),
@@ -92,7 +92,7 @@ export const OrderData = Type.Object({
       action: Type.Enum([...orderActions]),
       allowed: Flag,
       why: TextOrNull,
-      code: Type.Union([Type.Enum([...refusalCodes]), Type.Null()]),
+      code: Type.Union([Type.Enum([...blockCodes]), Type.Null()]),
     }),
   ),
 })

@@ -2,6 +2,7 @@
 // functions as the commands.
 import { orderIdPattern } from '../../core/ids.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
+import { hostOf } from '../../events/endpoints.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
 import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
@@ -42,8 +43,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
       ...event,
       deliveries: deliveriesOfOrder
         .filter(({ eventNumber }) => eventNumber === event.eventNumber)
-        // Only the host of the URL: the rest may contain a secret of the platform.
-        .map(({ eventNumber: _, url, ...rest }) => ({ ...rest, host: new URL(url).host })),
+        .map(({ eventNumber: _, url, ...rest }) => ({ ...rest, host: hostOf(url) })),
     }))
   }
 
@@ -120,35 +120,36 @@ function paymentKeyOf({ operations }: OrderStory): string | null {
   return (confirms.find(({ state }) => state !== 'REJECTED') ?? confirms.at(-1))?.paymentKey ?? null
 }
 
-type Refusal = { code: Code; why: string }
+/** Why an action is not offered. */
+type Block = { code: Code; why: string }
 
 function openOperationOf({ operations }: OrderStory): StoryOperation | null {
   return operations.find(({ state }) => state === 'OPEN') ?? null
 }
 
 /** The page calls `not confirmed` a `state`. */
-function refundRefusal(story: OrderStory): Refusal | undefined {
+function refundBlock(story: OrderStory): Block | undefined {
   const block = refundBlockOf(story.status, openOperationOf(story))
   return block && { code: block.refusal === 'open' ? 'open' : 'state', why: block.message }
 }
 
-function resendRefusal({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Refusal | undefined {
+function resendBlock({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Block | undefined {
   if (!hasEvents) return { code: 'no events', why: 'The order has no events yet.' }
   if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
   return undefined
 }
 
 function actionsOf(role: Role, story: OrderStory, events: { hasEvents: boolean; hasEndpoint: boolean }): OrderAction[] {
-  const refusals = {
+  const blocks = {
     settle: undefined,
-    refund: refundRefusal(story),
-    'resend events': resendRefusal(events),
+    refund: refundBlock(story),
+    'resend events': resendBlock(events),
   }
-  return (Object.keys(refusals) as OrderAction['action'][]).map((action) => {
-    const forRole: Refusal | undefined = may(role, action)
+  return (Object.keys(blocks) as OrderAction['action'][]).map((action) => {
+    const forRole: Block | undefined = may(role, action)
       ? undefined
       : { code: 'role', why: `The role ${role} has no permission.` }
-    const { code = null, why = null } = forRole ?? refusals[action] ?? {}
+    const { code = null, why = null } = forRole ?? blocks[action] ?? {}
     return { action, allowed: code === null, why, code }
   })
 }

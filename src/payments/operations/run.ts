@@ -197,7 +197,7 @@ async function endWithoutSending(
     // Our own decision, not the gateway's: a holder that has taken the operation over may have made the call.
     return finish(context, operation, { kind: 'rejected', code: 'ABANDONED' }, { answersCaller, onlyHolder: true })
   }
-  await releaseLease(context.database, operation, context.settings.settleFirstPauseMs, { code: null })
+  await releaseLease(context.database, operation, context.settings.retryFirstPauseMs, { code: null })
   return { kind: 'unknown', code: notArrivedYet, hasDiscrepancy: false }
 }
 
@@ -280,8 +280,8 @@ async function leaveOpen(context: PaymentContext, operation: Operation, unknown:
   await reportIfStuck(context, operation, code)
   const needsNewIdempotencyKey =
     unknown.needsNewIdempotencyKey || (serverError && operation.attempts >= newKeyForServerErrorsFrom)
-  const { settleFirstPauseMs } = context.settings
-  await releaseLease(context.database, operation, settleFirstPauseMs, { code, needsNewIdempotencyKey })
+  const { retryFirstPauseMs } = context.settings
+  await releaseLease(context.database, operation, retryFirstPauseMs, { code, needsNewIdempotencyKey })
   return { kind: 'unknown', code, hasDiscrepancy: discrepancy !== undefined }
 }
 

@@ -22,7 +22,7 @@ const deletedAtOnce = 1_000
 
 /** `more`: the batch was full, and there may be more. */
 export async function processNotifications(context: PaymentContext): Promise<{ taken: number; more: boolean }> {
-  const { settleFirstPauseMs: firstPauseMs, settleLongestPauseMs: longestPauseMs } = context.settings
+  const { retryFirstPauseMs: firstPauseMs, retryLongestPauseMs: longestPauseMs } = context.settings
   const due = await claimNotifications(context.database, { limit: batchSize, firstPauseMs, longestPauseMs })
   if (due.length === 0) return { taken: 0, more: false }
   const orderIds = [...new Set(due.map((each) => each.orderId))]

@@ -12,13 +12,13 @@ const batchSize = 32
 
 /** `more`: the batch was full, and there may be more. */
 export async function recover(context: PaymentContext): Promise<{ taken: number; more: boolean }> {
-  const { operationLeaseMs: leaseMs, settleFirstPauseMs, settleLongestPauseMs } = context.settings
+  const { operationLeaseMs: leaseMs, retryFirstPauseMs, retryLongestPauseMs } = context.settings
   const due = await claimDueOperations(context.database, {
     holderId: newOperationId(),
     limit: batchSize,
     leaseMs,
-    firstPauseMs: settleFirstPauseMs,
-    longestPauseMs: settleLongestPauseMs,
+    firstPauseMs: retryFirstPauseMs,
+    longestPauseMs: retryLongestPauseMs,
   })
   await Promise.all(due.map((operation) => resumeSafely(context, operation)))
   return { taken: due.length, more: due.length === batchSize }

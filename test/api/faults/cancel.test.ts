@@ -1,5 +1,5 @@
-// Section 4.6, rows 26, 30 and 31 of the decisions: a cancel whose outcome is not known, and the cancel of a payment whose
-// confirm is not. The credits are set aside before the gateway is asked, and money is given back once.
+// Section 4.6, rows 26, 30 and 31 of the decisions: a cancel whose outcome is unknown, and the cancel of a payment whose
+// confirm has an unknown outcome. The credits are held before the gateway is called, and the payment is refunded once.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { head, openSocket } from '../../../harness/raw-http.ts'
@@ -18,13 +18,13 @@ import {
 } from '../../support/service/service.ts'
 
 let service: TestService
-let hasty: TestService
+let impatient: TestService
 before(async () => {
   service = await startTestService({ callTimeoutMs: 1_000 })
   const { database, sandboxUrl } = service
-  hasty = await startTestService({ beside: { database, sandboxUrl }, settings: { operationWaitMs: 100 } })
+  impatient = await startTestService({ beside: { database, sandboxUrl }, settings: { operationWaitMs: 100 } })
 })
-after(() => closeAll(hasty, service))
+after(() => closeAll(impatient, service))
 afterEach(() => service.sandbox.clearFaults())
 
 type PaidOrder = Awaited<ReturnType<TestCustomer['paidOrder']>>
@@ -37,8 +37,8 @@ function assertUnknown(answer: Answer<unknown>): void {
   assert.deepEqual([answer.status, answer.headers.get('retry-after'), answer.body.metadata], [503, '1', null])
 }
 
-/** The order is not closed and its 21 credits are there, but nobody can spend them. */
-async function assertSetAside(customer: TestCustomer, { orderId }: PaidOrder): Promise<void> {
+/** The order is still CONFIRMED and no credits were rolled back, but its 21 credits cannot be spent. */
+async function assertHeld(customer: TestCustomer, { orderId }: PaidOrder): Promise<void> {
   assert.equal(await customer.status(orderId), 'CONFIRMED')
   assert.equal(await customer.credits(), 0)
   assert.equal(await spend(service, customer.customerId, 1), false)
@@ -68,13 +68,13 @@ for (const [kind, done] of [
   ['hang-after', true],
   ['delay', false],
 ] as const) {
-  test(`4.6: ${kind} on the cancel is SVC001 with the credits set aside, and the retry cancels once`, async () => {
+  test(`4.6: ${kind} on the cancel is SVC001 with the credits held, and the retry cancels once`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.confirmedOrder()
     await service.sandbox.setFaults([fault('cancel', kind)])
     assertUnknown(await customer.cancel(order.paymentKey))
     assert.equal(await statusAtGateway(order), done ? 'CANCELED' : 'DONE')
-    await assertSetAside(customer, order)
+    await assertHeld(customer, order)
     if (kind === 'delay') await until('it is cancelled', async () => (await statusAtGateway(order)) === 'CANCELED')
     const answer = await customer.cancel(order.paymentKey, 'another reason')
     assertSuccess(answer, 200)
@@ -93,13 +93,13 @@ for (const kind of ['error-before', 'reset-after', 'hang-after']) {
     const sent = service.calls.cancel
     assertUnknown(await customer.cancel(order.paymentKey))
     assert.equal(service.calls.cancel, sent)
-    await assertSetAside(customer, order)
+    await assertHeld(customer, order)
     assertSuccess(await customer.cancel(order.paymentKey), 200)
     await assertCancelledOnce(customer, order)
   })
 }
 
-test('4.6: of many retries at once of an unknown cancel one gets the 200; money is given back once', async () => {
+test('4.6: with many retries at once of an unknown cancel, one gets the 200; the payment is refunded once', async () => {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
   await service.sandbox.setFaults([fault('cancel', 'reset-before')])
@@ -112,7 +112,7 @@ test('4.6: of many retries at once of an unknown cancel one gets the 200; money 
   await assertCancelledOnce(customer, order)
 })
 
-test('4.6: only the credits of the payment are set aside, what is left can be spent', async () => {
+test('4.6: only the credits of the payment are held, the rest can be spent', async () => {
   const customer = await service.newCustomer()
   const [kept, order] = [await customer.confirmedOrder('PRO'), await customer.confirmedOrder('STANDARD')]
   await service.sandbox.setFaults([fault('cancel', 'error-before')])
@@ -127,38 +127,38 @@ test('4.6: only the credits of the payment are set aside, what is left can be sp
   assert.equal(await customer.credits(), 105)
 })
 
-test('4.6: while a cancel is unknown the confirm again gives its original answer, and strangers get NOT000', async () => {
-  const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
+test('4.6: while a cancel is unknown, a repeated confirm gives its original answer, and other customers get NOT000', async () => {
+  const [customer, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await customer.paidOrder()
   const original = await order.confirm()
   await service.sandbox.setFaults([fault('cancel', 'error-after')])
   assertUnknown(await customer.cancel(order.paymentKey))
   const calls = totalCalls(service)
   assert.equal((await order.confirm()).text, original.text)
-  assertRefused(await stranger.cancel(order.paymentKey), 'NOT000')
+  assertRefused(await otherCustomer.cancel(order.paymentKey), 'NOT000')
   assert.equal(totalCalls(service), calls)
-  await assertSetAside(customer, order)
+  await assertHeld(customer, order)
 })
 
-test('4.6: a cancel while another one is under way waits and is told that the payment is cancelled', async () => {
+test('4.6: a cancel while another one is in progress waits, and its answer is that the payment is already cancelled', async () => {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'delay', times: 1, delayMs: 600 }])
   const sent = service.calls.cancel
   const first = customer.cancel(order.paymentKey)
-  await until('the gateway is asked', () => service.calls.cancel === sent + 1)
+  await until('the gateway is called', () => service.calls.cancel === sent + 1)
   const body = { paymentKey: order.paymentKey, reason: 'me too' }
-  const hastily = await hasty.call('/public/v1/payments/cancel', { key: customer.apiKey, body })
-  assertUnknown(hastily)
+  const impatiently = await impatient.call('/public/v1/payments/cancel', { key: customer.apiKey, body })
+  assertUnknown(impatiently)
   const second = await customer.cancel(order.paymentKey)
   assertRefused(second, 'PAYMENT_CANCEL_FAILED')
   assert.equal(second.body.message, 'The payment is already cancelled.')
   assertSuccess(await first, 200)
-  assert.equal(service.calls.cancel + hasty.calls.cancel, sent + 1)
+  assert.equal(service.calls.cancel + impatient.calls.cancel, sent + 1)
   await assertCancelledOnce(customer, order)
 })
 
-test('4.6: a caller that hangs up in the middle of its cancel does not stop it', async () => {
+test('4.6: a cancel completes when its caller disconnects in the middle', async () => {
   const customer = await service.newCustomer()
   const order = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'delay', times: 1, delayMs: 200 }])
@@ -167,7 +167,7 @@ test('4.6: a caller that hangs up in the middle of its cancel does not stop it',
   const type = { 'content-type': 'application/json', 'content-length': body.length }
   const socket = await openSocket(service.port)
   socket.write(head('POST /public/v1/payments/cancel', { 'service-api-key': customer.apiKey, ...type }) + body)
-  await until('the gateway is asked', () => service.calls.cancel === sent + 1)
+  await until('the gateway is called', () => service.calls.cancel === sent + 1)
   socket.resetAndDestroy()
   await until('the order is cancelled', async () => (await customer.status(order.orderId)) === 'CANCELLED')
   await assertCancelledOnce(customer, order)
@@ -183,7 +183,7 @@ async function unknownConfirm(customer: TestCustomer, result: string, kind: stri
 }
 
 for (const kind of ['error-after', 'reset-after'] as const) {
-  test(`4.6: a payment whose confirm is unknown (${kind}) is settled first, and what was captured is cancelled`, async () => {
+  test(`4.6: a confirm with an unknown outcome (${kind}) is resolved first, and the captured payment is cancelled`, async () => {
     const customer = await service.newCustomer()
     const order = await unknownConfirm(customer, 'approve', kind)
     assertSuccess(await customer.cancel(order.paymentKey), 200)
@@ -195,7 +195,7 @@ for (const [result, kind] of [
   ['decline', 'error-after'],
   ['expire', 'error-before'],
 ] as const) {
-  test(`4.6: a payment whose confirm is unknown (${kind}) and was not captured (${result}) is PAYMENT_CANCEL_FAILED`, async () => {
+  test(`4.6: a payment whose confirm is unknown (${kind}) and that was not captured (${result}) is PAYMENT_CANCEL_FAILED`, async () => {
     const customer = await service.newCustomer()
     const order = await unknownConfirm(customer, result, kind)
     const sent = service.calls.cancel
@@ -212,7 +212,7 @@ test('4.6: a confirm that never arrived is not sent in order to be cancelled: th
   const customer = await service.newCustomer()
   const order = await unknownConfirm(customer, 'approve', 'reset-before')
   const sent = service.calls.confirm
-  // The call could still be on its way ...
+  // The call could still be in transit ...
   assertUnknown(await customer.cancel(order.paymentKey))
   // ... and an hour later it cannot.
   const text = `update payment_operations set sent_at = now() - interval '1 hour' where customer_id = $1`
@@ -220,7 +220,8 @@ test('4.6: a confirm that never arrived is not sent in order to be cancelled: th
   assertRefused(await customer.cancel(order.paymentKey), 'PAYMENT_CANCEL_FAILED')
   assert.equal(service.calls.confirm, sent)
   assert.equal(await statusAtGateway(order), 'IN_PROGRESS')
-  // The confirm ends here: the worker would send it otherwise, to a buyer who was told that there is no charge.
+  // The confirm ends here: otherwise the worker would send it and charge a buyer who was informed that there is no
+  // charge.
   assert.equal(await customer.status(order.orderId), 'FAILED')
   await recover(service.payments)
   assert.equal(service.calls.confirm, sent)

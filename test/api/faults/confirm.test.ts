@@ -1,5 +1,5 @@
-// Section 4.2, row 22 of the decisions: a confirm whose outcome is not known. The order stays PENDING, nothing is added,
-// and the caller's retry settles it: whatever went wrong, money is taken once and credits are added once.
+// Section 4.2, row 22 of the decisions: a confirm whose outcome is unknown. The order stays PENDING, nothing is added,
+// and the caller's retry resolves it: whatever went wrong, the card is charged once and credits are added once.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { head, openSocket } from '../../../harness/raw-http.ts'
@@ -41,7 +41,7 @@ async function assertStillPending(customer: TestCustomer, { orderId }: PaidOrder
   assert.deepEqual(await movements(service, customer.customerId), [])
 }
 
-/** One capture of the order's only payment, one grant, and the answer that a confirm without trouble gives. */
+/** One capture of the order's only payment, one grant, and the answer of a confirm without faults. */
 async function assertConfirmedOnce(answer: Answer<object>, customer: TestCustomer, order: PaidOrder): Promise<void> {
   assertSuccess(answer, 200)
   const { orderId, amount, credits } = order
@@ -82,7 +82,7 @@ for (const { kind, captured } of kinds) {
     assert.equal(service.calls.confirm, sent + (captured ? 1 : 2))
   })
 
-  test(`4.2: ${kind} again and again, the lookup failing too, changes nothing about that`, async () => {
+  test(`4.2: after repeated ${kind}, with the lookup failing too, the retry still confirms it once`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.paidOrder()
     await service.sandbox.setFaults([fault('confirm', kind, 3), fault('lookup', 'error-before')])
@@ -94,12 +94,12 @@ for (const { kind, captured } of kinds) {
   })
 }
 
-test('4.2: an answer that is later than the time limit is SVC001; a retry before and after it arrives adds once', async () => {
+test('4.2: an answer after the time limit is SVC001; retries before and after it arrives add the credits once', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([fault('confirm', longDelay)])
   assertUnknown(await order.confirm())
-  // The first request is still at work at the gateway: it is not sent past it.
+  // The gateway is still processing the first request: no second one is sent.
   assertUnknown(await order.confirm())
   await assertStillPending(customer, order)
   await until('the gateway has captured', async () => (await statusAtGateway(order)) === 'DONE')
@@ -121,7 +121,7 @@ for (const kind of ['error-before', 'reset-before', 'reset-after', 'hang-after',
   })
 }
 
-test('4.2: a refusal that got lost is found by the retry: VAL003, FAILED, nothing added', async () => {
+test('4.2: a refusal whose answer was lost is found by the retry: VAL003, FAILED, nothing added', async () => {
   for (const result of ['decline', 'insufficient', 'expire']) {
     for (const kind of ['error-after', 'reset-before'] as const) {
       const customer = await service.newCustomer()
@@ -136,7 +136,7 @@ test('4.2: a refusal that got lost is found by the retry: VAL003, FAILED, nothin
   }
 })
 
-test('4.2: while the outcome is unknown, another paymentKey settles the first one and is VAL003', async () => {
+test('4.2: while the outcome is unknown, a confirm with another paymentKey resolves the first one and is VAL003', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   const second = await service.sandbox.pay(order.orderId, order.amount)
@@ -152,19 +152,19 @@ test('4.2: while the outcome is unknown, another paymentKey settles the first on
   assert.deepEqual(payments.map((payment) => payment.status).sort(), ['DONE', 'IN_PROGRESS'])
 })
 
-test('4.2: while the outcome is unknown, another amount is VAL003 and a stranger gets NOT000, without a call', async () => {
-  const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
+test('4.2: while the outcome is unknown, another amount is VAL003 and another customer gets NOT000, without a gateway call', async () => {
+  const [customer, otherCustomer] = [await service.newCustomer(), await service.newCustomer()]
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([fault('confirm', 'error-after')])
   assertUnknown(await order.confirm())
   const calls = totalCalls(service)
   assertRefused(await customer.confirm(order.orderId, order.paymentKey, order.amount + 1), 'VAL003')
-  assertRefused(await stranger.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
+  assertRefused(await otherCustomer.confirm(order.orderId, order.paymentKey, order.amount), 'NOT000')
   assert.equal(totalCalls(service), calls)
   await assertConfirmedOnce(await order.confirm(), customer, order)
 })
 
-test('4.2: many retries at once of an unknown confirm give one answer, one capture, one grant', async () => {
+test('4.2: many retries at once of an unknown confirm give the same answer, one capture, one grant', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([fault('confirm', 'reset-before')])
@@ -176,7 +176,7 @@ test('4.2: many retries at once of an unknown confirm give one answer, one captu
   await assertConfirmedOnce(await order.confirm(), customer, order)
 })
 
-test('4.2: a caller that hangs up in the middle does not stop the work: its retry gets the answer', async () => {
+test('4.2: a confirm completes when its caller disconnects in the middle: the retry gets the answer', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([fault('confirm', { kind: 'delay', delayMs: 200 })])
@@ -190,7 +190,7 @@ test('4.2: a caller that hangs up in the middle does not stop the work: its retr
   }
   const socket = await openSocket(service.port)
   socket.write(head('POST /public/v1/payments/confirm', headers) + body)
-  await until('the gateway is asked', () => service.calls.confirm === sent + 1)
+  await until('the gateway is called', () => service.calls.confirm === sent + 1)
   socket.resetAndDestroy()
   await until('the order is confirmed', async () => (await customer.status(orderId)) === 'CONFIRMED')
   assert.equal(service.calls.confirm, sent + 1)

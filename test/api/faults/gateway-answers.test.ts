@@ -1,5 +1,5 @@
-// Rows 22 to 25a of the decisions as a caller meets them: a gateway that contradicts itself, refuses our credentials or
-// a cancellation, or does not know a payment. Only a definite answer about the very payment changes an order.
+// Rows 22 to 25a of the decisions at the API: a gateway that contradicts itself, refuses our credentials or a
+// cancellation, or does not know a payment. Only a definite answer about the same payment changes an order.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
@@ -32,7 +32,7 @@ beforeEach(() => {
   gateway.requests.length = 0
 })
 
-/** A customer with a PENDING order and a paymentKey that only this gateway has heard of. */
+/** A customer with a PENDING order and a paymentKey that only this gateway knows. */
 async function prepare(at = scripted, paymentKey = `pay_${crypto.randomUUID()}`) {
   const customer = await at.newCustomer()
   const { orderId, amount } = (await customer.purchase()).body.data
@@ -69,14 +69,14 @@ for (const [title, members] of Object.entries(contradictions)) {
     const [found, ...others] = await discrepancies(orderId)
     assert.equal(others.length, 0)
     assert.equal(found?.kind, 'PAYMENT_DIFFERS')
-    // Never cancelled automatically; the retry looks, and believes what is right.
+    // Never cancelled automatically. The retry looks the payment up and accepts the consistent answer.
     assert.deepEqual(gateway.requests.filter(isCancel), [])
     gateway.answerWith(() => done(payment))
     assertSuccess(await confirm(), 200)
     assert.equal(await customer.credits(), 21)
   })
 
-  test(`4.6: an answer to the cancel that names ${title} is no success: SVC001, the credits set aside, a discrepancy`, async () => {
+  test(`4.6: an answer to the cancel that names ${title} is no success: SVC001, the credits held, a discrepancy`, async () => {
     const { customer, orderId, payment, confirm, cancel } = await prepare()
     gateway.answerWith(() => done(payment))
     assertSuccess(await confirm(), 200)
@@ -91,7 +91,7 @@ for (const [title, members] of Object.entries(contradictions)) {
   })
 }
 
-test('4.2: a lookup that names another order is a refusal: VAL003, FAILED, that payment is left alone', async () => {
+test('4.2: a lookup that names another order is a refusal: VAL003, FAILED, that payment is not touched', async () => {
   const { customer, orderId, payment, confirm } = await prepare()
   gateway.answerWith(() => refusal(500, 'COMMON_ERROR'))
   assertRefused(await confirm(), 'SVC001')
@@ -114,7 +114,7 @@ test('4.2: a payment the gateway does not know is sent again with the same Idemp
   assert.equal(new Set(sends.map((request) => request.idempotencyKey)).size, 1)
 })
 
-test('4.2: a payment the gateway does not know once no session can be alive any more was not made: VAL003, FAILED', async () => {
+test('4.2: a payment the gateway does not know after every session has expired was not made: VAL003, FAILED', async () => {
   const { customer, orderId, confirm } = await prepare(oldSessions)
   gateway.answerWith(({ method }) => (method === 'GET' ? refusal(404, 'NOT_FOUND_PAYMENT') : refusal(500, 'X')))
   assertRefused(await confirm(), 'SVC001')
@@ -145,7 +145,7 @@ for (const [status, code] of [
   [400, 'INVALID_API_KEY'],
   [403, 'INCORRECT_BASIC_AUTH_FORMAT'],
 ] as const) {
-  test(`7: our credentials refused (${code}) is our fault: SVC001, the order untouched, and it works when they do`, async () => {
+  test(`7: refused credentials (${code}) are our fault: SVC001, the order untouched, and it works once they are accepted`, async () => {
     const { customer, orderId, payment, confirm, cancel } = await prepare()
     gateway.answerWith(() => refusal(status, code))
     for (const _ of [1, 2]) assertRefused(await confirm(), 'SVC001')
@@ -163,7 +163,7 @@ for (const [status, code] of [
   })
 }
 
-test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and all is well with the right one', async () => {
+test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and both succeed with the right one', async () => {
   const limits = {
     connectTimeoutMs: 1_000,
     callTimeoutMs: 2_000,
@@ -179,8 +179,8 @@ test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and a
     wrapGateway: (good) => {
       right = good
       const verbs = ['confirm', 'cancel', 'findConfirm', 'findCancel'] as const
-      const asked = verbs.map((verb) => [verb, (intent: never) => (wrong ? refused : right)[verb](intent)])
-      return { ...good, ...Object.fromEntries(asked) }
+      const switched = verbs.map((verb) => [verb, (intent: never) => (wrong ? refused : right)[verb](intent)])
+      return { ...good, ...Object.fromEntries(switched) }
     },
   })
   let wrong = true
@@ -204,7 +204,7 @@ test('7: a wrong secret key at the sandbox: SVC001 for confirm and cancel, and a
 })
 
 for (const code of ['NOT_CANCELABLE_PAYMENT', 'REFUND_REJECTED', 'EXCEED_MAX_REFUND_DUE', 'NOT_CANCELABLE_AMOUNT']) {
-  test(`4.6: a cancellation that the gateway refuses (${code}) is PAYMENT_CANCEL_FAILED, the credits are given back`, async () => {
+  test(`4.6: a cancellation that the gateway refuses (${code}) is PAYMENT_CANCEL_FAILED, and the hold is released`, async () => {
     const { customer, orderId, paymentKey, payment, confirm, cancel } = await prepare()
     gateway.answerWith(() => done(payment))
     assertSuccess(await confirm(), 200)
@@ -215,7 +215,7 @@ for (const code of ['NOT_CANCELABLE_PAYMENT', 'REFUND_REJECTED', 'EXCEED_MAX_REF
     assert.doesNotMatch(answer.text, new RegExp(`${code}|text of the gateway`))
     assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
-    // Refused once is not refused for ever.
+    // A refusal is not permanent.
     gateway.answerWith(() => done({ ...payment, status: 'CANCELED' }))
     assertSuccess(await cancel(), 200)
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'ROLLBACK -21'])

@@ -1,4 +1,4 @@
-// What a caller is told when the fault is ours: INT001 for a bug, SVC001 while the database is away. Section 7.
+// Errors that are our fault: INT001 for a bug, SVC001 while the database is unreachable. Section 7.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createPool } from '../../../src/db/database.ts'
@@ -10,7 +10,7 @@ import { startInternal } from '../../support/spending/spending.ts'
 let service: TestService
 let faulty: TestService
 let cut: TestService
-/** What the gateway and the connections in between do instead, while a test says so. */
+/** Faults of the gateway and of the database connections, set by a test. */
 let gatewayBug: (() => never) | undefined
 let connectionFault: ((statementName: string) => Error | undefined) | undefined
 
@@ -47,7 +47,7 @@ const requests = [
 
 const thrown = { 'an Error': new Error('the secret detail'), 'a string': 'the secret detail', 'nothing at all': null }
 for (const [title, value] of Object.entries(thrown)) {
-  test(`7: an unexpected error (${title} thrown) is 500 INT001 without any detail, and the process goes on`, async () => {
+  test(`7: an unexpected error (${title} thrown) is 500 INT001 without any detail, and the process keeps running`, async () => {
     const customer = await faulty.newCustomer()
     const order = await customer.paidOrder('BASIC')
     gatewayBug = () => {
@@ -56,7 +56,7 @@ for (const [title, value] of Object.entries(thrown)) {
     const answer = await order.confirm()
     const { metadata, ...rest } = answer.body
     assert.deepEqual(rest, { success: false, data: null, message: 'Unexpected server error.', code: 'INT001' })
-    // By it the error is found in the log.
+    // The log has the same request id.
     assert.deepEqual(Object.keys(metadata ?? {}), ['requestId'])
     assert.equal(answer.status, 500)
     assert.doesNotMatch(JSON.stringify([answer.text, ...answer.headers]), /secret/)
@@ -65,7 +65,7 @@ for (const [title, value] of Object.entries(thrown)) {
   })
 }
 
-test('7: with no database to be reached everything that needs it is SVC001 with Retry-After', async () => {
+test('7: while the database is unreachable every request that needs it is SVC001 with Retry-After', async () => {
   const connection = { ...service.database.connection, host: '127.0.0.1', port: 1 }
   const pool = createPool({ connection, maxConnections: 5, log: silentLog })
   const { sandboxUrl } = service
@@ -86,7 +86,7 @@ test('7: with no database to be reached everything that needs it is SVC001 with 
   }
 })
 
-test('7: with the database lost after the key was read it is SVC001 too, and it all works when it is back', async () => {
+test('7: losing the database after the key was read is SVC001 too, and every request works once it is back', async () => {
   const customer = await cut.newCustomer()
   const faults = {
     'connection refused': () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
@@ -114,7 +114,7 @@ test('7: with the database lost after the key was read it is SVC001 too, and it 
   )
 })
 
-test('a service whose writes are refused for lack of room is not ready until there is room again, with or without requests', async () => {
+test('a service whose writes are refused because the disk is full is not ready until there is space, with or without requests', async () => {
   const customer = await cut.newCustomer()
   const internal = await startInternal(cut.payments)
   const readiness = async () => {
@@ -142,7 +142,7 @@ test('a service whose writes are refused for lack of room is not ready until the
   }
 })
 
-test('7: a caller does not notice that the database dropped its connections', async () => {
+test('7: a request succeeds although the database has dropped its connections', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   for (const step of [() => customer.as('/credits'), order.confirm, () => customer.cancel(order.paymentKey)]) {

@@ -95,6 +95,26 @@ const combinations = {
 const isThorough = process.env.SCREENSHOTS !== undefined
 const pages: Record<string, string> = browser ? { ...pagesOf(filled), ...(isThorough && variantsOf(filled)) } : {}
 
+test('every route of the page is opened by these tests and is in docs/console.md', { skip }, () => {
+  const source = readFileSync(new URL('../../../console/src/routes.tsx', import.meta.url), 'utf8')
+  const document = readFileSync(new URL('../../../docs/console.md', import.meta.url), 'utf8')
+  const routes = [...source.matchAll(/^ {2}\['(\/[^']*)'/gm)].map(([, path = '']) => path)
+  assert.ok(routes.length >= 13)
+  const opened = Object.values(pages).map((path) => path.split('?')[0] ?? '')
+  const documented = [...document.matchAll(/`\/console([^`?]*)[^`]*`/g)].map(([, path = '']) => path || '/')
+  for (const route of routes) {
+    const pattern = new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`)
+    assert.ok(
+      opened.some((path) => pattern.test(path)),
+      `${route} is not opened`,
+    )
+    assert.ok(
+      documented.some((path) => pattern.test(path)),
+      `${route} is not in docs/console.md`,
+    )
+  }
+})
+
 async function faultsOf({ page }: Person, checked: Combination, name: string): Promise<string[]> {
   const faults: string[] = []
   for (const [size, viewport] of Object.entries(windows)) {

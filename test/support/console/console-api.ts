@@ -2,20 +2,10 @@
 // calls it as the page does. Events are delivered when a test calls `deliver`.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import { auditHandlers } from '../../../src/console/books/audits.ts'
-import { bookHandlers } from '../../../src/console/books/books.ts'
-import { discrepancyHandlers } from '../../../src/console/books/discrepancies.ts'
-import { newKeyCancelHandlers } from '../../../src/console/books/new-key-cancels.ts'
+import { consoleApi } from '../../../src/console/console.ts'
 import type { ConsoleContext } from '../../../src/console/context.ts'
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
-import { customerHandlers } from '../../../src/console/customers/customers.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
-import { exportRoutes } from '../../../src/console/exports.ts'
-import { createGuard } from '../../../src/console/guard.ts'
-import { homeHandlers } from '../../../src/console/home/home.ts'
-import { orderHandlers } from '../../../src/console/orders/orders.ts'
-import { apiRoutes, type Handlers } from '../../../src/console/routes.ts'
-import { searchHandlers } from '../../../src/console/search/search.ts'
 import { startSession } from '../../../src/console/session/session.sql.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound } from '../../../src/events/outbound.ts'
@@ -76,19 +66,7 @@ export async function openConsoleApi(service: TestService) {
     bodyLimitBytes: 16_384,
   })
   const actionLog = { database: books, onUnwritten: (text: string) => assert.fail(text) }
-  const guard = createGuard(app, context)
-  const handlers = {
-    ...orderHandlers(context),
-    ...customerHandlers(context),
-    ...searchHandlers(context),
-    ...homeHandlers(context),
-    ...bookHandlers(context, actionLog, app),
-    ...auditHandlers(context),
-    ...discrepancyHandlers(context),
-    ...newKeyCancelHandlers(context),
-  }
-  apiRoutes(app, { guard, actionLog, handlers: handlers as Handlers })
-  exportRoutes(app, { ...context, guard, actionLog })
+  const guard = consoleApi(app, context, actionLog)
   opening.defer(() => closeNow(app))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${apiPath}`

@@ -1,4 +1,4 @@
-// The calls of the fault table, each made to a process of its own over the seams.
+// The calls of the fault table. Each runs in its own simulated process over the two seams.
 
 import { Refusal } from '../../../src/core/errors.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
@@ -55,7 +55,7 @@ const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Pro
   reconcileDay: (context) => reconcileDay(context, new AbortController().signal),
 }
 
-/** As the webhook listener stores it; the gateway gives a transmission the same number when it repeats it. */
+/** Stores it like the webhook listener; a repeated transmission of the gateway has the same id. */
 export function notify(
   database: PaymentContext['database'],
   { orderId, paymentKey, reference }: Subject,
@@ -65,7 +65,7 @@ export function notify(
   return insertNotification(database, notification)
 }
 
-/** A clock that is moved past every lease between two calls; or the clock on the wall, and leases that end soon. */
+/** Either a clock that is moved past every lease between two calls, or the real clock with short leases. */
 const clocks = {
   moved: { ...testSettings, operationLeaseMs: 60_000, operationWaitMs: 2_000 },
   real: { ...testSettings, operationLeaseMs: 150, operationWaitMs: 5_000 },
@@ -76,12 +76,12 @@ export type Answer = { code: string; message: string | null; data: unknown }
 export type Attempt = {
   call: CallName
   crossings: Crossings
-  /** Null when nobody got one: the process had died, or stood still. */
+  /** Null when there was none: the process had died or stalled. */
   answer: Answer | null
   finished: Promise<Answer>
 }
 
-/** A process of its own over the seams, and one call to it. */
+/** Starts a simulated process over the seams, and makes one call to it. */
 export async function attempt(
   { connections, sandbox, openedAt }: World,
   subject: Subject,
@@ -101,7 +101,7 @@ export async function attempt(
   return { call, crossings, answer, finished }
 }
 
-/** What the cells before have left at the gateway is not of this one. */
+/** Hides the movements of earlier cells at the gateway. */
 function listingOnly({ orderId }: Subject, gateway: Gateway): Gateway {
   return {
     ...gateway,

@@ -1,5 +1,5 @@
-// What must be true of a cell of the fault table: the books, what is set aside, what is open, what the gateway has and
-// what it was sent, and every answer that was given.
+// The checks of a cell of the fault table: the books, the holds, the open operations, the payment at the gateway, the
+// calls sent to it, and every answer.
 import assert from 'node:assert/strict'
 import type { Answer, Attempt } from './calls.ts'
 import { isStalled } from './calls.ts'
@@ -7,7 +7,7 @@ import type { Crossings } from './crossings.ts'
 import type { Books, CallName, Ends, Scenario, Subject } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** By the state of the payment: what is left of it at the gateway, and how often it was given back. */
+/** By the state of the payment: its balance at the gateway, and the number of its cancels. */
 const money: Record<string, { left: number; cancels: number }> = {
   IN_PROGRESS: { left: 20_000, cancels: 0 },
   DONE: { left: 20_000, cancels: 0 },
@@ -15,7 +15,7 @@ const money: Record<string, { left: number; cancels: number }> = {
   CANCELED: { left: 0, cancels: 1 },
 }
 
-/** The operation that each call begins with. */
+/** The operation that each call opens first. */
 const firstKind: Partial<Record<CallName, string>> = {
   confirm: 'CONFIRM',
   cancel: 'CANCEL',
@@ -28,18 +28,18 @@ export type Found = {
   books: {
     orders: string[]
     open: number
-    heard: (string | null)[] | null
+    notifications: (string | null)[] | null
     payment?: string | null
     left?: number
     cancels?: number
   }
-  /** The call has left its mark: an operation of its own, or what it was told. */
+  /** The call had an effect: its own operation, or a stored notification. */
   begun: boolean
-  /** Something waits for somebody to come. */
+  /** Some work is still pending. */
   waiting: boolean
 }
 
-/** The order, the movements of credits, what is set aside, what is left open, and the payment at the gateway. */
+/** The order, the movements of credits, the holds, the open operations, and the payment at the gateway. */
 export async function readBooks(world: World, { call }: Scenario, subject: Subject): Promise<Found> {
   const [row] = await world.database.query<Found['books'] & { begun: boolean; overdue: boolean }>(
     `select (select array_agg(status) from orders o where o.customer_id = a.customer_id) as orders,
@@ -56,7 +56,7 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
         from discrepancies d where d.customer_id = a.customer_id and resolved_at is null) as discrepancies,
        (select coalesce(array_agg(distinct kind), '{}')
         from discrepancies d where d.customer_id = a.customer_id and resolved_at is not null) as resolved,
-       (select array_agg(outcome) from webhook_notifications n where n.order_id = $2) as heard,
+       (select array_agg(outcome) from webhook_notifications n where n.order_id = $2) as notifications,
        exists (select from payment_operations p
                where p.customer_id = a.customer_id and p.kind = $3 and p.state <> 'EXPIRED') as begun,
        exists (select from orders o
@@ -73,20 +73,20 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
   const { status = null, balanceAmount: left = 0, cancels = null } = payment ?? {}
   return {
     books: { ...books, payment: status, left, cancels: cancels?.length ?? 0 },
-    begun: begun || (call === 'notify' && books.heard !== null),
-    waiting: books.open > 0 || (books.heard?.includes(null) ?? false) || overdue,
+    begun: begun || (call === 'notify' && books.notifications !== null),
+    waiting: books.open > 0 || (books.notifications?.includes(null) ?? false) || overdue,
   }
 }
 
-/** By the state of the order: what the platform must have been told, once each. */
-const told: Record<string, string[]> = {
+/** By the state of the order: the events that must have been emitted, once each. */
+const eventsOf: Record<string, string[]> = {
   FAILED: ['order.failed'],
   CONFIRMED: ['order.confirmed'],
   CANCELLED: ['order.confirmed', 'order.cancelled'],
   REFUNDED: ['order.confirmed', 'order.refunded'],
 }
 
-const fitting = ['repaired', 'agrees', 'nothing new']
+const processed = ['repaired', 'agrees', 'nothing new']
 
 export function checkBooks({ books: found }: Found, books: Books, moment: string): void {
   const {
@@ -98,20 +98,25 @@ export function checkBooks({ books: found }: Found, books: Books, moment: string
     shortfall = null,
     discrepancies = [],
     resolved = [],
-    heard,
+    notification,
   } = books
-  const seenTo = found.heard?.length === 1 && fitting.includes(found.heard[0] ?? '')
+  const isProcessed = found.notifications?.length === 1 && processed.includes(found.notifications[0] ?? '')
   const expected = {
     orders: [order],
     movements,
-    events: told[order] ?? [],
+    events: eventsOf[order] ?? [],
     open,
     held,
     holds,
     shortfall,
     discrepancies,
     resolved,
-    heard: heard === undefined ? null : heard === 'seen to' && seenTo ? found.heard : [heard],
+    notifications:
+      notification === undefined
+        ? null
+        : notification === 'processed' && isProcessed
+          ? found.notifications
+          : [notification],
     payment: books.payment,
     ...(money[books.payment ?? ''] ?? { left: 0, cancels: 0 }),
   }
@@ -120,64 +125,68 @@ export function checkBooks({ books: found }: Found, books: Books, moment: string
 
 const cancelledAlready = 'The payment is already cancelled.'
 
-/** The calls of the scenario and what they were answered; whether nobody had come before the first of them. */
-export type Told = { attempts: Attempt[]; answers: (Answer | null)[]; isFirst: boolean }
+/** The calls of the scenario and their answers; whether no other call came before the first of them. */
+export type AnsweredCalls = { attempts: Attempt[]; answers: (Answer | null)[]; isFirst: boolean }
 
-/** Every answer is true, and unknown is never told as a refusal. */
+/** Every answer is true, and an unknown outcome is never reported as a refusal. */
 export function checkAnswers(
   scenario: Scenario,
   last: Ends,
   subject: Subject,
-  { attempts, answers, isFirst }: Told,
+  { attempts, answers, isFirst }: AnsweredCalls,
 ): void {
-  const told = answers.map((answer) => answer && `${answer.code} ${answer.message ?? ''}`).join(', ')
+  const listed = answers.map((answer) => answer && `${answer.code} ${answer.message ?? ''}`).join(', ')
   const definite = answers.filter((answer) => answer !== null && answer.code !== 'SVC001') as Answer[]
   const once = scenario.call === 'cancel' && last.answer === 'SUCCESS'
   for (const answer of definite) {
     const isSecond = once && answer.code === 'PAYMENT_CANCEL_FAILED' && scenario.ends.answer === 'SUCCESS'
-    if (isSecond) assert.equal(answer.message, cancelledAlready, told)
-    else assert.ok([last.answer, ...(once ? [scenario.ends.answer] : [])].includes(answer.code), told)
+    if (isSecond) assert.equal(answer.message, cancelledAlready, listed)
+    else assert.ok([last.answer, ...(once ? [scenario.ends.answer] : [])].includes(answer.code), listed)
     if (answer.code === 'SUCCESS' && last.data) assert.deepEqual(answer.data, last.data(subject))
     if (answer.code === 'SUCCESS' && ['purchase', 'hold'].includes(scenario.call))
       assert.deepEqual(answer.data, definite[0]?.data)
   }
   const successes = definite.filter((answer) => answer.code === 'SUCCESS').length
-  const possible = once && attempts.some(mayLoseTheAnswer) ? [0, 1] : [1]
-  if (once) assert.ok(possible.includes(successes), `${successes} cancels succeeded: ${told}`)
+  const possible = once && attempts.some(mayLoseAnswer) ? [0, 1] : [1]
+  if (once) assert.ok(possible.includes(successes), `${successes} cancels succeeded: ${listed}`)
   for (const [index, { crossings }] of attempts.entries()) {
     const expected = answerTo(scenario, crossings, isFirst && index === 0)
-    if (expected) assert.equal(answers[index]?.code, expected, `the answer to ${crossings.strike?.mode}: ${told}`)
+    if (expected) assert.equal(answers[index]?.code, expected, `the answer to ${crossings.strike?.mode}: ${listed}`)
   }
 }
 
 /** The one 200 of a cancel may be lost with the process, or with the database, right after its commit. */
-function mayLoseTheAnswer({ crossings: { strike, place } }: Attempt): boolean {
-  const tells = place() === 'payments.finishOperations' || place() === 'payments.claimAnswer'
-  return tells && (strike?.mode === 'crash-after' || strike?.mode === 'away')
+function mayLoseAnswer({ crossings: { strike, place } }: Attempt): boolean {
+  const isFinal = place() === 'payments.finishOperations' || place() === 'payments.claimAnswer'
+  return isFinal && (strike?.mode === 'crash-after' || strike?.mode === 'away')
 }
 
-/** What the struck call itself must answer, where that is certain. */
+/** The answer of the struck call itself, where it is certain. */
 function answerTo(scenario: Scenario, crossings: Crossings, isFirst: boolean): string | undefined {
   const mode = crossings.fired() ? crossings.strike?.mode : undefined
   if (mode === 'away') return 'SVC001'
   if (!isFirst || (mode !== 'error' && mode !== 'lost-answer')) return undefined
-  // No answer from the gateway is never a refusal; a lost connection to the database is not even noticed.
+  // No answer from the gateway is never a refusal; a lost connection to the database does not change the answer.
   if (crossings.place()?.startsWith('gateway.')) return 'SVC001'
   return scenario.firstAnswer ?? scenario.ends.answer
 }
 
-/** By the state of the payment: what we must have sent. */
+/** By the state of the payment: the calls that we must have sent. */
 const sendsTo: Record<string, ('confirm' | 'cancel')[]> = {
   DONE: ['confirm'],
   ABORTED: ['confirm'],
   CANCELED: ['confirm', 'cancel'],
 }
 
-/** The gateway is asked once, and again only by somebody who woke up late; always with the key of the one intent. */
+/** Each call is sent to the gateway once, and again only by a process that resumed late; always with the same key. */
 export function checkSends(world: World, scenario: Scenario, last: Ends, subject: Subject, attempts: Attempt[]): void {
   if (scenario.gateway) return
   const sends = Map.groupBy(world.sandbox.sendsOf(subject.paymentKey), (send) => send.verb)
-  assert.deepEqual([...sends.keys()], scenario.sends ?? sendsTo[last.payment ?? ''] ?? [], 'what was sent')
+  assert.deepEqual(
+    [...sends.keys()],
+    scenario.sends ?? sendsTo[last.payment ?? ''] ?? [],
+    'the calls sent to the gateway',
+  )
   for (const [verb, each] of sends) {
     const keys = each.map((send) => send.key)
     assert.equal(new Set(keys).size, 1, `${verb} was sent with several keys: ${keys}`)

@@ -1,6 +1,6 @@
-// Pauses in the process, a twentieth as long: between two tries of a statement, between two looks at an operation, before
-// a page is asked for again. Nothing of what the fault table shows depends on their length, and there are thousands.
-// Whoever imports this has it for the whole process.
+// Shortens pauses to a twentieth: between two attempts of a statement, between two reads of an operation, before a page
+// is requested again. The results of the fault table do not depend on their length, and there are thousands of them. The
+// import applies to the whole process.
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 

@@ -1,6 +1,6 @@
-// A payment touches the world through two seams: the connections under the database and the gateway port. Here every
-// crossing of them is numbered, and the n-th can be struck. A test strikes the first, then the second, and so on until
-// there is none left to strike: so no place where the service can die is forgotten.
+// A payment has external effects through two seams: the database connections and the gateway port. Every call over a seam
+// is a crossing with a number, and a fault (a strike) can be injected at the n-th. A test strikes the first, then the
+// second, and so on to the last, so that no place where the service can fail is missed.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connections } from '../../../src/db/database.ts'
 import type { FetchedPayment, Gateway, MovementPage, Unknown } from '../../../src/gateway/gateway.ts'
@@ -11,7 +11,7 @@ import type { FetchedPayment, Gateway, MovementPage, Unknown } from '../../../sr
  * error          the call fails without an effect: a lost connection, or no answer from the gateway
  * lost-answer    the call has its effect and its answer is lost: the ambiguous commit, the captured payment
  * away           as lost-answer, and everything after it fails too
- * stall-before   the process stands still before the call until the others are done, then goes on as if nothing were
+ * stall-before   the process stalls before the call until the others are done, then continues normally
  * stall-after    the same between the effect and the answer
  */
 export const modes = [
@@ -31,7 +31,7 @@ export type Crossings = ReturnType<typeof createCrossings>
 
 type Query = Parameters<Connections['query']>[0]
 
-/** `openedAt`: nothing in the database is older than that. */
+/** Nothing in the database is older than `openedAt`. */
 export function createCrossings(strike: Strike | null, openedAt: Date) {
   const crossed: string[] = []
   const cutOff = Promise.withResolvers<void>()
@@ -65,13 +65,13 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
   async function cross<Value>(name: string, call: () => Promise<Value>, fail: () => Value): Promise<Value> {
     if (condition === 'dead') return never
     crossed.push(name)
-    // An answer never comes in the same turn, not even the one that fails.
+    // An answer never arrives in the same turn of the event loop, not even a failure.
     await nextTurn()
     if (condition === 'away') return fail()
     return crossed.length === strike?.at ? struck(strike.mode, call, fail) : call()
   }
 
-  /** Reconciliation looks at a whole day hour by hour: statements about a time before our own are not worth making. */
+  /** Reconciliation reads a whole day hour by hour: statements about times before the database existed are skipped. */
   function findsNothing({ name, values }: Query): boolean {
     return name === 'payments.listUnmovedOperations' && (values[1] as Date) < openedAt
   }
@@ -83,9 +83,9 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
     fired: () => strike !== null && crossed.length >= strike.at,
     /** The name of the crossing that was struck. */
     place: () => (strike === null ? undefined : crossed[strike.at - 1]),
-    /** Settles when the process has died or stands still: nobody gets an answer now. */
+    /** Resolves when the process has died or stalled: there will be no answer. */
     cutOff: cutOff.promise,
-    /** Whoever stands still goes on; false when that had been said before. */
+    /** Continues a stalled process; false when it was already resumed. */
     resume(): boolean {
       const first = !woken
       woken = true
@@ -115,7 +115,7 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
   }
 }
 
-/** As node-postgres reports it: no SQLSTATE, and no word on whether the statement was committed. */
+/** As node-postgres reports it: without an SQLSTATE, and without information whether the statement was committed. */
 function loseConnection(): never {
   throw new Error('Connection terminated unexpectedly')
 }

@@ -1,4 +1,4 @@
-// Where the scenarios of the fault table end, and what their calls cross on the way: the words that several of them use.
+// The expected ends and the crossings that several scenarios of the fault table share.
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import type { Books, Ends, Subject } from './scenario.ts'
 
@@ -33,7 +33,7 @@ export const confirmAnswer = ({ orderId }: Subject) => ({ orderId, creditsAdded:
 
 export const confirmation = ['payments.claimConfirms', 'gateway.confirm', 'payments.finishOperations']
 export const cancellation = ['payments.claimCancels', 'gateway.cancel', 'payments.finishOperations']
-export const foundOut = ['gateway.findConfirm', 'payments.finishOperations']
+export const lookedUp = ['gateway.findConfirm', 'payments.finishOperations']
 export const compared = ['payments.findReviewSubject', 'gateway.look']
 
 export const claimed = ['payments.claimNotifications', 'payments.findOrderKeys', 'payments.findReviewSubject']

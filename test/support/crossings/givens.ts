@@ -1,5 +1,5 @@
-// Brings customers to where a scenario begins. Many at a time and through one process, so that they share statements as
-// the customers of a service do; each then waits for its cell.
+// Prepares customers for the start of a scenario. Many at a time and through one process, so that they share statements
+// like the customers of a service; each then waits for its cell.
 
 import assert from 'node:assert/strict'
 import { createTallies } from '../../../src/core/tallies.ts'
@@ -16,13 +16,13 @@ import { recover } from '../../../src/payments/recovery/recover.ts'
 import { silentLog } from '../database/database.ts'
 import { testSettings } from '../service/service.ts'
 import type { Given, Subject } from './scenario.ts'
-import { putOff, type World } from './world.ts'
+import { postpone, type World } from './world.ts'
 
 export const amount = 20_000
 export const reason = 'changed my mind'
-/** Of a STANDARD package. */
+/** The credits of a STANDARD package. */
 export const credits = 21
-/** Of a hold. */
+/** The credits of a hold. */
 export const held = 8
 export const serviceId = 'svc_crossings'
 
@@ -34,9 +34,9 @@ const losingAnswers = (gateway: Gateway): Gateway => ({
   confirm: async (intent) => gateway.confirm(intent).then(() => noAnswer),
   cancel: async (intent) => gateway.cancel(intent).then(() => noAnswer),
 })
-const awayGateway = (gateway: Gateway): Gateway => ({ ...gateway, confirm: async () => noAnswer })
+const unreachableGateway = (gateway: Gateway): Gateway => ({ ...gateway, confirm: async () => noAnswer })
 
-/** The same for each of them, side by side. */
+/** Runs the same step for each of them, concurrently. */
 const each =
   (step: (world: World, context: PaymentContext, subject: Subject) => unknown): Step =>
   (world, context, subjects) =>
@@ -52,14 +52,14 @@ const pay = (result: 'approve' | 'decline' = 'approve'): Step =>
     subject.paymentKey = sandbox.pay(subject.orderId, amount, result)
   })
 
-const askFor = (context: PaymentContext, { customerId, orderId, paymentKey }: Subject) =>
+const requestConfirm = (context: PaymentContext, { customerId, orderId, paymentKey }: Subject) =>
   confirm(context, customerId, { orderId, paymentKey, amount })
 
-const confirmed = each((_world, context, subject) => askFor(context, subject))
-const refused = each((_world, context, subject) => assert.rejects(askFor(context, subject), { code: 'VAL003' }))
+const confirmed = each((_world, context, subject) => requestConfirm(context, subject))
+const refused = each((_world, context, subject) => assert.rejects(requestConfirm(context, subject), { code: 'VAL003' }))
 
-/** What the request does over a gateway that does not answer; afterwards its operation is open. */
-const unanswered = (wrap: (gateway: Gateway) => Gateway, request = askFor): Step =>
+/** Sends the request with a gateway that does not answer; afterwards its operation is open. */
+const unanswered = (wrap: (gateway: Gateway) => Gateway, request = requestConfirm): Step =>
   each((_world, context, subject) => {
     const process = createPaymentContext({ ...context, gateway: wrap(context.gateway) })
     return assert.rejects(request(process, subject), { code: 'SVC001' })
@@ -79,7 +79,7 @@ const hold = each(async (_world, context, subject) => {
   subject.holdId = (await openHold(context.credits, serviceId, request)).holdId
 })
 const captured = each(({ sandbox }, _context, { paymentKey }) => sandbox.capture(paymentKey))
-const givenBack = each(({ sandbox }, _context, { paymentKey }) => sandbox.giveBack(paymentKey))
+const cancelledElsewhere = each(({ sandbox }, _context, { paymentKey }) => sandbox.cancel(paymentKey))
 
 const recovered: Step = async ({ database }, context, subjects) => {
   const customerIds = subjects.map(({ customerId }) => customerId)
@@ -117,29 +117,29 @@ const steps: Record<Given, Step[]> = {
   'a confirmed order with all credits spent': [...confirmedOrder, spend(credits)],
   'a hold': [...confirmedOrder, hold],
   'a captured payment whose answer was lost': lostCapture,
-  'a confirm that never arrived': [buy, pay(), unanswered(awayGateway)],
+  'a confirm that never arrived': [buy, pay(), unanswered(unreachableGateway)],
   'a refused confirm whose answer was lost': [buy, pay('decline'), unanswered(losingAnswers)],
-  'a captured payment whose answer was lost, cancelled since': [...lostCapture, givenBack],
+  'a captured payment whose answer was lost, cancelled since': [...lostCapture, cancelledElsewhere],
   'a cancel that the background has finished': [...confirmedOrder, cancelUnanswered, recovered],
-  'a confirmed order cancelled in the dashboard': [...confirmedOrder, givenBack],
-  'a capture nobody asked for': [buy, pay(), captured],
+  'a confirmed order cancelled in the dashboard': [...confirmedOrder, cancelledElsewhere],
+  'a capture outside this service': [buy, pay(), captured],
   'a capture for an order that was refused': [buy, pay('decline'), refused, pay(), captured],
   'a capture for an order that has expired': [buy, pay(), captured, expired],
 }
 
-const broughtAtATime = 24
+const preparedAtATime = 24
 
-/** The next who has come so far. */
+/** The next prepared subject. */
 export async function takeSubject(world: World, given: Given, alone = false): Promise<Subject> {
   const stock = world.stock.get(given) ?? []
-  if (stock.length === 0) stock.push(...(await bring(world, given, alone ? 1 : broughtAtATime)))
+  if (stock.length === 0) stock.push(...(await prepare(world, given, alone ? 1 : preparedAtATime)))
   world.stock.set(given, stock)
   const subject = stock.pop()
   assert.ok(subject)
   return subject
 }
 
-async function bring(world: World, given: Given, length: number): Promise<Subject[]> {
+async function prepare(world: World, given: Given, length: number): Promise<Subject[]> {
   const database = createDatabase(world.connections, silentLog)
   const tallies = createTallies()
   const parts = { database, gateway: world.sandbox.gateway, credits: createCredits(database, tallies), log: silentLog }
@@ -157,7 +157,7 @@ async function bring(world: World, given: Given, length: number): Promise<Subjec
     [subjects.map(({ customerId }) => customerId)],
   )
   for (const step of steps[given]) await step(world, context, subjects)
-  await putOff(
+  await postpone(
     world,
     subjects.map(({ customerId }) => customerId),
   )

@@ -1,6 +1,6 @@
-// The sandbox without the HTTP around it, behind the adapter that the service uses: the fault table asks it tens of
-// thousands of times, and what is struck lies above the wire. Whatever goes over the wire, and what becomes of it there,
-// is for the tests of the adapter and of the sandbox.
+// The sandbox without HTTP, behind the adapter that the service uses: the fault table calls it tens of thousands of
+// times, and injects its faults above the wire. Faults on the wire are covered by the tests of the adapter and of the
+// sandbox.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import type { GatewayPayment } from '../audit/invariants.ts'
 import { silentLog } from '../database/database.ts'
 import { secretKey, testSettings } from '../service/service.ts'
 
-/** What reached the gateway. */
+/** A call that reached the gateway. */
 export type Send = { verb: 'confirm' | 'cancel'; key: string }
 
 export type CrossingSandbox = ReturnType<typeof openCrossingSandbox>
@@ -32,7 +32,7 @@ export function openCrossingSandbox() {
   const behaviour = state.behaviour.values
   const sends = new Map<string, Send[]>()
 
-  async function ask(operation: Operation, method: string, url: string, key: string | null, work: Work) {
+  async function request(operation: Operation, method: string, url: string, key: string | null, work: Work) {
     const headers = key === null ? {} : { 'idempotency-key': key }
     const reply = createReply()
     const body = await exchange(
@@ -52,39 +52,39 @@ export function openCrossingSandbox() {
       const work: Work = verb
         ? (now) => cancel(payments, first, body, now)
         : (now) => confirm({ payments, strict, behaviour }, body, now)
-      return ask(verb ? 'cancel' : 'confirm', 'POST', `/v1/payments/${first}/${verb ?? ''}`, key, work)
+      return request(verb ? 'cancel' : 'confirm', 'POST', `/v1/payments/${first}/${verb ?? ''}`, key, work)
     },
     get([paymentKey = '']) {
       const payment = find(paymentKey)
       const found = payment ? { changed: [], answer: { status: 200, payment } } : refused('NOT_FOUND_PAYMENT')
-      return ask('lookup', 'GET', `/v1/payments/${paymentKey}`, null, () => found)
+      return request('lookup', 'GET', `/v1/payments/${paymentKey}`, null, () => found)
     },
     transactions: (query) =>
-      ask('transactions', 'GET', '/v1/transactions', null, () => listTransactions(movements, behaviour, query)),
+      request('transactions', 'GET', '/v1/transactions', null, () => listTransactions(movements, behaviour, query)),
     close: async () => undefined,
   }
   const port = createTossGateway(client, silentLog)
 
-  function note(paymentKey: string, send: Send): void {
-    const noted = sends.get(paymentKey)
-    if (noted) noted.push(send)
+  function record(paymentKey: string, send: Send): void {
+    const recorded = sends.get(paymentKey)
+    if (recorded) recorded.push(send)
     else sends.set(paymentKey, [send])
   }
 
   const gateway: Gateway = {
     ...port,
     confirm(intent) {
-      note(intent.paymentKey, { verb: 'confirm', key: intent.idempotencyKey })
+      record(intent.paymentKey, { verb: 'confirm', key: intent.idempotencyKey })
       return port.confirm(intent)
     },
     cancel(intent) {
-      note(intent.paymentKey, { verb: 'cancel', key: intent.idempotencyKey })
+      record(intent.paymentKey, { verb: 'cancel', key: intent.idempotencyKey })
       return port.cancel(intent)
     },
   }
 
-  /** What somebody does who is not us: it has another key, and we hear nothing of it. */
-  async function behindOurBack(verb: 'confirm' | 'cancel', paymentKey: string): Promise<void> {
+  /** A call from outside this service, with another key and without a notification. */
+  async function callFromOutside(verb: 'confirm' | 'cancel', paymentKey: string): Promise<void> {
     const { orderId, amount } = payments.find(paymentKey) as Payment
     const intent = { orderId, paymentKey, amount, idempotencyKey: crypto.randomUUID(), reason: 'in the dashboard' }
     const { kind } = await port[verb](intent)
@@ -92,17 +92,17 @@ export function openCrossingSandbox() {
   }
 
   return {
-    /** The port; whatever reaches the gateway through it is noted. */
+    /** The port; the calls that reach the gateway through it are recorded. */
     gateway,
     sendsOf: (paymentKey: string): Send[] => sends.get(paymentKey) ?? [],
-    /** A buyer went through checkout. */
+    /** Completes a checkout as the buyer. */
     pay(orderId: string, amount: number, result: CheckoutResult = 'approve'): string {
       const payment = finishCheckout({ orderId, amount, result }, state.clock.now())
       state.record({ changed: [payment] })
       return payment.paymentKey
     },
-    capture: (paymentKey: string) => behindOurBack('confirm', paymentKey),
-    giveBack: (paymentKey: string) => behindOurBack('cancel', paymentKey),
+    capture: (paymentKey: string) => callFromOutside('confirm', paymentKey),
+    cancel: (paymentKey: string) => callFromOutside('cancel', paymentKey),
     payment(paymentKey: string): GatewayPayment | null {
       const payment = payments.find(paymentKey)
       return payment ? paymentObject(payment) : null
@@ -115,7 +115,7 @@ export function openCrossingSandbox() {
   }
 }
 
-/** What the exchange does with Fastify's reply when no fault takes the connection away. */
+/** The part of Fastify's reply that the exchange uses when no fault closes the connection. */
 function createReply() {
   const headers = new Map<string, unknown>()
   const reply = {

@@ -1,8 +1,7 @@
-// What a scenario of the fault table consists of: how far things have come, the call that is struck, what it crosses, and
-// what there is when all is over.
+// The types of a scenario of the fault table: the initial state, the struck call, its crossings, and the expected end.
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 
-/** How far the customer has come before the call. */
+/** The state of the customer before the call. */
 export type Given =
   | 'a customer'
   | 'a paid order'
@@ -11,20 +10,20 @@ export type Given =
   | 'a confirmed order with some credits spent'
   | 'a confirmed order with all credits spent'
   | 'a hold'
-  // Of these the confirm was left without a known outcome.
+  // In these the confirm has no known outcome.
   | 'a captured payment whose answer was lost'
   | 'a confirm that never arrived'
   | 'a refused confirm whose answer was lost'
   | 'a captured payment whose answer was lost, cancelled since'
-  /** Nobody has been told. */
+  /** No caller got the answer. */
   | 'a cancel that the background has finished'
-  // These happened at the gateway behind our back.
+  // These happened at the gateway without this service.
   | 'a confirmed order cancelled in the dashboard'
-  | 'a capture nobody asked for'
+  | 'a capture outside this service'
   | 'a capture for an order that was refused'
   | 'a capture for an order that has expired'
 
-/** What a caller or an operator asks for, what the gateway tells, and what the worker does by itself. */
+/** Requests of callers and operators, notifications of the gateway, and jobs of the worker. */
 export type CallName =
   | 'purchase'
   | 'confirm'
@@ -50,63 +49,63 @@ export type Books = {
   movements: string[]
   /** The state of the payment at the gateway; null when there is none. */
   payment: string | null
-  /** Credits that are set aside. */
+  /** Credits that are held. */
   held?: number
   /** The states of the holds, each with the credits that were captured. */
   holds?: string[]
-  /** How many operations are left open. */
+  /** The number of open operations. */
   open?: number
-  /** Credits that a refund could not take back. */
+  /** Credits that a refund could not remove. */
   shortfall?: number
-  /** Discrepancies that a person has to look at. */
+  /** Open discrepancies. */
   discrepancies?: string[]
-  /** Discrepancies that were found and have resolved themselves. */
+  /** Discrepancies that were found and then resolved automatically. */
   resolved?: string[]
-  /** What became of the notification; `seen to` is whatever fits; null while nobody has looked at it. */
-  heard?: 'seen to' | 'agrees' | 'nothing new' | null
+  /** The outcome of the notification; `processed` is any outcome without a discrepancy; null while it is open. */
+  notification?: 'processed' | 'agrees' | 'nothing new' | null
 }
 
 export type Ends = Books & {
   answer: string
-  /** What a success tells. */
+  /** The data of a success. */
   data?: (subject: Subject) => unknown
 }
 
 export type Scenario = {
   title: string
   given: Given
-  /** Nobody else waits in the world: the call would take notice of them too. */
+  /** No other subject may wait in the world: the call would process it too. */
   alone?: boolean
   call: CallName
-  /** Ends in this way only. */
+  /** The only ending; all endings by default. */
   ending?: Ending
-  /** The order is older than an order may become, and the time of a hold is over. */
+  /** The order is past its lifetime, and a hold has expired. */
   aged?: boolean
-  /** The gateway has told us that the payment is in this state. */
+  /** The gateway has sent a notification with this state of the payment. */
   notified?: 'DONE' | 'CANCELED'
-  /** Something else than the sandbox behind the port. */
+  /** Another gateway than the sandbox behind the port. */
   gateway?: (gateway: Gateway) => Gateway
-  /** What the call crosses when nothing is struck; `… × 12` where it crosses the same again and again. */
+  /** The crossings of the call without a strike; `… × 12` for a repetition. */
   crossings: string[]
-  /** The answer of the call when nothing is struck, if it is not the last one. */
+  /** The answer of the call without a strike, if it is not the last one. */
   firstAnswer?: 'SVC001'
   ends: Ends
-  /** How it ends when nobody calls again and the worker is alone with it. */
+  /** The end when there is no further call and only the worker continues. */
   background?: Background
-  /** What we send to the gateway in all, where the state of the payment does not tell. */
+  /** All calls sent to the gateway, where they do not follow from the state of the payment. */
   sends?: ('confirm' | 'cancel')[]
 }
 
 export type Background = {
-  /** In this order, again and again; its recovery, unless told otherwise. */
+  /** The jobs, repeated in this order; by default only recovery. */
   jobs?: CallName[]
-  /** What is left when the call was struck before it had begun anything; it is as in `ends` when it had. */
+  /** The result when the call was struck before it had an effect; otherwise it is as in `ends`. */
   unbegun?: Books
-  /** What a later call leads to then; `ends`, unless told otherwise. */
+  /** The result of a later call in that case; `ends` by default. */
   afterUnbegun?: Ends
-  /** What it leads to when the call had begun; `ends`, unless told otherwise. */
+  /** The result of a later call when the call had an effect; `ends` by default. */
   afterBegun?: Ends
-  /** Instead of all that: what is left, and what a later call leads to, by the state that the order has come to. */
+  /** Instead of all that: the result, and the result of a later call, by the state of the order. */
   byStatus?: Record<string, { rests: Books; last: Ends }>
 }
 

@@ -1,5 +1,5 @@
-// The fault table of a test file: every crossing of every scenario in every mode, each ended in every way. A row that was
-// left out would be noticed: what a scenario crosses is written down beside it, and each crossing of that is struck.
+// The fault table of a test file: every crossing of every scenario in every mode, with every ending. A missing row would
+// be detected: each scenario lists its crossings, and a fault is injected at each of them.
 import './clock.ts'
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
@@ -13,23 +13,23 @@ import { type Mode, modes, type Strike } from './crossings.ts'
 import { type CallName, type Ending, endings, type Scenario } from './scenario.ts'
 import { inWorlds, openWorld, type World } from './world.ts'
 
-/** As many cells at a time: enough for the processor to have something to do while one of them pauses. */
+/** The number of concurrent cells: enough to keep the processor busy while one of them pauses. */
 const worldCount = 3
-/** No call crosses as often. */
+/** No call has this many crossings. */
 const neverReached = 10_000
-/** Of the pairs one in so many is struck, so that each strike comes both first and second; in a long run all of them are. */
+/** One in this many pairs is run, so that each strike is used both first and second; a long run includes all pairs. */
 const onePairIn = isLong ? 1 : 5
 
-// Of two strikes the first leaves something behind for whoever comes next. Dying or standing still before a crossing is
-// the same as after the one before it, and before the very first nothing has happened: so of these one of each. Reading
-// has no effect: who dies after it leaves the same behind as before it, and an answer that is lost is as good as none.
+// In a pair, the first strike leaves an intermediate state for the next call. A crash or stall before a crossing is the
+// same as after the previous one, and before the very first nothing has happened, so only one of each is used. A read
+// has no effect: a crash after it leaves the same state as before it, and a lost answer is the same as an error.
 const reads = /^((payments|credits)\.(find|list|count|compare)|gateway\.(find|look|list))/
 const firstModes: Mode[] = ['crash-after', 'stall-after']
 const secondModes: Mode[] = ['crash-after', 'stall-after', 'lost-answer']
 const workerModes: Mode[] = [...secondModes, 'error', 'away']
 const withEffectOnly: Mode[] = ['crash-after', 'error']
 
-/** Each crossing in each of the modes that make a difference there. */
+/** Each crossing in each of the modes that matter there. */
 function strikesAt(crossings: string[], chosen: Mode[]): Strike[] {
   return crossings.flatMap((crossing, place) =>
     chosen
@@ -49,16 +49,16 @@ export function crossingTable() {
   async function report(t: TestContext, cells: Cell[]): Promise<void> {
     const struck = cells.filter((cell) => cell.fired).length
     total += struck
-    t.diagnostic(`${struck} cells, and ${cells.length - struck} runs to see what there is to strike`)
+    t.diagnostic(`${struck} cells, and ${cells.length - struck} runs without a fault to list the crossings`)
     const failures = cells.filter((cell) => cell.failure !== null).map((cell) => `${cell.label}: ${cell.failure}`)
     assert.deepEqual(failures, [])
   }
 
-  /** Each crossing that is written down, in each mode; and a run that is not struck shows that those are all. */
+  /** Each listed crossing, in each mode; and a run without a fault shows that the list is complete. */
   function each(scenario: Scenario): void {
     const possible = endings.filter((one) => one === 'called again' || scenario.background)
     for (const ending of scenario.ending ? [scenario.ending] : possible) {
-      test(`${scenario.title}, whichever crossing is struck, ${ending}`, async (t) => {
+      test(`${scenario.title}, with a fault at each crossing, ${ending}`, async (t) => {
         const { places, past } = placesOf(scenario)
         const plans = modes.flatMap((mode) => places.map((at) => planOf(ending, [scenario.call], [{ at, mode }])))
         const unstruck = planOf(ending, [scenario.call], [{ at: past, mode: 'error' }])
@@ -73,12 +73,12 @@ export function crossingTable() {
     }
   }
 
-  /** The call is struck, and then whoever comes after it: the call made again, or the worker. */
+  /** Strikes the call, and then its successor: the call made again, or the worker. */
   function pairs(scenario: Scenario, second: CallName): void {
     pairsOf(scenario, [scenario.call, second], scenario.crossings)
   }
 
-  /** The worker is struck, and then the call that comes after it. */
+  /** Strikes the worker, and then the call after it. */
   function pairsAfter(scenario: Scenario, job: CallName, crossings: string[]): void {
     pairsOf(scenario, [job, scenario.call], crossings)
   }
@@ -86,14 +86,14 @@ export function crossingTable() {
   function pairsOf(scenario: Scenario, calls: [CallName, CallName], crossings: string[]): void {
     const ending = calls[0] === calls[1] ? 'called again' : 'left to the background'
     const isWorker = calls[1] !== scenario.call
-    test(`${scenario.title}, whichever two crossings of ${calls[0]} and then ${calls[1]} are struck`, async (t) => {
-      /** A run in which the second is not struck shows what there is to strike. */
-      async function strikeSecond(world: World, first: Strike, turn: number): Promise<Cell[]> {
+    test(`${scenario.title}, with faults at a crossing of ${calls[0]} and then at one of ${calls[1]}`, async (t) => {
+      /** A run without the second strike lists the crossings. */
+      async function strikeSecond(world: World, first: Strike, offset: number): Promise<Cell[]> {
         const plan = (strike: Strike) => planOf(ending, calls, [first, strike])
         const unstruck = await runCell(world, scenario, plan({ at: neverReached, mode: 'error' }))
         const cells = [unstruck]
         const strikes = strikesAt(unstruck.crossed[1] ?? [], isWorker ? workerModes : secondModes)
-        for (const strike of strikes.filter((_, place) => (place + turn) % onePairIn === 0)) {
+        for (const strike of strikes.filter((_, place) => (place + offset) % onePairIn === 0)) {
           cells.push(await runCell(world, scenario, plan(strike)))
           const mayWake = isWorker && first.mode === 'stall-after'
           if (mayWake) cells.push(await runCell(world, scenario, { ...plan(strike), wakesEarly: true }))
@@ -101,13 +101,13 @@ export function crossingTable() {
         return cells
       }
       const tasks = strikesAt(crossings, firstModes).map(
-        (first, turn) => (world: World) => strikeSecond(world, first, turn),
+        (first, offset) => (world: World) => strikeSecond(world, first, offset),
       )
       await report(t, (await inWorlds(worlds, tasks)).flat())
     })
   }
 
-  /** The clock on the wall: leases run out by themselves. */
+  /** With the real clock: leases expire by themselves. */
   function inRealTime(title: string, scenarios: Scenario[]): void {
     test(title, async (t) => {
       const dying = (['crash-before', 'crash-after'] as const).flatMap((mode) => [1, 2, 3].map((at) => ({ at, mode })))
@@ -121,14 +121,14 @@ export function crossingTable() {
     })
   }
 
-  /** One story that is not a row of the table, in a world of it. */
-  function story(title: string, tell: (world: World) => Promise<void>): void {
-    test(title, () => tell(worlds[0] as World))
+  /** A test that is not a row of the table, in one of its worlds. */
+  function story(title: string, run: (world: World) => Promise<void>): void {
+    test(title, () => run(worlds[0] as World))
   }
 
-  /** After all others: the books of all cells together, and how many cells there were. */
+  /** After all others: checks the books of all cells together, and reports the number of cells. */
   function sum(): void {
-    test('all cells together leave books that agree with themselves and with the gateway', async (t) => {
+    test('the books of all cells together are consistent and agree with the gateway', async (t) => {
       for (const world of worlds) await checkWorld(world)
       t.diagnostic(await countAll(total))
     })
@@ -137,17 +137,17 @@ export function crossingTable() {
   return { each, pairs, pairsAfter, inRealTime, story, sum }
 }
 
-/** Who is struck, and how. */
+/** The calls to strike, and the strikes. */
 function planOf(ending: Ending, calls: CallName[], strikes: Strike[]): Plan {
   return { ending, strikes: strikes.map((strike, index) => ({ call: calls[index] as CallName, strike })) }
 }
 
 const repeated = / × (\d+)$/
 
-/** Done once a second: by a slow run more than once. */
+/** Executed once a second: more than once in a slow run. */
 const renewal = 'payments.renewReconciliation'
 
-/** `a × 3` for three in a row. */
+/** Writes three equal names in a row as `a × 3`. */
 function shortened(crossed: string[]): string[] {
   const runs: { name: string; times: number }[] = []
   for (const [place, name] of crossed.entries()) {
@@ -159,7 +159,7 @@ function shortened(crossed: string[]): string[] {
   return runs.flatMap(({ name, times }) => (times > 2 ? [`${name} × ${times}`] : Array(times).fill(name)))
 }
 
-/** The numbers of the crossings to strike: of many in a row the first, the second and the last. */
+/** The numbers of the crossings to strike: for a repetition the first, the second and the last. */
 function placesOf({ crossings }: Scenario): { places: number[]; past: number } {
   const places: number[] = []
   let past = 1
@@ -171,7 +171,7 @@ function placesOf({ crossings }: Scenario): { places: number[]; past: number } {
   return { places, past }
 }
 
-/** What waited for a cell that never came is left out: it was in the middle of its way. */
+/** Subjects that were prepared and never used are left out: they are unfinished. */
 async function checkWorld({ database, connections, sandbox, stock, retired }: World): Promise<void> {
   const { violations } = await audit(createDatabase(connections, silentLog))
   assert.deepEqual(violations, [])
@@ -187,7 +187,7 @@ async function checkWorld({ database, connections, sandbox, stock, retired }: Wo
   )
 }
 
-/** The files of the table run in processes of their own; the server they share keeps the count. */
+/** The files of the table run in separate processes; the database server that they share stores the count. */
 async function countAll(cells: number): Promise<string> {
   const client = new pg.Client(testServer())
   await client.connect()

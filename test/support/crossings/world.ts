@@ -1,6 +1,6 @@
-// Where the cells of the fault table happen: a database and a gateway for one cell after the other. The worker's jobs take
-// whatever is due, whoever it belongs to, so no two cells share a world at the same time; and what waits for its cell is
-// not due. The clock of a world stands still, and is moved past every lease and pause by hand.
+// The environment of the cells of the fault table: a database and a gateway, for one cell after the other. The worker's
+// jobs claim everything that is due, for any customer, so no two cells share a world at the same time, and subjects that
+// wait for their cell are not due. Time in a world only passes when a test moves it past every lease and pause.
 import type pg from 'pg'
 import { type Connections, createPool } from '../../../src/db/database.ts'
 import { closeAll } from '../closing.ts'
@@ -12,12 +12,12 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 
 export async function openWorld() {
   const { connection, ownerConnection, pool: first, ownerPool: owner } = await createTestDatabase()
-  // What crashes here is a process of ours, never the server.
+  // Only processes of the service crash here, never the database server.
   const settings = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan', 'jit = off']
   for (const setting of settings) await owner.query(`alter database ${connection.database} set ${setting}`)
   await Promise.all([first.end(), owner.end()])
-  // One connection of the service and one of ours: one cell at a time has no use for more, and each would plan every
-  // statement for itself.
+  // One connection for the service and one for the test: one cell at a time needs no more, and each connection plans
+  // every statement itself.
   const pools = [connection, ownerConnection].map((each) =>
     createPool({ connection: each, maxConnections: 1, log: silentLog }),
   )
@@ -28,7 +28,7 @@ export async function openWorld() {
   const names = new Map<string, string>()
   let last: Promise<unknown> = Promise.resolve()
   const oneByOne = (client: pg.PoolClient) =>
-    function ask<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
+    function runQuery<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
       const answer = last.then(() => client.query<Row>(query))
       last = answer.catch(() => undefined)
       return answer
@@ -49,18 +49,18 @@ export async function openWorld() {
     openedAt: new Date(),
     /** Subjects that wait for their cell. */
     stock: new Map<Given, Subject[]>(),
-    /** Orders that are left in the middle of their way. */
+    /** Orders that are left unfinished. */
     retired: new Set<string>(),
     async close(): Promise<void> {
-      // The database goes with the server: dropping it now would cost half a second.
+      // The database is removed with the server: dropping it now would cost half a second.
       for (const client of [serving, operating]) client.release()
       await closeAll(sandbox, ...pools.map((pool) => ({ close: () => pool.end() })))
     },
   }
 }
 
-/** Puts off whatever is open: it waits for its cell. */
-export async function putOff({ database }: World, customerIds: string[]): Promise<void> {
+/** Postpones open operations until their cell runs. */
+export async function postpone({ database }: World, customerIds: string[]): Promise<void> {
   await database.query(
     `update payment_operations set lease_until = now(), sent_at = sent_at - interval '1 minute', settle_at = 'infinity'
      where customer_id = any($1) and state = 'OPEN'`,
@@ -68,10 +68,10 @@ export async function putOff({ database }: World, customerIds: string[]): Promis
   )
 }
 
-/** Takes what is left of a cell out of the way of those that follow. */
+/** Prevents the remains of a cell from affecting the next ones. */
 export async function retire(world: World, { customerId, orderId }: Subject): Promise<void> {
   world.retired.add(orderId)
-  await putOff(world, [customerId])
+  await postpone(world, [customerId])
   await world.database.query(
     `with notification as (
       update webhook_notifications set process_at = 'infinity' where order_id = $2 and processed_at is null
@@ -88,7 +88,7 @@ export async function retire(world: World, { customerId, orderId }: Subject): Pr
   )
 }
 
-/** Past every lease and every pause of a cell. */
+/** Moves past every lease and every pause of a cell. */
 export async function moveClock({ database }: World, { customerId, orderId }: Subject): Promise<void> {
   await database.query(
     `with notification as (
@@ -104,8 +104,8 @@ export async function moveClock({ database }: World, { customerId, orderId }: Su
   )
 }
 
-/** What the cells before have left of payments is in no list of the gateway: it was never read, and is older than any span. */
-export async function leaveAlone({ database }: World, { customerId }: Subject): Promise<void> {
+/** Hides the payments of earlier cells: their movements are deleted, and their operations are older than any span. */
+export async function hideOtherPayments({ database }: World, { customerId }: Subject): Promise<void> {
   await database.query('delete from gateway_movements')
   await database.query(
     `update payment_operations set opened_at = '2020-01-01' where customer_id <> $1 and opened_at > '2020-01-01'`,
@@ -113,7 +113,7 @@ export async function leaveAlone({ database }: World, { customerId }: Subject): 
   )
 }
 
-/** There is one day to reconcile, and nobody has: the last one, when the first customer came. */
+/** Makes one day due for reconciliation: the last one, on which the first customer was created. */
 export async function makeDayDue({ database }: World): Promise<void> {
   await database.query('delete from reconciliations')
   await database.query('update customers set created_at = $1 where created_at > $1', [noonOfLastDay()])
@@ -127,7 +127,7 @@ export function noonOfLastDay(): Date {
   return new Date(today - dayMs / 2)
 }
 
-/** What happens in a world at the same time would be mixed up: as many at once as there are worlds. */
+/** Runs one task per world at a time, since concurrent tasks in one world would affect each other. */
 export async function inWorlds<Value>(worlds: World[], tasks: ((world: World) => Promise<Value>)[]): Promise<Value[]> {
   const results: Value[] = []
   const queue = tasks.entries()

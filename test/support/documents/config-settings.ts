@@ -1,8 +1,8 @@
-// The names of all settings, as src/config.ts reads them: for what is written about them elsewhere.
+// The names of all settings, as src/config.ts reads them, to check the documents against.
 import { readFileSync } from 'node:fs'
 import { readConfig } from '../../../src/config.ts'
 
-/** Asked in both modes, with everything at its default and with everything given. */
+/** Reads the config in both modes, with all defaults and with all settings given. */
 export function readSettingNames(): string[] {
   const names = new Set<string>()
   const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
@@ -16,7 +16,7 @@ export function readSettingNames(): string[] {
     try {
       readConfig(environment)
     } catch {
-      // What is missing was asked for, and that is all that counts here.
+      // A missing setting fails the config, but its name was read, which is enough here.
     }
   }
   return [...names].sort()
@@ -24,7 +24,7 @@ export function readSettingNames(): string[] {
 
 const hour = 3_600_000
 
-/** Of those that are numbers, as they are written in src/config.ts. */
+/** The defaults of numeric settings, as written in src/config.ts. */
 export function readNumberDefaults(): Map<string, number> {
   const text = readFileSync(new URL('../../../src/config.ts', import.meta.url), 'utf8')
   return new Map(

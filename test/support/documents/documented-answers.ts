@@ -1,5 +1,5 @@
-// The API document as a list of what can be answered: every example of every operation. Answers are told apart by
-// operation, status, code, text and rule; figures in a text count as equal.
+// The API document as a list of possible answers: every example of every operation. Answers are distinguished by
+// operation, status, code, text and rule; numbers in a text are treated as equal.
 import assert from 'node:assert/strict'
 import { apiDocument } from '../../../src/listeners/api-document.ts'
 import type { Answer } from '../service/service.ts'
@@ -24,7 +24,7 @@ const operations = Object.entries(paths).flatMap(([path, { get, post }]) => [
   ...(post ? [{ ...post, path, method: 'POST' }] : []),
 ])
 
-/** A request for each operation, made of its examples. */
+/** A request for each operation, built from its examples. */
 export const operationRequests: OperationRequest[] = operations.map((operation) => {
   const { operationId, method, path, security, parameters = [], requestBody } = operation
   const example = (name: string) => parameters.find((each) => each.name === name)?.example ?? ''
@@ -58,11 +58,11 @@ function isDocumented(operationId: string, status: number, code: string): boolea
   return [...documentedAnswers].some((each) => `${each} `.startsWith(`${operationId} ${status} ${code} `))
 }
 
-/** Notes what was answered, and says what of the document has not been seen. */
+/** Records answers, and returns the documented answers that have not been seen. */
 export function watchAnswers() {
   const seen = new Set<string>()
   return {
-    /** The code that the document names, in an answer of that operation. */
+    /** Asserts that the answer has this code, and that the document has it for the operation. */
     async expect<Data>(operationId: string, code: string, answering: Promise<Answer<Data>>): Promise<Answer<Data>> {
       const answer = await answering
       assert.equal(answer.body.code, code, `${operationId}: ${answer.text}`)

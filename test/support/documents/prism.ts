@@ -1,6 +1,5 @@
-// A validating proxy between the tests and a listener: Prism holds every answer against openapi.json, and an answer that
-// is not documented fails the test that got it. The tests of the API go through it when PRISM=1 is set; those of
-// test/openapi always do.
+// A validating proxy between the tests and a listener: Prism checks every answer against openapi.json, and an
+// undocumented answer fails its test. The tests of the API use it when PRISM=1 is set; those of test/openapi always do.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +19,7 @@ const usual: WayName = process.env.PRISM === '1' ? 'checked' : 'direct'
 
 export type ListenerName = 'public' | 'internal'
 
-/** How calls come to a listener. */
+/** Opens the path for calls to a listener: direct, or through the proxy. */
 export async function openWay(listener: ListenerName, url: string, name: WayName = usual): Promise<Way> {
   return name === 'checked' ? checkedWay(listener, url) : direct(url)
 }
@@ -31,7 +30,7 @@ export function direct(url: string): Way {
 
 type Document = { paths: Record<string, object> }
 
-/** What is no operation of this listener is for it alone to judge. */
+/** Requests that are not an operation of this listener bypass the proxy. */
 function createIsOperation(listener: ListenerName): (path: string, method: string) => boolean {
   const operations = Object.entries((apiDocument() as Document).paths)
     .filter(([path]) => path.startsWith('/public/') === (listener === 'public'))
@@ -43,7 +42,7 @@ function createIsOperation(listener: ListenerName): (path: string, method: strin
     operations.some((each) => each.path.test(path) && each.methods.includes(method.toLowerCase()))
 }
 
-/** Prism reads a JSON body and writes it anew: one that it would change goes to the listener directly. */
+/** Prism parses and rewrites a JSON body: a body that it would change is sent to the listener directly. */
 function isKept({ body, headers }: RequestInit): boolean {
   if (body == null || !new Headers(headers).get('content-type')?.startsWith('application/json')) return true
   try {
@@ -69,7 +68,9 @@ async function checkedWay(listener: ListenerName, url: string): Promise<Way> {
 
 export type Violation = { location: string[]; message: string }
 
-/** In a header, one for each thing that the document does not say. Of requests, what is wrong with them is the test. */
+/**
+ * The violations of a response, from a header of Prism. Violations of requests are ignored: tests send them on purpose.
+ */
 export function violationsOf({ headers }: Response): Violation[] {
   const violations: Violation[] = JSON.parse(headers.get('sl-violations') ?? '[]')
   return violations.filter(({ location }) => location[0] !== 'request')
@@ -77,7 +78,7 @@ export function violationsOf({ headers }: Response): Violation[] {
 
 export async function startPrism(upstream: string) {
   await installTools()
-  // Requests that break the document are what many tests are about: the listener judges them.
+  // Many tests send requests that violate the document: only the listener checks them.
   const options = ['--port=0', '--host=127.0.0.1', '--validate-request=false', '--cors=false']
   const args = [toolProgram('prism'), 'proxy', 'openapi.json', upstream, ...options]
   const child = spawn(process.execPath, args, {
@@ -85,10 +86,10 @@ export async function startPrism(upstream: string) {
     env: toolEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text
+      output += text
     })
   }
   async function close(): Promise<void> {
@@ -97,10 +98,10 @@ export async function startPrism(upstream: string) {
     child.kill('SIGKILL')
     await gone
   }
-  const address = () => /listening on (http:\S+)/.exec(said)?.[1]
+  const address = () => /listening on (http:\S+)/.exec(output)?.[1]
   try {
     await until('Prism listens', () => address() !== undefined || child.exitCode !== null, 30_000)
-    assert.ok(address(), said)
+    assert.ok(address(), output)
   } catch (error) {
     await close()
     throw error

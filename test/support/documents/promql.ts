@@ -1,10 +1,10 @@
-// Which metrics and labels an expression of Prometheus names. Not a parser: enough to find a name that nobody has.
+// The metrics and labels that a Prometheus expression names. Not a parser: enough to find unknown names.
 
 export type Named = {
   metrics: string[]
-  /** With the metric they are matched on. */
+  /** Label matchers, with their metric. */
   matchers: { metric: string; label: string; values: string[] | null }[]
-  /** Of `by (…)`. */
+  /** The labels of `by (…)`. */
   grouping: string[]
 }
 

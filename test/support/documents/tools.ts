@@ -1,5 +1,5 @@
-// The judges of the API document: a package of its own in tools/, with its own lockfile, so that whoever only wants to run
-// the service does not install them. The first test that asks installs them, once: test files run side by side.
+// The tools that check the API document: a separate package in tools/, with its own lockfile, so that running the service
+// does not require them. The first test that needs them installs them, once: test files run concurrently.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export const toolsFolder = join(repository, 'tools')
 const lockFile = join(repository, 'node_modules/.cache/tools.lock')
 const installLimitMs = 180_000
 
-/** None of them is to tell anybody that it was run, nor to ask for a newer version of itself. */
+/** Disables telemetry and update checks. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_UPDATE_NOTIFIER: '1', CI: '1' }
 
 export type ToolRun = { code: number | null; stdout: string; stderr: string }
@@ -25,7 +25,7 @@ export function toolEnvironment(): NodeJS.ProcessEnv {
   return bareEnvironment({ ...quiet, NODE_OPTIONS: undefined })
 }
 
-/** Runs a tool to its end, and installs it first when it is not there. */
+/** Runs a tool to its end, and installs it first when it is missing. */
 export async function runTool(name: string, args: string[], cwd = repository): Promise<ToolRun> {
   await installTools()
   return run(process.execPath, [toolProgram(name), ...args], cwd, toolEnvironment())
@@ -33,14 +33,14 @@ export async function runTool(name: string, args: string[], cwd = repository): P
 
 async function run(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<ToolRun> {
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
+      output[name] += text
     })
   }
   const [code] = await once(child, 'close')
-  return { code, ...said }
+  return { code, ...output }
 }
 
 export async function installTools(): Promise<void> {
@@ -48,7 +48,7 @@ export async function installTools(): Promise<void> {
   const unlock = await lock()
   try {
     if (isInstalled()) return
-    process.stderr.write('Installing the tools that judge the API document (once) ...\n')
+    process.stderr.write('Installing the tools that check the API document (once) ...\n')
     const settings = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const { code, stderr } = await run('npm', ['ci', ...settings], toolsFolder, process.env)
     if (code !== 0) throw new Error(`npm ci in tools/ failed: ${stderr}`)
@@ -64,7 +64,7 @@ function packagesIn(file: string): Lockfile['packages'] {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Lockfile).packages : {}
 }
 
-/** As setup.mjs judges our own: optional packages are those for other platforms, and may be absent. */
+/** Like the check in setup.mjs: optional packages are those for other platforms, and may be absent. */
 function isInstalled(): boolean {
   const installed = packagesIn('node_modules/.package-lock.json')
   return Object.entries(packagesIn('package-lock.json')).every(([path, wanted]) => {
@@ -74,7 +74,7 @@ function isInstalled(): boolean {
   })
 }
 
-/** A file that only one can make; whoever made it and died has left it behind. */
+/** A lock file that only one process can create; it remains when that process dies. */
 async function lock(): Promise<() => void> {
   mkdirSync(dirname(lockFile), { recursive: true })
   const end = performance.now() + installLimitMs

@@ -1,5 +1,5 @@
-// A program of the platform that is told events: real HTTP on a free port. Whatever comes is verified by the library of
-// the Standard Webhooks scheme; what does not verify is refused, kept, and fails the test at the end.
+// A consumer of events: real HTTP on a free port. Every request is verified by the library of the Standard Webhooks
+// scheme. A request that does not verify is refused, recorded, and fails the test at the end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,13 +17,13 @@ export type Received = {
   status: number
 }
 
-/** A status, more of an answer, or no answer at all. */
+/** A status, a function that handles the response, or no answer. */
 export type Reaction = number | 'hang' | ((response: ServerResponse) => void)
 
 export type Consumer = Awaited<ReturnType<typeof startConsumer>>
 
 export async function startConsumer() {
-  /** Set when the endpoint is added: one of them has to verify. */
+  /** Set when the endpoint is added: one of them must verify. */
   const secrets: string[] = []
   const received: Received[] = []
   const wrong: string[] = []
@@ -32,7 +32,7 @@ export async function startConsumer() {
     received,
     url: '',
     react: (_: Omit<Received, 'status'>): Reaction => 200,
-    /** The numbers of what was answered with 200, in the order of their coming. */
+    /** The sequence numbers of the events answered with 200, in order of arrival. */
     taken: (customerId?: string) =>
       received
         .filter((each) => each.status === 200 && (customerId ?? each.customerId) === each.customerId)
@@ -66,16 +66,16 @@ export async function startConsumer() {
       return
     }
     const customerId = String(payload.data.customerId)
-    const come = { id: headers['webhook-id'] ?? '', headers, body, payload, customerId }
-    const reaction = consumer.react(come)
-    received.push({ ...come, status: typeof reaction === 'number' ? reaction : 0 })
+    const event = { id: headers['webhook-id'] ?? '', headers, body, payload, customerId }
+    const reaction = consumer.react(event)
+    received.push({ ...event, status: typeof reaction === 'number' ? reaction : 0 })
     if (reaction === 'hang') return
     if (typeof reaction === 'number') response.writeHead(reaction).end()
     else reaction(response)
   }
 
   const server = createServer((request, response) => {
-    // Who was cut off while talking has nothing to be told.
+    // The connection was closed in the middle of the request.
     handle(request, response).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-// A collector as small as can be: takes OTLP over HTTP as JSON and keeps the spans.
+// A minimal collector: receives OTLP over HTTP as JSON and stores the spans.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,13 +46,13 @@ export async function startOtlpReceiver(t: Cleaner) {
   return {
     url: `http://127.0.0.1:${port}`,
     spans,
-    /** The span with this name that is linked to the trace, as soon as it is there. */
+    /** Waits for the span with this name that is linked to the trace. */
     async spanLinkedTo(traceId: string, name: string): Promise<ReceivedSpan> {
       const find = () => spans.find((span) => span.name === name && span.links.includes(traceId))
       await until(`${name} is linked to ${traceId}`, () => find() !== undefined, 15_000)
       return find() as ReceivedSpan
     },
-    /** All spans of a trace, as soon as those with these names are among them. */
+    /** Waits for spans with these names, and returns all spans of the trace. */
     async traceWith(traceId: string, names: string[]): Promise<ReceivedSpan[]> {
       const missing = () => names.filter((name) => !namesOf(traceId).includes(name))
       await until(`the trace has ${names.join(', ')}`, () => missing().length === 0, 15_000)

@@ -1,5 +1,5 @@
-// A database with customers to whom things happen, endpoints that want to know, and deliverers: what the tests of events
-// have in common. Time passes by moving what is stored into the past.
+// A database with customers, events, endpoints and deliverers: the common parts of the event tests. Time passes by moving
+// stored times into the past.
 
 import { createTallies } from '../../../src/core/tallies.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
@@ -14,7 +14,7 @@ import { testPeppers } from '../service/service.ts'
 import type { Consumer } from './consumer.ts'
 
 const hourMs = 3_600_000
-/** Pauses that no test waits for; who wants to, lets the time pass. */
+/** Pauses that no test waits for: tests use passHours instead. */
 export const slowSettings: DeliverySettings = {
   timeoutMs: 2_000,
   firstPauseMs: 60_000,
@@ -72,8 +72,8 @@ export async function createEventWorld() {
     pool: testDatabase.pool,
     query: testDatabase.query,
     context,
-    /** As another process: with connections of its own. */
-    contextBeside(settings: DeliverySettings): DeliveryContext {
+    /** The context of another process, with its own connections. */
+    contextOfOtherProcess(settings: DeliverySettings): DeliveryContext {
       const pool = createPool({ connection: testDatabase.connection, maxConnections: 4, log: silentLog })
       parts.defer(() => pool.end())
       return context(settings, { database: createDatabase(pool, silentLog) })
@@ -81,7 +81,7 @@ export async function createEventWorld() {
     async newCustomer(): Promise<string> {
       return (await issueKey(database, testPeppers, crypto.randomUUID())).customerId
     },
-    /** One event, and its number. */
+    /** Emits one event and returns its number. */
     async emit(customerId: string, type: EventType = 'order.confirmed'): Promise<number> {
       const [row] = await database.run<{ eventNumber: number }>(emitStatement, [customerId, type])
       return row?.eventNumber ?? 0
@@ -101,15 +101,15 @@ export async function createEventWorld() {
       )
       return row
     },
-    /** What was failing has failed once an hour meanwhile, unless it was we who were away. */
-    async passHours(hours: number, { weAreAway = false } = {}): Promise<void> {
+    /** Failing queues get one failure per hour, unless the service was down. */
+    async passHours(hours: number, { isServiceDown = false } = {}): Promise<void> {
       const ago = `$1 * interval '1 hour'`
       await testDatabase.query(
         `update event_queues
          set due_at = due_at - ${ago}, not_before = not_before - ${ago}, first_failed = first_failed - ${ago},
              lease_until = lease_until - ${ago},
              attempts = attempts + case when first_failed is not null and not $2 then $1 else 0 end`,
-        [hours, weAreAway],
+        [hours, isServiceDown],
       )
       await testDatabase.query(`update events set created_at = created_at - ${ago}`, [hours])
     },
@@ -117,12 +117,12 @@ export async function createEventWorld() {
   }
 }
 
-/** All that is due now, to its end, by a process that has just started. */
+/** Delivers everything that is due now, as a process that has just started. */
 export async function deliver(context: DeliveryContext): Promise<void> {
   await deliveries(context)()
 }
 
-/** One process, which delivers what is due whenever it is called, and remembers what it has seen. */
+/** One process that delivers everything due at each call, and keeps its state between calls. */
 export function deliveries(context: DeliveryContext): () => Promise<void> {
   const deliverer = createDeliverer(context)
   return async () => {
@@ -131,7 +131,7 @@ export function deliveries(context: DeliveryContext): () => Promise<void> {
   }
 }
 
-/** Whether a queue anywhere has something left. */
+/** Whether no queue has an undelivered event. */
 export async function isAllDelivered(database: Database): Promise<boolean> {
   return (await database.run(anyLeftStatement)).length === 0
 }

@@ -1,5 +1,5 @@
-// A gateway that says whatever a test wants it to say, and remembers what it was asked: for answers that the sandbox,
-// being consistent, never gives.
+// A gateway that gives any answer a test sets, and records its requests: for answers that the sandbox never gives,
+// because it is consistent.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -42,7 +42,7 @@ export async function startContradictingGateway() {
 
 export type ContradictingGateway = Awaited<ReturnType<typeof startContradictingGateway>>
 
-/** The members of a Payment that decide something; captured and whole unless said otherwise. */
+/** The members of a Payment that we read; captured and not cancelled by default. */
 export function tossPayment(
   parts: { paymentKey: string; orderId: string; totalAmount: number } & Record<string, unknown>,
 ) {

@@ -1,4 +1,4 @@
-// The gateway port with a count: a request that was refused must not have reached it, a repeated one only once.
+// The gateway port with call counts: a refused request must not have reached it, a repeated one only once.
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 
 /** How often each verb of the gateway was called. */

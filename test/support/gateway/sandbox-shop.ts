@@ -1,5 +1,5 @@
-// A sandbox of its own for each test file, and the calls of a shop on it: over real HTTP, on a free port, in a directory
-// that is gone afterwards. Every test makes its own payments, so that one server serves a whole file.
+// One sandbox for each test file, and the calls of a shop on it: over real HTTP, on a free port, in a directory that is
+// removed afterwards. Every test makes its own payments, so that one server serves a whole file.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,10 +16,10 @@ export const basic = (credentials: string) => `Basic ${Buffer.from(credentials).
 
 export type Start = Partial<SandboxOptions> & { name?: string }
 
-/** Of a test file: called at its top, so that what it has started is gone after its last test. */
+/** Called at the top of a test file, so that everything it started is stopped after its last test. */
 export function openSandboxes() {
   const directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
-  /** What is still running goes before its directory does. */
+  /** Stops the running sandboxes before their directory is removed. */
   const running = new Set<RunningSandbox>()
   after(() => closeAll(...running, { close: () => rmSync(directory, { recursive: true, force: true }) }))
 

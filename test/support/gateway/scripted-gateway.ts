@@ -1,5 +1,5 @@
-// A gateway that does what a test tells it to: a real HTTP server that plays one script per request, in order, and
-// records what it was sent. The sandbox is the honest gateway; this one answers late, wrong, too much or not at all.
+// A gateway with scripted faults: a real HTTP server that plays one script per request, in order, and records the
+// requests. The sandbox behaves like the real gateway; this one answers late, wrong, too much or not at all.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
@@ -8,7 +8,7 @@ import { createTossClient, type TossClientSettings } from '../../../src/gateway/
 
 export type Recorded = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
-/** What happens to one request. `body` settles once the whole request is read. */
+/** The handling of one request. `body` settles once the whole request is read. */
 export type Script = (response: ServerResponse, body: Promise<string>) => void | Promise<void>
 
 export const answer =
@@ -19,7 +19,7 @@ export const answer =
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
 
-/** A body as text, as it is: HTML, half a document, nothing. */
+/** Answers with this exact text: HTML, half a document, nothing. */
 export const answerText = (status: number, text: string, headers: Record<string, string> = {}): Script =>
   answer(status, text, { 'content-type': 'text/html', ...headers })
 
@@ -34,7 +34,7 @@ export const resetAfterReading: Script = async (response, read) => {
   response.socket?.resetAndDestroy()
 }
 
-/** Announces more than it sends, and goes away. */
+/** Announces more than it sends, and closes the connection. */
 export const resetInTheMiddle =
   (text: string): Script =>
   async (response, read) => {
@@ -47,7 +47,7 @@ export const hang: Script = async (_response, read) => {
   await read
 }
 
-/** A byte now and then: there is always something to read, and never an end. */
+/** Sends a byte at intervals, without end. */
 export const drip =
   (everyMs: number): Script =>
   async (response, read) => {
@@ -57,7 +57,7 @@ export const drip =
     response.once('close', () => clearInterval(timer))
   }
 
-/** Sends without end, as fast as it is read. */
+/** Sends without end, as fast as the client reads. */
 export const flood: Script = async (response, read) => {
   await read
   const chunk = Buffer.alloc(64 * 1024, 0x20)
@@ -97,7 +97,7 @@ export async function startScriptedGateway() {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    /** Forgets what was recorded and sets what comes next. */
+    /** Clears the recorded requests and sets the next scripts. */
     play(...next: Script[]): void {
       requests.length = 0
       scripts.splice(0, scripts.length, ...next)
@@ -120,7 +120,7 @@ export const scriptedSecretKey = 'test_sk_never_to_be_seen'
 
 export type LoggedLine = { fields: Record<string, unknown>; message: string }
 
-/** The port under test, as the service builds it, with a log that keeps what it is given. */
+/** The port under test, as the service builds it, with a log that records its lines. */
 export function openPort(
   apiUrl: string,
   settings: Partial<TossClientSettings> = {},
@@ -146,7 +146,7 @@ export const intent = {
   reason: 'changed my mind',
 }
 
-/** A Payment of Toss, about the intent, with members that we do not know. */
+/** A Payment of Toss for the intent, with members that we do not know. */
 export function paymentObject(members: Record<string, unknown> = {}): Record<string, unknown> {
   const { orderId, paymentKey, amount } = intent
   return {

@@ -1,4 +1,4 @@
-// A shop's webhook endpoint: keeps what it is sent, and answers as it is told to.
+// A shop's webhook endpoint: records the webhooks, and gives the answer that a test sets.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ export type ReceivedWebhook = {
   body: { eventType: string; createdAt: string; data: Record<string, unknown> }
 }
 
-/** A status, or what is done with the answer. */
+/** A status, or a function that handles the response. */
 export type ReceiverAnswer = number | ((response: ServerResponse) => void)
 
 export async function startReceiver() {
@@ -38,7 +38,7 @@ export async function startReceiver() {
       answer = next
     },
     of: (paymentKey: unknown) => received.filter(({ body }) => body.data.paymentKey === paymentKey),
-    /** Waits for so many webhooks of a payment; its statuses, in the order in which they came. */
+    /** Waits for this many webhooks of a payment, and returns their statuses in order of arrival. */
     async statusesOf(paymentKey: unknown, count: number): Promise<unknown[]> {
       await until(`${count} webhooks of ${paymentKey}`, () => receiver.of(paymentKey).length >= count)
       assert.equal(receiver.of(paymentKey).length, count)

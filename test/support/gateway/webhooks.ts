@@ -1,4 +1,4 @@
-// The webhook listener of a test service over real HTTP, what the gateway sends to it, and what became of that.
+// The webhook listener of a test service over real HTTP, the notifications of the gateway, and their outcomes.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { until } from '../../../harness/until.ts'
@@ -14,10 +14,10 @@ import { type TestService, testSecrets } from '../service/service.ts'
 export const webhookToken = 'a-token-of-the-tests'
 export type TestWebhooks = Awaited<ReturnType<typeof startTestWebhooks>>
 
-export type Told = { orderId: string; paymentKey?: string | null; status?: string }
+export type NotificationFields = { orderId: string; paymentKey?: string | null; status?: string }
 
-/** A notification as the gateway writes it: the whole payment, with what is none of our business. */
-export function notificationOf({ orderId, paymentKey = 'pay_forged', status = 'DONE' }: Told) {
+/** A notification as the gateway writes it: the whole payment, with members that we do not use. */
+export function notificationOf({ orderId, paymentKey = 'pay_forged', status = 'DONE' }: NotificationFields) {
   const data = {
     version: '2022-11-16',
     orderId,
@@ -55,7 +55,7 @@ export async function startTestWebhooks(
     base,
     url,
     send,
-    /** Any body, as JSON or as the text it is, with a number of its own unless told otherwise. */
+    /** Posts any body, as JSON or as plain text, with a new transmission id by default. */
     post(body: unknown, headers: Record<string, string> = {}, address = url) {
       transmissions += 1
       const json = { 'content-type': 'application/json', 'tosspayments-webhook-transmission-id': `t_${transmissions}` }
@@ -77,7 +77,7 @@ export type StoredNotification = {
   processInMs: number
 }
 
-/** Oldest first; of one order, or all. */
+/** Oldest first; of one order, or of all. */
 export function notificationsOf({ database }: TestService, orderId?: string): Promise<StoredNotification[]> {
   return database.query<StoredNotification>(
     `select transmission_id as "transmissionId", order_id as "orderId", payment_key as "paymentKey",
@@ -88,9 +88,9 @@ export function notificationsOf({ database }: TestService, orderId?: string): Pr
   )
 }
 
-/** The outcomes of the notifications of an order, after the worker had all the time it needs. */
+/** Processes the notifications of an order until each has an outcome, and returns the outcomes. */
 export async function outcomesOf(service: TestService, orderId: string): Promise<(string | null)[]> {
-  for (let turn = 0; turn < 10; turn += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const stored = await notificationsOf(service, orderId)
     if (stored.every(({ outcome }) => outcome !== null)) return stored.map(({ outcome }) => outcome)
     await makeDue(service)
@@ -99,7 +99,7 @@ export async function outcomesOf(service: TestService, orderId: string): Promise
   assert.fail(`not processed: ${JSON.stringify(await notificationsOf(service, orderId))}`)
 }
 
-/** Waits until so many notifications of an order have arrived. */
+/** Waits until this many notifications of an order have arrived. */
 export async function arrived(service: TestService, orderId: string, count: number): Promise<void> {
   const what = `${count} notifications of ${orderId}`
   await until(what, async () => (await notificationsOf(service, orderId)).length >= count)

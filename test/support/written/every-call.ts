@@ -37,7 +37,7 @@ export async function callEverything(
   }: { onStarted?: () => void; afterwards?: (service: TestService) => Promise<void> } = {},
 ): Promise<void> {
   const sandbox = await startTestSandbox()
-  const settings = { operationWaitMs: 100, operationLeaseMs: 200, settleFirstPauseMs: 1, stuckAfterAttempts: 0 }
+  const settings = { operationWaitMs: 100, operationLeaseMs: 200, retryFirstPauseMs: 1, stuckAfterAttempts: 0 }
   const service = await startTestService({ beside: { database, sandboxUrl: sandbox.url }, settings })
   try {
     const [customer, stranger] = [await service.newCustomer(), await service.newCustomer()]
