@@ -1,5 +1,5 @@
 // A short fault campaign (chaos/) as a part of every run of the tests: real processes, killed, paused and cut off while
-// customers buy. It shows that the parts work together; `npm run chaos` runs for as long as one likes.
+// customers buy. It shows that the parts work together; `npm run chaos` runs for any duration.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCampaign } from '../../chaos/campaign.ts'
@@ -10,7 +10,7 @@ import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
 const seed = 20_26
 const minutes = 0.25
 
-test('whatever is killed, lost and told wrong at once, nothing is lost, counted twice or left open', async (t) => {
+test('with processes killed, connections cut and wrong notifications at once, nothing is lost, counted twice or left open', async (t) => {
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
   const report = await runCampaign({ seed, minutes, keep: false, logLine, stopped: t.signal })
@@ -19,13 +19,13 @@ test('whatever is killed, lost and told wrong at once, nothing is lost, counted 
   t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)
 })
 
-test('the plan of a campaign follows from its seed', () => {
+test('the seed determines the plan of a campaign', () => {
   const plan = (of: number) => planStrikes(of, 60_000).map(({ atMs, fault, seed: own }) => [atMs, fault.name, own])
   assert.deepEqual(plan(1), plan(1))
   assert.notDeepEqual(plan(1), plan(2))
 })
 
-test('wrong arguments of a campaign are one line and exit code 2', async (t) => {
+test('wrong arguments of a campaign are reported with one line and exit code 2', async (t) => {
   for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']]) {
     const launched = launch(t, process.execPath, ['chaos/main.ts', ...args], {
       cwd: repository,

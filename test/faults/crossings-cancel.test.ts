@@ -1,5 +1,5 @@
-// The fault table of cancel (section 4.6): whatever happens to it, the credits are taken back once, the money goes back
-// once, and one caller is told.
+// The fault table of cancel (section 4.6): with any fault the credits are deducted once, the money is refunded once, and one
+// caller gets the answer.
 import assert from 'node:assert/strict'
 import { attempt } from '../support/crossings/calls.ts'
 import { checkBooks, readBooks } from '../support/crossings/checks.ts'
@@ -17,7 +17,7 @@ const neverCaptured = { ...failed, answer: 'PAYMENT_CANCEL_FAILED' }
 
 const scenarios = {
   plain: {
-    title: '4.6: a cancel takes the credits back once',
+    title: '4.6: a cancel deducts the credits once',
     given: 'a confirmed order',
     call: 'cancel',
     crossings: cancellation,
@@ -25,7 +25,7 @@ const scenarios = {
     background: { unbegun: confirmed },
   },
   refused: {
-    title: '4.6: a cancel the gateway refuses gives the credits back',
+    title: '4.6: a cancel that the gateway refuses releases the credits',
     given: 'a confirmed order',
     call: 'cancel',
     gateway: refusingCancels,
@@ -34,7 +34,7 @@ const scenarios = {
     background: { unbegun: refused },
   },
   captured: {
-    title: '4.6: a cancel of a payment captured without our knowing settles it first',
+    title: '4.6: a cancel of a captured payment whose answer was lost completes its confirm first',
     given: 'a captured payment whose answer was lost',
     call: 'cancel',
     crossings: [...takenOver, ...lookedUp, ...cancellation],
@@ -47,7 +47,7 @@ const scenarios = {
     call: 'cancel',
     crossings: [...takenOver, ...lookedUp, 'payments.claimCancels', 'payments.findCancelSubject'],
     ends: neverSent,
-    // Before the cancel has given it up the worker sends the confirm; and what is confirmed then can be cancelled.
+    // The worker may send the confirm before the cancel has failed the order; a confirmed order can then be cancelled.
     background: {
       byStatus: {
         FAILED: { rests: neverSent, last: neverSent },
@@ -56,8 +56,8 @@ const scenarios = {
       },
     },
   },
-  refusedUnheard: {
-    title: '4.6: a cancel of a payment refused without our knowing is refused',
+  refusalLost: {
+    title: '4.6: a cancel of a refused payment whose answer was lost is refused',
     given: 'a refused confirm whose answer was lost',
     call: 'cancel',
     crossings: [...takenOver, ...lookedUp, 'payments.claimCancels', 'payments.findCancelSubject'],
@@ -65,7 +65,7 @@ const scenarios = {
     background: { unbegun: failed },
   },
   finishedInBackground: {
-    title: '4.6: a cancel that the background has finished is told to one caller',
+    title: '4.6: the success of a cancel that the background has finished is answered to one caller',
     given: 'a cancel that the background has finished',
     call: 'cancel',
     crossings: ['payments.claimCancels', 'payments.findCancelSubject', 'payments.claimAnswer'],
@@ -83,12 +83,12 @@ for (const scenario of [scenarios.plain, scenarios.refused, scenarios.captured, 
   table.pairs(scenario, 'recover')
 }
 
-table.inRealTime('4.6: a cancel made again takes over from a process that died as soon as its lease has run out', [
+table.inRealTime('4.6: a repeated cancel takes over from a process that died as soon as its lease has expired', [
   scenarios.plain,
 ])
 
 table.story(
-  '4.6: what a confirm captures that slept while a cancel gave it up is seen, and given back',
+  '4.6: a payment captured by a confirm that slept while a cancel failed the order is detected, and returned',
   async (world) => {
     const subject = await takeSubject(world, 'a paid order')
     const scenario: Scenario = { ...scenarios.neverArrived, given: 'a paid order' }
@@ -96,19 +96,19 @@ table.story(
     const check = async (books: Books, moment: string) =>
       checkBooks(await readBooks(world, scenario, subject), books, moment)
 
-    const asleep = await make('confirm', { at: 1, mode: 'stall-after' })
+    const stalled = await make('confirm', { at: 1, mode: 'stall-after' })
     await moveClock(world, subject)
     assert.equal((await make('cancel')).answer?.code, 'PAYMENT_CANCEL_FAILED')
-    await check(neverSent, 'given up')
+    await check(neverSent, 'failed by the cancel')
 
-    asleep.crossings.resume()
-    assert.equal((await asleep.finished).code, 'VAL003')
-    await check({ ...neverSent, payment: 'DONE', discrepancies: ['CONTRADICTING_OUTCOMES'] }, 'captured after all')
+    stalled.crossings.resume()
+    assert.equal((await stalled.finished).code, 'VAL003')
+    await check({ ...neverSent, payment: 'DONE', discrepancies: ['CONTRADICTING_OUTCOMES'] }, 'captured afterwards')
 
     await make('notify')
     await make('process')
     const resolved = ['CAPTURED_FOR_FAILED_ORDER', 'CONTRADICTING_OUTCOMES']
-    await check({ ...neverSent, payment: 'CANCELED', resolved, notification: 'processed' }, 'given back')
+    await check({ ...neverSent, payment: 'CANCELED', resolved, notification: 'processed' }, 'returned')
   },
 )
 table.sum()

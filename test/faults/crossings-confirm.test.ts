@@ -1,5 +1,5 @@
-// The fault table of confirm (section 4.2): a crash, a lost connection, a lost answer or a long sleep at every place where
-// it touches the database or the gateway; then the caller asks again, or gives up and the worker is alone with it.
+// The fault table of confirm (section 4.2): a crash, a lost connection, a lost answer or a long sleep at every call of the
+// database or the gateway; then the caller retries, or only the worker continues.
 
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import type { Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
-/** A 4xx that decides nothing, and that the gateway repeats for its idempotency key. */
+/** A 4xx without an outcome, which the gateway repeats for the same idempotency key. */
 const spendingTheFirstKey = (gateway: Gateway): Gateway => ({
   ...gateway,
   confirm: async (intent) =>
@@ -22,7 +22,7 @@ const spendingTheFirstKey = (gateway: Gateway): Gateway => ({
       : gateway.confirm(intent),
 })
 
-/** A payment that waits for its confirm is not shown. */
+/** The gateway does not show a payment that waits for its confirm. */
 const hidingTheUnsent = (gateway: Gateway): Gateway => ({
   ...gateway,
   async findConfirm(intent) {
@@ -46,7 +46,7 @@ const scenarios = {
     background: { unbegun: pending },
   },
   refused: {
-    title: '4.2: a confirm the gateway refuses fails the order and adds nothing',
+    title: '4.2: a confirm that the gateway refuses fails the order and adds no credits',
     given: 'an order the card company will refuse',
     call: 'confirm',
     crossings: confirmation,
@@ -69,7 +69,7 @@ const scenarios = {
     ends: confirmed,
     background: { unbegun: confirmed },
   },
-  neverArrivedNorSeen: {
+  neverArrivedNorShown: {
     title: '4.2: a confirm that never arrived and that the gateway does not show is sent again',
     given: 'a confirm that never arrived',
     call: 'confirm',
@@ -78,7 +78,7 @@ const scenarios = {
     ends: confirmed,
     background: { unbegun: confirmed },
   },
-  refusedUnheard: {
+  refusalLost: {
     title: '4.2: a confirm after a lost refusal finds the refusal',
     given: 'a refused confirm whose answer was lost',
     call: 'confirm',
@@ -87,7 +87,7 @@ const scenarios = {
     background: { unbegun: failed },
   },
   cancelledSince: {
-    title: '4.2: a confirm of a payment that was captured, and given back by others, fails the order',
+    title: '4.2: a confirm of a payment that was captured, and then cancelled outside this service, fails the order',
     given: 'a captured payment whose answer was lost, cancelled since',
     call: 'confirm',
     crossings: [...takenOver, ...lookedUp, ...readAgain],
@@ -96,7 +96,7 @@ const scenarios = {
     sends: ['confirm'],
   },
   keySpent: {
-    title: '4.2: a confirm whose idempotency key is spent is sent with the next one',
+    title: '4.2: a confirm whose idempotency key is used up is sent with the next one',
     given: 'a paid order',
     call: 'confirm',
     gateway: spendingTheFirstKey,
@@ -115,7 +115,7 @@ for (const scenario of [scenarios.plain, scenarios.refused, scenarios.keySpent, 
   table.pairs(scenario, 'recover')
 }
 
-table.inRealTime('4.2: a confirm made again takes over from a process that died as soon as its lease has run out', [
+table.inRealTime('4.2: a repeated confirm takes over from a process that died as soon as its lease has expired', [
   scenarios.plain,
 ])
 table.sum()

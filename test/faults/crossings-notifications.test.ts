@@ -1,10 +1,10 @@
-// The fault table of what the gateway tells us: a notification is stored once, and acting on it, however often and by
-// however many, brings the order in line with the gateway once.
+// The fault table of the gateway's notifications: a notification is stored once, and processing it, however often and by
+// however many processes, repairs the order once.
 import { claimed, closed, compared, confirmed, lookedUp, pending, refunded } from '../support/crossings/ends.ts'
 import type { Background, Books, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
-/** The worker takes up what is open and what was told; both find the same. */
+/** The worker claims open operations and notifications; both lead to the same result. */
 const worker = (unbegun: Books) => ({ jobs: ['recover', 'process'], unbegun }) satisfies Background
 
 const scenarios = {
@@ -28,7 +28,7 @@ const scenarios = {
     background: worker({ ...confirmed, notification: 'processed' }),
   },
   adopted: {
-    title: '4.2: a notification of a capture that no confirm of ours knows of confirms the order',
+    title: '4.2: a notification of a capture without a confirm of ours confirms the order',
     given: 'a capture outside this service',
     notified: 'DONE',
     call: 'process',
@@ -38,7 +38,7 @@ const scenarios = {
     sends: [],
   },
   nothingNew: {
-    title: 'a notification of what the books say already changes nothing and asks nobody',
+    title: 'a notification of a state that the books already have changes nothing and calls no gateway',
     given: 'a confirmed order',
     notified: 'DONE',
     call: 'process',
@@ -47,7 +47,7 @@ const scenarios = {
     background: worker({ ...confirmed, notification: 'nothing new' }),
   },
   untrue: {
-    title: 'a notification that is not true changes nothing',
+    title: 'a notification that the gateway does not confirm changes nothing',
     given: 'a confirmed order',
     notified: 'CANCELED',
     call: 'process',
@@ -56,7 +56,7 @@ const scenarios = {
     background: worker({ ...confirmed, notification: 'agrees' }),
   },
   stored: {
-    title: 'a notification is stored once, and acted upon',
+    title: 'a notification is stored once, and processed',
     given: 'a capture outside this service',
     call: 'notify',
     crossings: ['payments.insertNotification'],

@@ -1,19 +1,18 @@
-// The fault table of what happens to an order and its credits without the gateway: purchase (section 4.1), spending,
-// holds, and the clock that fails what nobody has confirmed in time (section 3), also when a confirm comes at the same
-// moment, and that gives back what nobody has captured in time.
+// The fault table of changes without the gateway: purchase (section 4.1), spending, holds, the expiry of orders that were
+// not confirmed in time (section 3), also with a confirm at the same moment, and the expiry of holds.
 import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossings/ends.ts'
 import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
 const expired = { ...pending, answer: 'SUCCESS', order: 'FAILED' }
-const looking = ['payments.listDueOrders']
-const expiring = [...looking, 'payments.expireOrders']
+const listing = ['payments.listDueOrders']
+const expiring = [...listing, 'payments.expireOrders']
 const captured = { ...confirmed, movements: ['GRANT 21', 'CAPTURE -5'], holds: ['CAPTURED 5'] }
-const givenBack = { ...confirmed, holds: ['EXPIRED'] }
+const released = { ...confirmed, holds: ['EXPIRED'] }
 const jobs: Background['jobs'] = ['expire', 'recover']
 
-/** The clock leaves it to the worker, which settles it with the gateway. */
-const settled = (books: Ends): Background => ({ jobs, unbegun: books, afterUnbegun: books })
+/** The expiry leaves it to the worker, which completes it with the gateway. */
+const completedWith = (books: Ends): Background => ({ jobs, unbegun: books, afterUnbegun: books })
 
 const scenarios = {
   purchase: {
@@ -31,30 +30,30 @@ const scenarios = {
     ends: { ...confirmed, movements: ['GRANT 21', 'SPEND -5'], data: () => ({ spent: 5, available: 16 }) },
   },
   hold: {
-    title: 'a hold with a reference sets the credits aside once',
+    title: 'a hold with a reference holds the credits once',
     given: 'a confirmed order',
     call: 'hold',
     crossings: ['credits.openHolds'],
     ends: { ...confirmed, held: 8, holds: ['ACTIVE'] },
   },
   capture: {
-    title: 'a capture takes what was used once and gives the rest back',
+    title: 'a capture deducts the captured credits once and releases the rest',
     given: 'a hold',
     call: 'capture',
     crossings: ['credits.endHolds'],
     ends: { ...captured, data: ({ holdId }) => ({ holdId, captured: 5, released: 3, balance: 16 }) },
   },
   captureOfExpired: {
-    title: 'a capture of a hold whose time is over is refused, whether the clock has come or not',
+    title: 'a capture of an expired hold is refused, before and after the sweep',
     given: 'a hold',
     aged: true,
     call: 'capture',
     crossings: ['credits.endHolds', 'credits.findHolds', 'credits.endHolds', 'credits.findHolds'],
-    ends: { ...givenBack, answer: 'VAL003' },
+    ends: { ...released, answer: 'VAL003' },
     background: { jobs: ['expireHolds'] },
   },
   release: {
-    title: 'a release gives the credits back once',
+    title: 'a release makes the credits available again once',
     given: 'a hold',
     call: 'release',
     crossings: ['credits.endHolds'],
@@ -65,16 +64,16 @@ const scenarios = {
     },
   },
   expiryOfHold: {
-    title: 'a hold that nobody has ended in time gives its credits back once',
+    title: 'a hold that was not ended in time releases its credits once',
     given: 'a hold',
     aged: true,
     call: 'expireHolds',
     crossings: ['credits.listDueHolds', 'credits.endHolds'],
-    ends: givenBack,
+    ends: released,
     background: { jobs: ['expireHolds'] },
   },
   expiry: {
-    title: '3: an order that nobody has confirmed in time fails once',
+    title: '3: an order that was not confirmed in time fails once',
     given: 'a paid order',
     aged: true,
     call: 'expire',
@@ -83,31 +82,31 @@ const scenarios = {
     background: { jobs, unbegun: expired },
   },
   expiryOfCaptured: {
-    title: '3: an order whose confirm has no known outcome is not failed by the clock: it was captured',
+    title: '3: an order whose confirm has no known outcome does not expire: it was captured',
     given: 'a captured payment whose answer was lost',
     aged: true,
     call: 'expire',
-    crossings: looking,
+    crossings: listing,
     ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', open: 1 },
-    background: settled(confirmed),
+    background: completedWith(confirmed),
   },
   expiryOfUnsent: {
-    title: '3: an order whose confirm has no known outcome is not failed by the clock: it never arrived',
+    title: '3: an order whose confirm has no known outcome does not expire: it never arrived',
     given: 'a confirm that never arrived',
     aged: true,
     call: 'expire',
-    crossings: looking,
+    crossings: listing,
     ends: { ...pending, answer: 'SUCCESS', open: 1 },
-    background: settled(confirmed),
+    background: completedWith(confirmed),
   },
   expiryOfRefused: {
-    title: '3: an order whose confirm has no known outcome is not failed by the clock: it was refused',
+    title: '3: an order whose confirm has no known outcome does not expire: it was refused',
     given: 'a refused confirm whose answer was lost',
     aged: true,
     call: 'expire',
-    crossings: looking,
+    crossings: listing,
     ends: { ...pending, answer: 'SUCCESS', payment: 'ABORTED', open: 1 },
-    background: settled(failed),
+    background: completedWith(failed),
   },
   confirmAtExpiry: {
     title: '3 and 4.2: a confirm at the moment of the expiry captures and confirms, or does neither',

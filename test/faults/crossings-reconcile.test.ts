@@ -1,12 +1,12 @@
-// The fault table of reconciliation: whatever happens to a run, another one by another process finds the movement of money
-// that our books do not know, and finds it once.
+// The fault table of reconciliation: with any fault in a run, another run by another process finds the movement of money
+// that is not in our books, and finds it once.
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { compared, confirmed, failed, pending, refusingCancels, returning } from '../support/crossings/ends.ts'
 import type { Books, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 import { noonOfLastDay } from '../support/crossings/world.ts'
 
-/** The gateway's list says that what has just happened happened so much earlier. */
+/** The gateway's list shows movements with times that are earlier by this. */
 const listedEarlier =
   (shiftMs: number) =>
   (gateway: Gateway): Gateway => ({
@@ -19,11 +19,11 @@ const listedEarlier =
       return { ...page, movements }
     },
   })
-/** Of the last minute the list may know nothing yet. */
+/** Earlier than the last minute, which the list may not have yet. */
 const minutesAgo = listedEarlier(5 * 60_000)
 
 const adopted = [...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared]
-const notReturned = [...compared, ...returning]
+const returnRefused = [...compared, ...returning]
 
 const crossings = (begin: string, reviewed: string[], slices: string) => [
   begin,
@@ -41,38 +41,39 @@ const crossings = (begin: string, reviewed: string[], slices: string) => [
 ]
 const anHour = 'payments.listUnmovedOperations'
 
-const unknownToUs: Books = { ...pending, payment: 'DONE' }
+const notInBooks: Books = { ...pending, payment: 'DONE' }
 
 const scenarios = {
   capture: {
-    title: 'reconciliation finds a capture that no confirm of ours knows of and confirms the order',
+    title: 'reconciliation finds a capture without a confirm of ours and confirms the order',
     given: 'a capture outside this service',
     alone: true,
     call: 'reconcile',
     gateway: minutesAgo,
     crossings: crossings('payments.insertReconciliation', adopted, anHour),
     ends: confirmed,
-    background: { unbegun: unknownToUs },
+    background: { unbegun: notInBooks },
   },
   day: {
-    title: 'the reconciliation of a day finds a capture that no confirm of ours knows of and confirms the order',
+    title: 'the reconciliation of a day finds a capture without a confirm of ours and confirms the order',
     given: 'a capture outside this service',
     alone: true,
     call: 'reconcileDay',
-    // What a run has left open is the worker's, not the next run's.
+    // The worker completes what a run has left open, not the next run.
     ending: 'left to the background',
     gateway: listedEarlier(Date.now() - noonOfLastDay().getTime()),
     crossings: crossings('payments.claimDailyReconciliation', adopted, `${anHour} × 24`),
     ends: confirmed,
-    background: { unbegun: unknownToUs },
+    background: { unbegun: notInBooks },
   },
-  notGivenBack: {
-    title: 'reconciliation leaves money captured for a FAILED order, which the gateway does not give back, to a person',
+  notReturned: {
+    title:
+      'reconciliation opens a discrepancy for money captured for a FAILED order when the gateway refuses to return it',
     given: 'a capture for an order that has expired',
     alone: true,
     call: 'reconcile',
     gateway: (gateway) => refusingCancels(minutesAgo(gateway)),
-    crossings: crossings('payments.insertReconciliation', notReturned, anHour),
+    crossings: crossings('payments.insertReconciliation', returnRefused, anHour),
     ends: { ...failed, answer: 'SUCCESS', payment: 'DONE', discrepancies: ['CAPTURED_FOR_FAILED_ORDER'] },
   },
 } satisfies Record<string, Scenario>

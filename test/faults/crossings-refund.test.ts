@@ -1,5 +1,5 @@
-// The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): what is left of the credits is taken back
-// once, what was spent is recorded, the money goes back once, and asking again gives the same answer.
+// The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): the remaining credits are deducted once, the
+// spent ones are recorded, the money is refunded once, and a retry gets the same answer.
 import { cancellation, confirmed, lookedUp, refunded, refusingCancels } from '../support/crossings/ends.ts'
 import type { Scenario, Subject } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
@@ -8,12 +8,12 @@ const answer = (creditsTakenBack: number, shortfall: number) => ({
   shortfall,
   data: ({ orderId }: Subject) => ({ orderId, status: 'REFUNDED', creditsTakenBack, shortfall }),
 })
-const looked = ['payments.findOrderKeys', 'payments.findReviewSubject']
-const crossings = [...looked, ...cancellation, 'payments.findReviewSubject']
+const found = ['payments.findOrderKeys', 'payments.findReviewSubject']
+const crossings = [...found, ...cancellation, 'payments.findReviewSubject']
 
 const scenarios = {
   whole: {
-    title: '3: a refund takes the credits back once',
+    title: '3: a refund deducts the credits once',
     given: 'a confirmed order',
     call: 'refund',
     crossings,
@@ -21,7 +21,7 @@ const scenarios = {
     background: { unbegun: confirmed },
   },
   someSpent: {
-    title: '3: a refund takes back what is left of the credits and records the rest',
+    title: '3: a refund deducts the remaining credits and records the spent ones',
     given: 'a confirmed order with some credits spent',
     call: 'refund',
     crossings,
@@ -29,7 +29,7 @@ const scenarios = {
     background: { unbegun: { ...confirmed, movements: ['GRANT 21', 'SPEND -5'] } },
   },
   allSpent: {
-    title: '3: a refund of an order whose credits are all spent records them',
+    title: '3: a refund of an order whose credits are all spent records them all',
     given: 'a confirmed order with all credits spent',
     call: 'refund',
     crossings,
@@ -37,20 +37,20 @@ const scenarios = {
     background: { unbegun: { ...confirmed, movements: ['GRANT 21', 'SPEND -21'] } },
   },
   refused: {
-    title: '3: a refund the gateway refuses gives the credits back',
+    title: '3: a refund that the gateway refuses releases the credits',
     given: 'a confirmed order',
     call: 'refund',
     gateway: refusingCancels,
-    crossings: [...looked, ...cancellation],
+    crossings: [...found, ...cancellation],
     ends: { ...confirmed, answer: 'PAYMENT_CANCEL_FAILED' },
     background: { unbegun: confirmed },
   },
   captured: {
-    title: '3: a refund of a payment captured without our knowing settles it first',
+    title: '3: a refund of a captured payment whose answer was lost completes its confirm first',
     given: 'a captured payment whose answer was lost',
     call: 'refund',
     crossings: [
-      ...looked,
+      ...found,
       'payments.claimLease',
       ...lookedUp,
       'payments.findReviewSubject',

@@ -1,4 +1,4 @@
-// The fault table of money that was captured for an order that had FAILED: it is given back once, whoever finds it out.
+// The fault table of money that was captured for a FAILED order: it is returned once, whichever process finds it.
 import { claimed, closed, compared, failed, returning } from '../support/crossings/ends.ts'
 import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
@@ -11,12 +11,12 @@ const returned: Ends = {
   notification: 'processed',
 }
 
-/** The worker takes up what is open and what was told; both find the same. */
+/** The worker claims open operations and notifications; both lead to the same result. */
 const background: Background = { jobs: ['recover', 'process'], unbegun: returned }
 
 const scenarios = {
   capturedAfterRefusal: {
-    title: '3: a notification of money captured for a FAILED order gives it back',
+    title: '3: a notification of money captured for a FAILED order returns it',
     given: 'a capture for an order that was refused',
     notified: 'DONE',
     call: 'process',
@@ -35,7 +35,7 @@ const scenarios = {
     sends: ['cancel'],
   },
   capturedAfterExpiry: {
-    title: '3: a notification of money captured for an order that has expired gives it back',
+    title: '3: a notification of money captured for an order that has expired returns it',
     given: 'a capture for an order that has expired',
     notified: 'DONE',
     call: 'process',

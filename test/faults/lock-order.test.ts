@@ -1,6 +1,6 @@
-// Statements of two services that touch the same rows in another order must not wait for each other in a circle: a
-// deadlock is retried and harms nothing, but it costs a second of waiting and a transaction. The requests are made at the
-// use cases, not over HTTP, so that large batches of both services are under way at the same moment.
+// Statements of two services that use the same rows in different orders must not cause a deadlock: it is retried and does no
+// harm, but it costs a second of waiting and a transaction. The requests call the use cases directly, not over HTTP, so that
+// large batches of both services run at the same moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => cluster.close())
 
-test('4.1 rule 1: X-Idempotency-Keys sent to two services in another order cause no deadlock', () =>
+test('4.1 rule 1: X-Idempotency-Keys sent to two services in different orders cause no deadlock', () =>
   forSeeds(6, async (random) => {
     const { customerId } = await cluster.newCustomer()
     const keys = Array.from({ length: 128 }, (_, index) => `key-${index}`)
@@ -31,7 +31,7 @@ test('4.1 rule 1: X-Idempotency-Keys sent to two services in another order cause
     await cluster.check()
   }))
 
-test('4.2: payment keys sent to two services for other orders cause no deadlock', () =>
+test('4.2: the same payment keys sent to two services for different orders cause no deadlock', () =>
   forSeeds(6, async (random) => {
     const { customerId, credits } = await cluster.newCustomer()
     const paymentKeys = Array.from({ length: 128 }, () => crypto.randomUUID())
@@ -45,14 +45,14 @@ test('4.2: payment keys sent to two services for other orders cause no deadlock'
         })
       }),
     )
-    // The gateway knows none of the keys, so every confirm is refused: by it, or because the key is another order's.
+    // The gateway knows none of the keys, so every confirm is refused: by the gateway, or because another order uses the key.
     const answers = await Promise.all(requests.flat().map(codeOf))
     assert.deepEqual([...new Set(answers)], ['VAL003'])
     assert.equal(await credits(), 0)
     await cluster.check()
   }))
 
-/** Asks again, as a caller does, while the answer is SVC001: on a slow machine a call may pass its limit. */
+/** Retries, as a caller does, while the answer is SVC001: on a slow machine a call may exceed its limit. */
 async function codeOf(request: () => Promise<unknown>): Promise<string> {
   const end = performance.now() + 20_000
   for (;;) {

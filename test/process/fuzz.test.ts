@@ -63,7 +63,7 @@ test('real values replace their stand-ins, and the length stays the same', () =>
   assert.ok(bytes.includes(standIns.apiKey) && !filled.includes(standIns.apiKey))
 })
 
-test('wrong arguments of the fuzzer are one line and exit code 2', async (t) => {
+test('wrong arguments of the fuzzer are reported with one line and exit code 2', async (t) => {
   for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--connections', '0'], ['--fast'], ['now']]) {
     const env = bareEnvironment()
     const { code, stdout, stderr } = await launch(t, process.execPath, ['fuzz/main.ts', ...args], {
