@@ -114,12 +114,12 @@ test('a difference that no rule decides is listed until it is resolved with a no
   assert.deepEqual(await foundBy(reconciliationId, 'open'), [found.discrepancyId])
   const params = { discrepancyId: found.discrepancyId }
   const body = { reason: 'agreed with the buyer' }
-  assertRefused(await viewer.ask('resolveDiscrepancy', { params, body }), 'AUTH003')
+  assertRefused(await viewer.request('resolveDiscrepancy', { params, body }), 'AUTH003')
   const resolved = await finance.get('resolveDiscrepancy', { params, body })
   assert.deepEqual(resolved, { ...params, kind: found.kind, resolution: 'agreed with the buyer' })
-  const late = await finance.ask('resolveDiscrepancy', { params, body: { reason: 'another note' } })
+  const late = await finance.request('resolveDiscrepancy', { params, body: { reason: 'another note' } })
   const nowhere = { params: { discrepancyId: crypto.randomUUID() }, body }
-  const none = await finance.ask('resolveDiscrepancy', nowhere)
+  const none = await finance.request('resolveDiscrepancy', nowhere)
   for (const answer of [late, none]) assertRefused(answer, 'NOT000')
   assert.deepEqual([late.body.metadata?.reason, none.body.metadata?.reason], ['resolved', undefined])
   const { discrepancies } = await viewer.get('discrepancies', { query: { state: 'resolved' } })
@@ -132,7 +132,7 @@ test('a difference that no rule decides is listed until it is resolved with a no
   assert.equal((await foundBy(later.reconciliationId, 'open')).length, 1)
   assert.deepEqual(await foundBy(later.reconciliationId, 'resolved'), [])
   const unknown = { query: { reconciliationId: crypto.randomUUID() } }
-  assertRefused(await viewer.ask('discrepancies', unknown), 'NOT000')
+  assertRefused(await viewer.request('discrepancies', unknown), 'NOT000')
 })
 
 test('a grant unknown to the gateway, in the last moment of a day, is in the books of that day and differs', async () => {
@@ -200,7 +200,7 @@ test('there is one run at a time: the same days return the same run, other days 
   const [id, ...others] = new Set(started.map(({ reconciliationId }) => reconciliationId))
   assert.deepEqual(others, [])
   const yesterday = addDays(today(), -1)
-  const busy = await finance.ask('reconcile', { body: { from: yesterday, to: today(), reason } })
+  const busy = await finance.request('reconcile', { body: { from: yesterday, to: today(), reason } })
   going.resolve()
   assertRefused(busy, 'SVC001')
   assert.deepEqual(busy.body.metadata, { reason: 'other days', began: false })
@@ -295,7 +295,7 @@ test('a range that is reversed, too long, in the future or without a valid day i
     { from: today(), to: '2026-99-01', field: 'to' },
   ]
   for (const { from, to, field } of wrong) {
-    const answer = await finance.ask('reconcile', { body: { from, to, reason } })
+    const answer = await finance.request('reconcile', { body: { from, to, reason } })
     assertRefused(answer, 'VAL003')
     const { fields } = answer.body.metadata as { fields: { field: string }[] }
     assert.deepEqual(
@@ -304,15 +304,15 @@ test('a range that is reversed, too long, in the future or without a valid day i
       answer.text,
     )
   }
-  assertRefused(await viewer.ask('days', { query: { from: '2025-01-01', to: '2026-06-01' } }), 'VAL003')
-  assertRefused(await viewer.ask('runs', { query: { cursor: 'nothing' } }), 'VAL003')
+  assertRefused(await viewer.request('days', { query: { from: '2025-01-01', to: '2026-06-01' } }), 'VAL003')
+  assertRefused(await viewer.request('runs', { query: { cursor: 'nothing' } }), 'VAL003')
   // Valid days for which there are no books.
   for (const to of ['9999-12-31', '0001-01-01', '1999-12-31', addDays(today(), 2)]) {
-    assertRefused(await viewer.ask('days', { query: { to } }), 'VAL003')
+    assertRefused(await viewer.request('days', { query: { to } }), 'VAL003')
     for (const file of ['days', 'payments']) {
       assert.equal((await finance.save(`/books/${file}.csv?from=${to}&to=${to}`)).status, 400)
     }
-    assertRefused(await finance.ask('reconcile', { body: { from: to, to, reason } }), 'VAL003')
+    assertRefused(await finance.request('reconcile', { body: { from: to, to, reason } }), 'VAL003')
   }
   const { days } = await viewer.get('days', { query: { to: '2000-01-02' } })
   assert.deepEqual(
@@ -331,9 +331,9 @@ test('a viewer may read the books but not start a reconciliation, and support ma
   const support = await api.newOperator('support')
   const [before] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
   for (const operator of [viewer, support]) {
-    assertRefused(await operator.ask('reconcile', { body: { from: today(), to: today(), reason } }), 'AUTH003')
+    assertRefused(await operator.request('reconcile', { body: { from: today(), to: today(), reason } }), 'AUTH003')
   }
   const [afterwards] = await service.database.query<{ runs: number }>('select count(*) as runs from reconciliations')
   assert.deepEqual(afterwards, before)
-  assertRefused(await viewer.ask('run', { params: { reconciliationId: crypto.randomUUID() } }), 'NOT000')
+  assertRefused(await viewer.request('run', { params: { reconciliationId: crypto.randomUUID() } }), 'NOT000')
 })

@@ -61,7 +61,7 @@ test('reads beyond the queue are refused at once with SVC001, and a concurrent a
   const { promise: allRefused, resolve } = Promise.withResolvers<void>()
   let refused = 0
   const reads = Array.from({ length: maxConcurrentReads + maxQueuedReads + 9 }, async () => {
-    const answer = await viewer.ask('orders')
+    const answer = await viewer.request('orders')
     if (answer.body.code === 'SVC001' && ++refused === 9) resolve()
     return answer
   })

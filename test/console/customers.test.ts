@@ -67,7 +67,7 @@ test('customers are listed newest first, each once, although many were created a
     ['twin 1', 'twin 2', 'twin 3', 'twin 3', 'twin 4', 'twin 5', 'twin 6', 'twin 7'],
   )
   assert.equal(new Set(twins).size, 8)
-  assertRefused(await viewer.ask('customers', { query: { cursor: '7' } }), 'VAL003')
+  assertRefused(await viewer.request('customers', { query: { cursor: '7' } }), 'VAL003')
 })
 
 test('a customer is shown with balance, keys and limits, and an unknown customer is not found', async () => {
@@ -93,10 +93,10 @@ test('a customer is shown with balance, keys and limits, and an unknown customer
   assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)
   for (const customerId of ['nobody', unknownId]) {
     for (const name of ['customer', 'statement', 'holds'] as const) {
-      assertRefused(await viewer.ask(name, { params: { customerId } }), 'NOT000')
+      assertRefused(await viewer.request(name, { params: { customerId } }), 'NOT000')
     }
-    assertRefused(await support.ask('setLowCredits', { params: { customerId }, body }), 'NOT000')
-    assertRefused(await admin.ask('issueKey', { params: { customerId }, body }), 'NOT000')
+    assertRefused(await support.request('setLowCredits', { params: { customerId }, body }), 'NOT000')
+    assertRefused(await admin.request('issueKey', { params: { customerId }, body }), 'NOT000')
   }
 })
 
@@ -134,7 +134,7 @@ test('holds are listed by expiry, page by page, and the statement is that of the
   const statement = await viewer.get('statement', { params: { customerId }, query: { limit: '3', kind: 'HOLD' } })
   assert.deepEqual([statement.entries.length, statement.balance.held], [3, 6])
   assertRefused(
-    await viewer.ask('statement', { params: { customerId }, query: { from: '2026-02-30T00:00:00Z' } }),
+    await viewer.request('statement', { params: { customerId }, query: { from: '2026-02-30T00:00:00Z' } }),
     'VAL003',
   )
 })
@@ -145,13 +145,13 @@ test('a customer is created with a working key; a name that is taken or looks li
   assert.equal((await viewer.get('customer', { params: issued })).name, 'New Customer')
   for (const name of ['New Customer', crypto.randomUUID()]) {
     for (const endpoint of ['createCustomer', 'createCustomerWithKey'] as const) {
-      const refused = await admin.ask(endpoint, { body: { ...body, name } })
+      const refused = await admin.request(endpoint, { body: { ...body, name } })
       assertRefused(refused, 'VAL003')
       assert.match(JSON.stringify(refused.body.metadata), /"field":"name"/)
     }
   }
   assert.equal((await pagesOf({ q: 'new customer' })).flat().length, 1)
-  assertRefused(await viewer.ask('createCustomer', { body: { ...body, name: 'Another' } }), 'AUTH003')
+  assertRefused(await viewer.request('createCustomer', { body: { ...body, name: 'Another' } }), 'AUTH003')
 })
 
 const called = (name: string) => ({ customerId: newCustomerId(), name })
@@ -181,10 +181,10 @@ test('names and reasons are single lines of visible characters, measured without
     ]),
   ]
   for (const [name, reason] of refused) {
-    assertRefused(await support.ask('createCustomer', { body: { name, reason } }), 'VAL003')
+    assertRefused(await support.request('createCustomer', { body: { name, reason } }), 'VAL003')
   }
   const [name, reason] = ['한'.repeat(100), 'x'.repeat(200)]
-  assertSuccess(await support.ask('createCustomer', { body: { name: `  ${name} `, reason: ` ${reason} ` } }), 200)
+  assertSuccess(await support.request('createCustomer', { body: { name: `  ${name} `, reason: ` ${reason} ` } }), 200)
 })
 
 test('a key is issued, suspended, activated again, and rotated: the new key works, the old one is suspended', async () => {
@@ -194,7 +194,7 @@ test('a key is issued, suspended, activated again, and rotated: the new key work
   assert.equal(await ask(second.apiKey), 'SUCCESS')
   const params = { keyId: second.keyId }
   assert.deepEqual(await support.get('suspendKey', { params, body }), { keyId: second.keyId, status: 'SUSPENDED' })
-  const refused = await admin.ask('rotateKey', { params, body })
+  const refused = await admin.request('rotateKey', { params, body })
   assert.deepEqual([refused.body.code, refused.body.metadata?.reason], ['VAL003', 'suspended key'])
   assert.deepEqual(await admin.get('activateKey', { params, body }), { keyId: second.keyId, status: 'ACTIVE' })
   const third = await admin.get('rotateKey', { params, body })
@@ -211,7 +211,7 @@ test('a key is issued, suspended, activated again, and rotated: the new key work
   })
   for (const keyId of ['key_none', `key_${'0'.repeat(20)}`]) {
     for (const name of ['suspendKey', 'activateKey', 'rotateKey'] as const) {
-      assertRefused(await admin.ask(name, { params: { keyId }, body }), 'NOT000')
+      assertRefused(await admin.request(name, { params: { keyId }, body }), 'NOT000')
     }
   }
   const logged = await service.database.query<{ text: string }>(
@@ -227,7 +227,7 @@ test('a rotation whose answer was lost is not done twice, and two at once leave 
   const rotated = await rotateKey(createDatabase(lossy, silentLog), testPeppers, customer.keyId)
   assert.ok(lossy.lost() && rotated)
   const params = { keyId: rotated.keyId }
-  const answers = await Promise.all([1, 2].map(() => admin.ask('rotateKey', { params, body })))
+  const answers = await Promise.all([1, 2].map(() => admin.request('rotateKey', { params, body })))
   assert.deepEqual(answers.map(({ body: { code } }) => code).toSorted(), ['SUCCESS', 'VAL003'])
   const { keys } = await viewer.get('customer', { params: { customerId: customer.customerId } })
   assert.deepEqual([keys.length, keys.filter(({ status }) => status === 'ACTIVE').length], [3, 1])

@@ -123,7 +123,7 @@ test('the home page shows the last audit; an audit with violations lists them, a
     },
   ])
   assert.equal(found.checked.accounts, checked.accounts + 1)
-  assertRefused(await viewer.ask('audit', { params: { auditId: crypto.randomUUID() } }), 'NOT000')
+  assertRefused(await viewer.request('audit', { params: { auditId: crypto.randomUUID() } }), 'NOT000')
   const slow = { ...readableRule, count: 1, subjects: [{ scan: 'entries', from: null, rows: 100 }] }
   const wrong = { invariant: 'I-1', rule: 'no balance has ever been negative', count: 1, subjects: [] }
   for (const findings of [[slow, wrong], [slow]]) {
@@ -144,5 +144,5 @@ test('the home page shows the last audit; an audit with violations lists them, a
 })
 
 test('a number of days that the page does not offer is refused', async () => {
-  assertRefused(await viewer.ask('home', { query: { days: '31' } as never }), 'VAL003')
+  assertRefused(await viewer.request('home', { query: { days: '31' } as never }), 'VAL003')
 })

@@ -109,7 +109,7 @@ test('a reason with bidirectional controls is accepted, stored and returned as i
     [order.orderId],
   )
   assert.equal(kept?.reason, reason)
-  const answer = await support.ask('order', { params: { orderId: order.orderId } })
+  const answer = await support.request('order', { params: { orderId: order.orderId } })
   assert.doesNotMatch(answer.text, /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/)
   const shown = momentOf(answer.body.data, 'OPERATION_BEGUN CANCEL').detail.reason
   assert.equal(shown, String.raw`refund \u202etseuqer\u202c \u2066ok\u2069\u200f`)
@@ -165,8 +165,8 @@ test('a refund is quoted, done once by finance, and shown with its shortfall; su
   const { orderId } = await customer.confirmedOrder()
   assert.ok(await spend(service, customer.customerId, 5))
   const params = { orderId }
-  assertRefused(await support.ask('refundQuote', { params }), 'AUTH003')
-  assertRefused(await support.ask('refundOrder', { params, body }), 'AUTH003')
+  assertRefused(await support.request('refundQuote', { params }), 'AUTH003')
+  assertRefused(await support.request('refundOrder', { params, body }), 'AUTH003')
   const quote = await finance.get('refundQuote', { params })
   assert.deepEqual(
     [quote.paid, quote.backToTheCard, quote.gatewayCode, quote.creditsTakenBack, quote.shortfall],
@@ -182,7 +182,7 @@ test('a refund is quoted, done once by finance, and shown with its shortfall; su
   const page = await read(orderId, finance)
   assert.equal(page.order.refundShortfall, 5)
   assert.ok(outline(page).includes('EVENT order.refunded'))
-  const again = await finance.ask('refundQuote', { params })
+  const again = await finance.request('refundQuote', { params })
   assertRefused(again, 'PAYMENT_CANCEL_FAILED')
   assert.equal(again.body.message, 'The order is REFUNDED, not CONFIRMED.')
   assert.deepEqual(again.body.metadata, { reason: 'not confirmed' })

@@ -97,14 +97,14 @@ test('a rare state is searched in ranges of limited length: no order is missed, 
 })
 
 test('a cursor that is no order id is refused, and a path with a malformed order id is not found', async () => {
-  assertRefused(await viewer.ask('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
+  assertRefused(await viewer.request('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
   for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
-    assertRefused(await viewer.ask('order', { params: { orderId } }), 'NOT000')
+    assertRefused(await viewer.request('order', { params: { orderId } }), 'NOT000')
     const body = { reason: 'nothing to lose' }
     for (const name of ['settleOrder', 'refundOrder', 'resendEvents'] as const) {
-      assertRefused(await finance.ask(name, { params: { orderId }, body }), 'NOT000')
+      assertRefused(await finance.request(name, { params: { orderId }, body }), 'NOT000')
     }
-    assertRefused(await finance.ask('refundQuote', { params: { orderId } }), 'NOT000')
+    assertRefused(await finance.request('refundQuote', { params: { orderId } }), 'NOT000')
   }
 })
 
@@ -145,8 +145,8 @@ test('an action states whether it is allowed now, or why not: role, state, open 
   assert.equal((await codesOf(finance, pending.orderId)).refund, 'open')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'reset-before', times: 9 }])
   const params = { orderId: pending.orderId }
-  const quoted = await finance.ask('refundQuote', { params })
-  const refunded = await finance.ask('refundOrder', { params, body: { reason: 'the buyer called' } })
+  const quoted = await finance.request('refundQuote', { params })
+  const refunded = await finance.request('refundOrder', { params, body: { reason: 'the buyer called' } })
   assert.deepEqual(
     [quoted, refunded].map(({ body: { code, metadata } }) => [code, metadata]),
     [
@@ -242,5 +242,5 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
   )
   const strange = await read(finance, stray)
   assert.deepEqual([strange.order, strange.others, codes(strange)[0]], [null, [], ['settle', 'no order']])
-  assertRefused(await viewer.ask('discrepancy', { params: { discrepancyId: crypto.randomUUID() } }), 'NOT000')
+  assertRefused(await viewer.request('discrepancy', { params: { discrepancyId: crypto.randomUUID() } }), 'NOT000')
 })

@@ -94,7 +94,7 @@ test('support cannot cancel for a customer: the console shows it neither an API 
     { name: 'createCustomer', input: { body: { ...body, name: 'a customer of support' } } },
     ...everyCall(made),
   ]
-  for (const { name, input } of calls) seen.push((await operators.support.ask(name, input)).text)
+  for (const { name, input } of calls) seen.push((await operators.support.request(name, input)).text)
   const apiKeys = seen.flatMap((text) => text.match(/cpk_[0-9A-Za-z]{43}/g) ?? [])
   const isKeyRead = seen.some((text) => text.includes(made.paymentKey))
   assert.deepEqual({ apiKeys, isKeyRead }, { apiKeys: [], isKeyRead: false })
@@ -106,7 +106,7 @@ test('a payment key is shown in full to roles that may refund, and to no other r
   for (const role of ['viewer', 'support'] as const) {
     for (const { name, input } of everyCall(made)) {
       if (role === 'viewer' && name === 'settleOrder') continue
-      const { text } = await operators[role].ask(name, input)
+      const { text } = await operators[role].request(name, input)
       for (const secret of secrets) {
         // The last characters are all that cannot be derived from the time of the payment.
         assert.ok(!text.includes(secret) && !text.includes(secret.slice(-4)), `${role} reads a payment key in ${name}`)
@@ -180,7 +180,7 @@ test('a cancel with a key younger than a day is listed for finance and admin, wi
     assert.deepEqual(more, [])
   }
   for (const role of ['viewer', 'support'] as const)
-    assertRefused(await operators[role].ask('newKeyCancels'), 'AUTH003')
+    assertRefused(await operators[role].request('newKeyCancels'), 'AUTH003')
 })
 
 test('cancels with new keys are read page by page, newest first', async () => {
@@ -211,16 +211,16 @@ test('an admin issues and activates keys; support creates customers without a ke
   const { customerId } = made
   assert.deepEqual(Object.keys(made), ['customerId'])
   assert.deepEqual((await support.get('customer', { params: { customerId } })).keys, [])
-  assertRefused(await support.ask('issueKey', { params: { customerId }, body }), 'AUTH003')
-  assertRefused(await support.ask('createCustomerWithKey', { body: { ...body, name: 'with a key' } }), 'AUTH003')
+  assertRefused(await support.request('issueKey', { params: { customerId }, body }), 'AUTH003')
+  assertRefused(await support.request('createCustomerWithKey', { body: { ...body, name: 'with a key' } }), 'AUTH003')
   const { apiKey, keyId } = await admin.get('issueKey', { params: { customerId }, body })
   assertSuccess(await service.call('/public/v1/payments/credits', { key: apiKey }), 200)
   assert.equal((await support.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
   for (const operator of [support, finance]) {
-    assertRefused(await operator.ask('activateKey', { params: { keyId }, body }), 'AUTH003')
+    assertRefused(await operator.request('activateKey', { params: { keyId }, body }), 'AUTH003')
   }
   assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
   assert.equal((await finance.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
   assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
-  assertRefused(await support.ask('rotateKey', { params: { keyId }, body }), 'AUTH003')
+  assertRefused(await support.request('rotateKey', { params: { keyId }, body }), 'AUTH003')
 })

@@ -80,7 +80,7 @@ test('a key is found by its id, by its last four characters, and by its full tex
   const { apiKey, keyId } = customer
   assert.deepEqual(await idsOf(keyId), [['key', keyId]])
   assert.deepEqual(await idsOf(apiKey.slice(-4)), [['key', keyId]])
-  const answer = await viewer.ask('search', { query: { q: apiKey } })
+  const answer = await viewer.request('search', { query: { q: apiKey } })
   assert.deepEqual(
     answer.body.data.results.map(({ id, customerId }) => [id, customerId]),
     [[keyId, customer.customerId]],
@@ -97,7 +97,7 @@ test('at most 20 results are shown, and a text that cannot be searched is refuse
   for (let count = 0; count < 21; count += 1) await named(`many ${count}`)
   assert.equal((await search('many')).length, 20)
   for (const q of ['', 'a\u0000b', 'x'.repeat(201)]) {
-    assertRefused(await viewer.ask('search', { query: { q } }), 'VAL003')
+    assertRefused(await viewer.request('search', { query: { q } }), 'VAL003')
   }
   assert.deepEqual(await search("'; drop table customers; --"), [])
 })

@@ -130,7 +130,7 @@ test('a session stays valid after a new pepper is added, and ends when its own p
     [[next], 401],
   ] as const) {
     const renewed = await openSignInApi(database, { peppers })
-    const answer = await renewed.ask('session', { cookie })
+    const answer = await renewed.request('session', { cookie })
     await renewed.close()
     assert.equal(answer.status, status)
   }

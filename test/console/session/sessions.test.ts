@@ -42,17 +42,17 @@ const age = (name: string, column: 'started_at' | 'last_seen_at', span: string) 
   )
 
 async function assertSignedOut(cookie: string): Promise<void> {
-  const withoutCookie = await api.ask('session')
+  const withoutCookie = await api.request('session')
   assertRefused(withoutCookie, 'AUTH001')
-  for (const { ask } of [api, other]) {
-    assert.equal((await ask('session', { cookie })).text, withoutCookie.text, 'same answer as without a cookie')
+  for (const { request } of [api, other]) {
+    assert.equal((await request('session', { cookie })).text, withoutCookie.text, 'same answer as without a cookie')
   }
 }
 
 test('a session is known at every process, and ends everywhere when its owner signs out', async () => {
   const cookie = await newSession(database, await newOperator(database, {}))
-  assertSuccess(await other.ask('session', { cookie }), 200)
-  const left = await api.ask('signOut', { cookie })
+  assertSuccess(await other.request('session', { cookie }), 200)
+  const left = await api.request('signOut', { cookie })
   assertSuccess(left, 200)
   assert.match(left.headers.get('set-cookie') ?? '', /^credits_console=; Max-Age=0; Path=\/console; HttpOnly; /)
   await assertSignedOut(cookie)
@@ -62,7 +62,7 @@ test('a session ends after half an hour without a request, and not before', asyn
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'last_seen_at', '29 min 58 s')
-  assertSuccess(await api.ask('session', { cookie }), 200)
+  assertSuccess(await api.request('session', { cookie }), 200)
   await age(name, 'last_seen_at', '30 min')
   await assertSignedOut(cookie)
 })
@@ -71,7 +71,7 @@ test('a session ends after twelve hours, whatever was requested', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   await age(name, 'started_at', '11 h 59 min 58 s')
-  const { endsAt, idleEndsAt } = (await api.ask('session', { cookie })).body.data
+  const { endsAt, idleEndsAt } = (await api.request('session', { cookie })).body.data
   assert.equal(idleEndsAt, endsAt)
   await age(name, 'started_at', '12 h')
   await assertSignedOut(cookie)
@@ -90,7 +90,7 @@ test('the last activity is stored at most once a minute, and not for a request o
   ] as const) {
     await age(name, 'last_seen_at', span)
     const before = await seen()
-    assertSuccess(await api.ask(endpoint, { cookie }), 200)
+    assertSuccess(await api.request(endpoint, { cookie }), 200)
     assert.equal(JSON.stringify(await seen()) !== JSON.stringify(before), isWritten, `${endpoint} after ${span}`)
   }
 })
@@ -110,7 +110,7 @@ test('ended sessions are deleted when an operator signs in', async () => {
 test('a sign-in with the cookie of another session ends that session', async () => {
   const before = await newSession(database, await newOperator(database, {}))
   const name = await newOperator(database, {})
-  assertSuccess(await api.ask('signIn', { body: { name, password }, cookie: before }), 200)
+  assertSuccess(await api.request('signIn', { body: { name, password }, cookie: before }), 200)
   await assertSignedOut(before)
 })
 
@@ -129,13 +129,13 @@ test('a suspension ends all sessions at once, and they stay ended when the opera
 test('a new role is effective from the next request on', async () => {
   const name = await newOperator(database, { role: 'viewer' })
   const cookie = await newSession(database, name)
-  const refused = await other.ask('operators', { cookie })
+  const refused = await other.request('operators', { cookie })
   assertRefused(refused, 'AUTH003')
   assert.deepEqual(refused.body.metadata, { reason: 'role', roles: ['admin'] })
   await updateRole(direct(), name, 'admin')
-  assertSuccess(await other.ask('operators', { cookie }), 200)
+  assertSuccess(await other.request('operators', { cookie }), 200)
   await updateRole(direct(), name, 'finance')
-  assertRefused(await other.ask('operators', { cookie }), 'AUTH003')
+  assertRefused(await other.request('operators', { cookie }), 'AUTH003')
 })
 
 test('a reset ends all sessions and invalidates the password', async () => {
@@ -151,22 +151,22 @@ test('with a first password only the session, signing out and changing the passw
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const cookie = await newSession(database, name)
   for (const endpoint of ['actionLog', 'operators'] as const) {
-    const refused = await api.ask(endpoint, { cookie })
+    const refused = await api.request(endpoint, { cookie })
     assertRefused(refused, 'AUTH003')
     assert.deepEqual(refused.body.metadata, { reason: 'password' })
   }
-  assert.equal((await api.ask('session', { cookie })).body.data.mustChangePassword, true)
-  assertSuccess(await api.ask('signOut', { cookie }), 200)
+  assert.equal((await api.request('session', { cookie })).body.data.mustChangePassword, true)
+  assertSuccess(await api.request('signOut', { cookie }), 200)
 })
 
 test('a new password keeps its session, ends all other sessions of the operator, and replaces the old password', async () => {
   const name = await newOperator(database, { role: 'admin', mustChange: true })
   const [own, elsewhere] = [await newSession(database, name), await newSession(database, name)]
   const body = { current: password, next: nextPassword }
-  const changed = await api.ask('changePassword', { cookie: own, body })
+  const changed = await api.request('changePassword', { cookie: own, body })
   assertSuccess(changed, 200)
   assert.equal(changed.body.data.mustChangePassword, false)
-  assertSuccess(await other.ask('operators', { cookie: own }), 200)
+  assertSuccess(await other.request('operators', { cookie: own }), 200)
   await assertSignedOut(elsewhere)
   assertRefused(await api.signIn(name), 'AUTH001')
   assertSuccess(await api.signIn(name, nextPassword), 200)
@@ -183,7 +183,7 @@ for (const [what, body, field] of notChanged) {
     const cookie = await newSession(database, name)
     const stored = () => database.query('select password_hash from operators where name = $1', [name])
     const before = await stored()
-    const refused = await api.ask('changePassword', { cookie, body })
+    const refused = await api.request('changePassword', { cookie, body })
     assertRefused(refused, 'VAL003')
     const { fields } = refused.body.metadata as { fields: { field: string }[] }
     assert.deepEqual(
@@ -198,7 +198,7 @@ test('wrong current passwords count like those of a sign-in: an open session can
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
   const guess = (round: number) =>
-    api.ask('changePassword', { cookie, body: { current: `guess ${round}`, next: nextPassword } })
+    api.request('changePassword', { cookie, body: { current: `guess ${round}`, next: nextPassword } })
   await database.query('delete from sign_in_failures')
   for (let round = 0; round < 5; round += 1) assertRefused(await guess(round), 'VAL003')
   await database.query(`update sign_in_failures set last_failed_at = now() + interval '100 s'`)
@@ -234,12 +234,12 @@ for (const [what, headers, isOwn] of pages) {
       ['signOut', { headers, cookie }],
     ]
     for (const [endpoint, input] of requests) {
-      const { body } = await api.ask(endpoint, input)
+      const { body } = await api.request(endpoint, input)
       assert.equal(body.metadata?.reason === 'origin', !isOwn, `${endpoint}: ${JSON.stringify(body)}`)
       assert.equal(body.code === 'AUTH003', !isOwn)
     }
     // A request that only reads is accepted from any page: a page of another origin cannot read the answer.
-    const session = await api.ask('session', { headers, cookie })
+    const session = await api.request('session', { headers, cookie })
     assert.equal(session.status, isOwn ? 401 : 200)
     for (const header of session.headers.keys()) assert.doesNotMatch(header, /^access-control-/)
   })
@@ -262,7 +262,7 @@ test('an invalid cookie is treated like no cookie', async () => {
     await assertSignedOut(cookie)
   }
   const cookie = await newSession(database, await newOperator(database, {}))
-  assertSuccess(await api.ask('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
+  assertSuccess(await api.request('session', { cookie: `a=b; ${cookie}; c=d` }), 200)
 })
 
 test('of two cookies with the same name neither is accepted: a page at another port may have set one', async () => {
@@ -273,7 +273,7 @@ test('of two cookies with the same name neither is accepted: a page at another p
   for (const cookie of [`${foreign}; ${own}`, `${own}; ${foreign}`, `${own};${own}`, `credits_console=x; ${own}`]) {
     await assertSignedOut(cookie)
   }
-  assertSuccess(await api.ask('session', { cookie: own }), 200)
+  assertSuccess(await api.request('session', { cookie: own }), 200)
 })
 
 test('a request without a valid session runs no statement', async () => {
@@ -284,7 +284,7 @@ test('a request without a valid session runs no statement', async () => {
     await owner.query('lock table operator_sessions in access exclusive mode')
     const forged = `credits_console=${'a'.repeat(43)}.${'b'.repeat(43)}`
     for (const cookie of [undefined, 'credits_console=x', forged]) {
-      assertRefused(await api.ask('session', cookie ? { cookie } : {}), 'AUTH001')
+      assertRefused(await api.request('session', cookie ? { cookie } : {}), 'AUTH001')
     }
   } finally {
     await owner.query('rollback')

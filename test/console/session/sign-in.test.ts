@@ -74,7 +74,7 @@ test('the right password starts a session: a cookie that no script can read and 
     ['__Host-credits_console=...; Path=/; HttpOnly; SameSite=Strict; Secure'],
   )
   assertSuccess(
-    await other.ask('session', { cookie: cookieOf({ headers: new Headers({ 'set-cookie': `${secure}` }) }) }),
+    await other.request('session', { cookie: cookieOf({ headers: new Headers({ 'set-cookie': `${secure}` }) }) }),
     200,
   )
 })
@@ -101,7 +101,7 @@ test('a first password that was not changed within 72 hours is refused, and a wr
   assert.match(`${action?.actor}: ${action?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
   // It cannot be changed any more with an earlier session either.
   const body = { current: password, next: 'another of many letters' }
-  assertRefused(await api.ask('changePassword', { cookie, body }), 'AUTH003')
+  assertRefused(await api.request('changePassword', { cookie, body }), 'AUTH003')
   // A wrong password has the same answer for a lapsed operator, for another one and for an unknown name.
   const fresh = await newOperator(database, { mustChange: true })
   const wrong = new Set<string>()
@@ -325,7 +325,7 @@ test('an invalid name or password is refused by its rule, and does not count as 
     { name: '\ud800', password },
     long,
   ]) {
-    assert.match((await api.ask('signIn', { body })).body.code, /^VAL00[23]$/)
+    assert.match((await api.request('signIn', { body })).body.code, /^VAL00[23]$/)
   }
   assert.deepEqual(await database.query(`select from sign_in_failures where failures > 1`), [])
 })

@@ -30,7 +30,7 @@ type Input<Name extends EndpointName> = { params?: Params<Name>; query?: Query<N
 export type Operator = {
   name: string
   /** Returns any answer. */
-  ask<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Answer<Data<Name>>>
+  request<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Answer<Data<Name>>>
   /** Returns the data of a success, and fails otherwise. */
   get<Name extends EndpointName>(name: Name, input?: Input<Name>): Promise<Data<Name>>
   /** Downloads a file. */
@@ -80,7 +80,7 @@ export async function openConsoleApi(service: TestService) {
     await startSession(books, { sessionHash, operatorId, passwordHash })
     const headers = { cookie: `credits_console=${token}`, 'sec-fetch-site': 'same-origin' }
 
-    async function ask<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}) {
+    async function request<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}) {
       const [method = '', path = ''] = endpoints[endpoint].split(' ')
       const params = (input.params ?? {}) as Record<string, string>
       const url = new URL(base + path.replace(/:(\w+)/g, (_, each) => encodeURIComponent(params[each] ?? '')))
@@ -96,10 +96,10 @@ export async function openConsoleApi(service: TestService) {
     }
     return {
       name,
-      ask,
+      request,
       save: (path) => fetch(`${base}${path}`, { headers }),
       async get(endpoint, input) {
-        const answer = await ask(endpoint, input)
+        const answer = await request(endpoint, input)
         assertSuccess(answer, 200)
         return answer.body.data
       },

@@ -28,7 +28,10 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
   await startSession(direct, { sessionHash, operatorId, passwordHash })
   const headers = { cookie: `${cookieName}=${token}`, 'sec-fetch-site': 'same-origin' }
 
-  async function ask<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}): Promise<Answer<Data<Name>>> {
+  async function request<Name extends EndpointName>(
+    endpoint: Name,
+    input: Input<Name> = {},
+  ): Promise<Answer<Data<Name>>> {
     const [method = '', path = ''] = endpoints[endpoint].split(' ')
     const params = (input.params ?? {}) as Record<string, string>
     const filled = path.replace(/:(\w+)/g, (_, each) => encodeURIComponent(params[each] ?? ''))
@@ -47,10 +50,10 @@ export async function signedIn({ internalUrl, database }: ConsoleService, role: 
     name,
     role,
     token,
-    ask,
+    request,
     /** Returns the data of a success, and fails otherwise. */
     async get<Name extends EndpointName>(endpoint: Name, input: Input<Name> = {}): Promise<Data<Name>> {
-      const answer = await ask(endpoint, input)
+      const answer = await request(endpoint, input)
       assertSuccess(answer, 200)
       return answer.body.data
     },

@@ -2,7 +2,7 @@
 // browsers send them, from any address of this machine.
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
-import { type IncomingMessage, request } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { actionLogHandlers } from '../../../src/console/action-log/action-log.ts'
@@ -112,12 +112,12 @@ export async function openSignInApi(
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
 
-  async function ask(
+  async function request(
     name: EndpointName,
     { body, cookie, headers, from = '127.0.0.1' }: SignInRequest = {},
   ): Promise<Answer> {
     const [method = '', path = ''] = endpoints[name].split(' ')
-    const sent = request({
+    const sent = httpRequest({
       host: '127.0.0.1',
       port,
       localAddress: from,
@@ -147,14 +147,14 @@ export async function openSignInApi(
   }
 
   return {
-    ask,
+    request,
     lines,
     url: `http://127.0.0.1:${port}`,
     signIn: (name: string, typed = password, from?: string) =>
-      ask('signIn', { body: { name, password: typed }, ...(from && { from }) }),
+      request('signIn', { body: { name, password: typed }, ...(from && { from }) }),
     /** Signs in and returns the cookie. */
     async enter(name: string, typed = password): Promise<string> {
-      const answer = await ask('signIn', { body: { name, password: typed } })
+      const answer = await request('signIn', { body: { name, password: typed } })
       assert.equal(answer.status, 200, answer.text)
       return cookieOf(answer)
     },
