@@ -16,7 +16,7 @@ const lastBeforeTheRules = 7
 
 /** Exceptions with their reason: `0009_name.sql: the rule` → why it is harmless. */
 const allowed: Record<string, string> = {
-  '0018_daily_audits.sql: rows are not changed all at once':
+  '0018_daily_audits.sql: rows are not changed in one statement':
     'orders confirmed before their creation because a clock stepped back: none or a few, and the table is read once',
 }
 
@@ -57,13 +57,13 @@ const samples: [rule: string, refused: string, permitted: string][] = [
     'alter table orders add constraint c check (amount in (1, 2)) not valid, add constraint d check (amount > 0) not valid',
   ],
   [
-    'an index is made if not exists',
+    'an index is created if not exists',
     'create index i on orders (amount)',
     'create index if not exists i on orders (amount)',
   ],
   ['rows are not changed', `update orders set status = 'x'`, 'create table a (b int); update a set b = 1'],
   ['no table is locked', 'lock table orders', '-- lock table orders\ncreate table a (b int)'],
-  ['rights are given', 'grant select on orders to another_role', 'create table a (granted int)'],
+  ['rights are granted', 'grant select on orders to another_role', 'create table a (granted int)'],
 ]
 
 test('every rule refuses its sample, and accepts the allowed one', () => {
