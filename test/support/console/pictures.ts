@@ -37,6 +37,8 @@ const varying: [RegExp, string][] = [
   [/\d{4}-\d\d-\d\d(T[\d:.]+Z)?/g, '(time)'],
   [/\b[A-Z][a-z]{2} \d{1,2}, \d{4}|\b\d{4}년 \d{1,2}월 \d{1,2}일|\b\d{4}\. ?\d{1,2}\. ?\d{1,2}\.?/g, '(day)'],
   [/(오전|오후)? ?\b\d{1,2}:\d{2}(:\d{2})?( [AP]M)?/g, '(time)'],
+  // The day is shown only while it is not the Korean one.
+  [/\(day\) ?\(time\) UTC/g, '(time) UTC'],
   [
     /\b(?:January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?\b/g,
     '(month)',
