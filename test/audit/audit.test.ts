@@ -166,7 +166,8 @@ test('a break in the chain is reported at its entry, wherever a chunk ends', asy
   )
   assert.ok(last >= 8)
   const of = (place: number) => `where customer_id = '${books.customer}' and entry_number = ${place}`
-  for (let place = 1; place <= last; place += 1) {
+  // All places of a chunk of any of these sizes, and the end.
+  for (const place of [1, 2, 3, 4, 5, 6, last - 1, last]) {
     const removed = await auditAfter(`delete from ledger_entries ${of(place)}`)
     const changed = await auditAfter(
       `update ledger_entries set created_at = created_at + interval '1 hour' ${of(place)}`,

@@ -160,7 +160,7 @@ async function differenceOf(requests: [first: () => string, second: () => string
     const text = request()
     return () => exchange(socket, text)
   }
-  const t = await differenceInTime([act(requests[0]), act(requests[1])], 600)
+  const t = await differenceInTime([act(requests[0]), act(requests[1])], 300)
   socket.destroy()
   return t
 }
