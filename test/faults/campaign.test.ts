@@ -8,7 +8,7 @@ import { renderReport } from '../../chaos/report.ts'
 import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
 
 const seed = 20_26
-const minutes = 0.15
+const minutes = 0.25
 
 test('with processes killed, connections cut and wrong notifications at once, nothing is lost, counted twice or left open', async (t) => {
   const lines: string[] = []
