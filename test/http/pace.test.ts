@@ -9,7 +9,7 @@ import { head, openSocket, parseAnswer } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { limits } from '../../src/http/limits/admission.ts'
-import { watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
+import { type LoopWatch, watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
 import { closeNow } from '../support/closing.ts'
 
 function blockFor(ms: number): void {
@@ -24,14 +24,23 @@ async function turn(eachMs: number, forMs: number): Promise<void> {
   }
 }
 
+/** Short turns and one long one do not count, at least at one of ten attempts: another process may make short turns long. */
+async function watchOnAnIdleMachine(): Promise<LoopWatch> {
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    const pace = watchForSlowLoop()
+    await turn(1, 800)
+    const afterShortTurns = pace.isSlow()
+    blockFor(300)
+    await sleep(300)
+    if (!afterShortTurns && !pace.isSlow()) return pace
+    pace.stop()
+  }
+  return assert.fail('short turns or one long one count as slow')
+}
+
 test('the loop is slow after long turns for half a second, and for seconds afterwards; short turns never count', async (t) => {
-  const pace = watchForSlowLoop()
+  const pace = await watchOnAnIdleMachine()
   t.after(pace.stop)
-  await turn(1, 800)
-  assert.equal(pace.isSlow(), false)
-  blockFor(300)
-  await sleep(300)
-  assert.equal(pace.isSlow(), false, 'one long turn')
   await turn(40, 900)
   assert.equal(pace.isSlow(), true)
   await sleep(1_000)

@@ -152,6 +152,7 @@ export function createClaimConfirm(
   })
 }
 
+/** Of a cancel by the customer, a refund (refund.ts), or a cancellation found at the gateway (recovery/review.ts). */
 export type CancelClaim = {
   customerId: string
   operationId: string

@@ -1,6 +1,6 @@
 // The lease of an open operation: which holder works on it (`holder_id`), until when (`lease_until`), and when the worker
 // claims it if it is still open (`settle_at`). That moment is set in three places: a claim sets it to the end of its lease,
-// `releaseLease` to the first pause after a request got no outcome, and each claim of the worker to a pause that doubles, up
+// `releaseLease` to the first pause, if the worker has not tried yet, and each claim of the worker to a pause that doubles, up
 // to a limit. All times are the database's.
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from './begin.sql.ts'

@@ -1,6 +1,7 @@
 // A payment from its begin to its end, the same for every kind of operation: call the gateway, then finish with the outcome.
 // If the outcome is unknown the operation stays open, and the next request or the worker resumes it: it looks up what became
-// of the call, and sends it again, with the same idempotency key, only where the gateway does not show it as done. Nothing is locked during a gateway call. The lease in the
+// of the call, and sends it again only where the gateway does not show it as done: with the same idempotency key, unless the
+// gateway would repeat a useless answer for it (`sendNumber`). Nothing is locked during a gateway call. The lease in the
 // operation's row keeps two holders from calling at once, and the guards of `finish` accept one outcome only.
 //
 //   begin (begin.sql.ts) → callAndFinish → approved, rejected: finish
