@@ -384,6 +384,19 @@ test('documents name only files that exist', () => {
   )
 })
 
+test('comments name only files that exist', () => {
+  const names = new Set(files.flatMap((file) => file.split('/').map((_, place, parts) => parts.slice(place).join('/'))))
+  breaches(
+    code.flatMap((file) =>
+      [...read(file).matchAll(/^\s*(?:\/\/|\/\*\*|\*) .*$/gm)]
+        .flatMap(([comment]) => [...comment.matchAll(/(?<=[\s(`])[\w/-][\w./-]*\.(?:tsx?|mjs|md|sql|ya?ml)\b/g)])
+        .map(([name]) => name)
+        .filter((name) => !names.has(name))
+        .map((name) => `${file} names ${name}`),
+    ),
+  )
+})
+
 test('text files have no merge markers, no trailing blanks, and a newline at the end', () => {
   breaches(texts.filter((file) => /^(<{7}|>{7}) /m.test(read(file)) || /[ \t]$/m.test(read(file))))
   breaches(texts.filter((file) => !read(file).endsWith('\n')))

@@ -14,7 +14,7 @@ import { previousVersion } from '../support/database/previous-version.ts'
 /** Older than the rules. They are already applied everywhere. */
 const lastBeforeTheRules = 7
 
-/** Exceptions with their reason: `0009_name.sql: the rule` → why it is harmless. */
+/** Exceptions with their reason: `FILE: RULE` → why it is harmless. */
 const allowed: Record<string, string> = {
   '0018_daily_audits.sql: rows are not changed in one statement':
     'orders confirmed before their creation because a clock stepped back: none or a few, and the table is read once',
