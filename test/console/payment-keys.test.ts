@@ -2,6 +2,7 @@
 // to a role that may not refund. Every response is searched, whatever the names of its fields.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { contract } from '../../src/console/contract.ts'
 import type { EndpointName } from '../../src/console/endpoints.ts'
 import { permissions, type Role } from '../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
@@ -120,6 +121,15 @@ test('a payment key is shown in full to roles that may refund, and to no other r
     const { discrepancies } = await operators[role].get('discrepancies')
     assert.ok(discrepancies.some(({ subject }) => subject === foreignKey))
   }
+})
+
+test('these are all endpoints that every role may read, but for one run and one audit, which are listed', async () => {
+  const called = everyCall(await orderWithTraces()).map(({ name }) => name)
+  const readable = (Object.keys(contract) as EndpointName[]).filter((name) => contract[name].for === 'read')
+  assert.deepEqual(
+    readable.filter((name) => !called.includes(name)),
+    ['run', 'audit'],
+  )
 })
 
 test('support finds an order by the full payment key that a customer gives', async () => {
