@@ -1,5 +1,5 @@
 // Which Host the sandbox answers to: its control endpoints need no authentication. The check is a copy of the one in
-// src/http/host-names.ts, because the sandbox is a program of its own and imports nothing of src/.
+// src/http/input/host-names.ts, because the sandbox is a program of its own and imports nothing of src/.
 import { isIP } from 'node:net'
 
 /**

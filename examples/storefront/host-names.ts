@@ -1,5 +1,5 @@
 // Which Host the shop answers to: every visitor buys for the customer of its key. The check is a copy of the one in
-// src/http/host-names.ts, because the shop is a customer's program and imports nothing of src/.
+// src/http/input/host-names.ts, because the shop is a customer's program and imports nothing of src/.
 import { isIP } from 'node:net'
 
 /**

@@ -1,15 +1,16 @@
 // All commands, in the groups and the order in which help shows them.
-import { actionCommands } from './action-commands.ts'
-import { bookCommands } from './book-commands.ts'
+
 import type { Command, CommandGroup } from './command.ts'
-import { customerCommands } from './customer-commands.ts'
 import { databaseCommands } from './database/database-commands.ts'
-import { eventCommands } from './event-commands.ts'
-import { keyCommands } from './key-commands.ts'
-import { operatorCommands } from './operator-commands.ts'
-import { orderCommands } from './order-commands.ts'
-import { serviceCommands } from './service-commands.ts'
-import { shellCommands } from './shell-commands.ts'
+import { actionCommands } from './nouns/action-commands.ts'
+import { bookCommands } from './nouns/book-commands.ts'
+import { customerCommands } from './nouns/customer-commands.ts'
+import { eventCommands } from './nouns/event-commands.ts'
+import { keyCommands } from './nouns/key-commands.ts'
+import { operatorCommands } from './nouns/operator-commands.ts'
+import { orderCommands } from './nouns/order-commands.ts'
+import { serviceCommands } from './nouns/service-commands.ts'
+import { shellCommands } from './nouns/shell-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },

@@ -25,11 +25,11 @@ import { closeAfter, closeSoon, drain, endSoon } from './closing.ts'
 import { type ConnectionStates, watchConnections } from './connections.ts'
 import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
-import { refusalOfHost } from './host-names.ts'
-import { acceptJsonOnly } from './json-body.ts'
+import { refusalOfHost } from './input/host-names.ts'
+import { acceptJsonOnly } from './input/json-body.ts'
+import { strictValidation } from './input/validation.ts'
 import { watchForStalls } from './limits/event-loop.ts'
 import { countAnswers, createRequestCounts, type RequestCounts } from './request-counts.ts'
-import { strictValidation } from './validation.ts'
 
 export type ListenerOptions = {
   /** Runs before a byte of the body is read. Synchronous where possible: it runs for every request. */

@@ -1,7 +1,7 @@
 // The shape of JSON that is accepted: no duplicate names, limited depth.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPlain } from '../../src/http/json-shape.ts'
+import { isPlain } from '../../src/http/input/json-shape.ts'
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 

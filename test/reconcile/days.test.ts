@@ -2,7 +2,7 @@
 // is reconciled later, and days before the first customer are never due.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { bookCommands } from '../../src/commands/book-commands.ts'
+import { bookCommands } from '../../src/commands/nouns/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { closeDay } from '../../src/payments/books/close-day.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Values } from '../../src/commands/command.ts'
-import { customerCommands } from '../../src/commands/customer-commands.ts'
+import { customerCommands } from '../../src/commands/nouns/customer-commands.ts'
 import { type ExportQuery, statementCsv } from '../../src/credits/statement/statement-csv.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { callCommand } from '../support/service/command-calls.ts'

@@ -1,12 +1,12 @@
 // Commands about the books: audit them, reconcile them with the gateway, list and resolve discrepancies.
-import { uuidPattern } from '../core/ids.ts'
-import { recordedAudit } from '../payments/audit/audit.ts'
-import { isDoubtful, type Reconciliation, reconcile } from '../payments/books/reconcile.ts'
-import { listOpenDiscrepancies, resolveDiscrepancy } from '../payments/recovery/discrepancies.sql.ts'
-import type { Command, Values } from './command.ts'
-import { dateOption, reasonOption } from './line/options.ts'
-import { readTime } from './line/times.ts'
-import { warnUnrecordedAudit } from './unrecorded-audit.ts'
+import { uuidPattern } from '../../core/ids.ts'
+import { recordedAudit } from '../../payments/audit/audit.ts'
+import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
+import { listOpenDiscrepancies, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import type { Command, Values } from '../command.ts'
+import { dateOption, reasonOption } from '../line/options.ts'
+import { readTime } from '../line/times.ts'
+import { warnUnrecordedAudit } from '../unrecorded-audit.ts'
 
 const listLimit = 1_000
 

@@ -3,7 +3,7 @@
 // name; every other name has to be configured. sandbox/ and examples/ have copies of the check: they import nothing of src/.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type Refusal, refuseFields } from '../core/errors.ts'
+import { type Refusal, refuseFields } from '../../core/errors.ts'
 
 /** `names` are in lower case. An HTTP/1.0 request may have no Host: no browser sends one. */
 export function refusalOfHost({ headers: { host } }: IncomingMessage, names: readonly string[]): Refusal | undefined {

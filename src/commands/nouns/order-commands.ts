@@ -1,10 +1,10 @@
 // Commands about orders: show one with its history, review it at the gateway, refund it.
-import { findOrderStory } from '../payments/books/order-story.sql.ts'
-import { needsAttention, type OrderReview, reviewOrder } from '../payments/recovery/review-order.ts'
-import { refund } from '../payments/refund.ts'
-import { quoteRefund } from '../payments/refund-quote.ts'
-import type { Call, Command, Confirmation } from './command.ts'
-import { orderArgument, reasonOption } from './line/options.ts'
+import { findOrderStory } from '../../payments/books/order-story.sql.ts'
+import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
+import { refund } from '../../payments/refund.ts'
+import { quoteRefund } from '../../payments/refund-quote.ts'
+import type { Call, Command, Confirmation } from '../command.ts'
+import { orderArgument, reasonOption } from '../line/options.ts'
 
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 

@@ -1,6 +1,6 @@
 // The customer that --customer names, by name or UUID.
-import { findCustomer } from '../customers/customers.sql.ts'
-import type { Call } from './command.ts'
+import { findCustomer } from '../../customers/customers.sql.ts'
+import type { Call } from '../command.ts'
 
 type CustomerCall = Pick<Call, 'database' | 'values'>
 

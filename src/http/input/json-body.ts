@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
-import { refuse } from '../core/errors.ts'
+import { refuse } from '../../core/errors.ts'
 import { isPlain } from './json-shape.ts'
 
 const strict = { protoAction: 'error', constructorAction: 'error' } as const

@@ -1,10 +1,10 @@
 // Commands about API keys.
-import { newCustomerId, uuidPattern } from '../core/ids.ts'
-import { issueKey } from '../customers/api-keys.ts'
-import { findKey, listKeys, updateKeyStatus } from '../customers/customers.sql.ts'
-import type { Command } from './command.ts'
+import { newCustomerId, uuidPattern } from '../../core/ids.ts'
+import { issueKey } from '../../customers/api-keys.ts'
+import { findKey, listKeys, updateKeyStatus } from '../../customers/customers.sql.ts'
+import type { Command } from '../command.ts'
+import { customerOption, isName } from '../line/options.ts'
 import { findCustomerId } from './customer-option.ts'
-import { customerOption, isName } from './line/options.ts'
 import { suspendCommands } from './suspend-commands.ts'
 
 const listLimit = 1_000

@@ -1,7 +1,7 @@
 // The command that shows the action log.
-import { listActions } from '../operators/action-log.sql.ts'
-import type { Command } from './command.ts'
-import { limitOption } from './line/options.ts'
+import { listActions } from '../../operators/action-log.sql.ts'
+import type { Command } from '../command.ts'
+import { limitOption } from '../line/options.ts'
 
 const listLimit = 1_000
 

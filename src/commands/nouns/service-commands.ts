@@ -1,8 +1,8 @@
 // Commands about the tokens of the platform's services.
-import { listTokens, updateTokenStatus } from '../customers/service-tokens.sql.ts'
-import { issueToken } from '../customers/service-tokens.ts'
-import type { Command } from './command.ts'
-import { isName } from './line/options.ts'
+import { listTokens, updateTokenStatus } from '../../customers/service-tokens.sql.ts'
+import { issueToken } from '../../customers/service-tokens.ts'
+import type { Command } from '../command.ts'
+import { isName } from '../line/options.ts'
 import { suspendCommands } from './suspend-commands.ts'
 
 const listLimit = 1_000

@@ -1,8 +1,8 @@
 // Commands about operators: the people who may sign in to the console.
-import { listOperators, type OperatorStatus, updateRole, updateStatus } from '../operators/operators.sql.ts'
-import { addOperator, operatorNamePattern, resetOperator } from '../operators/operators.ts'
-import { type Role, roles } from '../operators/permissions.ts'
-import type { Argument, Call, Command, Option } from './command.ts'
+import { listOperators, type OperatorStatus, updateRole, updateStatus } from '../../operators/operators.sql.ts'
+import { addOperator, operatorNamePattern, resetOperator } from '../../operators/operators.ts'
+import { type Role, roles } from '../../operators/permissions.ts'
+import type { Argument, Call, Command, Option } from '../command.ts'
 
 const listLimit = 1_000
 

@@ -1,12 +1,12 @@
 // Commands about a customer's credits: the balance, the statement and the low-credits threshold.
-import { updateLowCredits } from '../credits/accounts.sql.ts'
-import { type EntryKind, entryKinds } from '../credits/statement/statement.sql.ts'
-import { balancesAt } from '../credits/statement/statement.ts'
-import { statementCsv } from '../credits/statement/statement-csv.ts'
-import type { Command } from './command.ts'
+import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import { type EntryKind, entryKinds } from '../../credits/statement/statement.sql.ts'
+import { balancesAt } from '../../credits/statement/statement.ts'
+import { statementCsv } from '../../credits/statement/statement-csv.ts'
+import type { Command } from '../command.ts'
+import { customerOption, dateOption, timeOption } from '../line/options.ts'
+import { readTime } from '../line/times.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
-import { customerOption, dateOption, timeOption } from './line/options.ts'
-import { readTime } from './line/times.ts'
 
 const endOfDay = '23:59:59.999'
 

@@ -1,7 +1,7 @@
 // The commands `suspend` and `activate`, which API keys and service tokens share.
-import type { KeyStatus } from '../customers/customers.sql.ts'
-import type { Database } from '../db/database.ts'
-import type { Argument, Call, Command, DatabaseCommand } from './command.ts'
+import type { KeyStatus } from '../../customers/customers.sql.ts'
+import type { Database } from '../../db/database.ts'
+import type { Argument, Call, Command, DatabaseCommand } from '../command.ts'
 
 type Suspendable = {
   noun: string

@@ -1,13 +1,13 @@
 // Commands about events: webhook endpoints and their secrets, a customer's events, dead events.
-import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../events/dead.sql.ts'
-import { findEndpoint, listEndpoints, updateEndpointStatus } from '../events/endpoints.sql.ts'
-import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../events/endpoints.ts'
-import { listLatestEvents } from '../events/events.sql.ts'
-import { eventTypes } from '../events/outbox.sql.ts'
-import { isPartlyResent, type Resent, resendDeadEvents } from '../events/resend.ts'
-import type { Argument, Call, Command, Confirmation, Option, Values } from './command.ts'
+import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../../events/dead.sql.ts'
+import { findEndpoint, listEndpoints, updateEndpointStatus } from '../../events/endpoints.sql.ts'
+import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../../events/endpoints.ts'
+import { listLatestEvents } from '../../events/events.sql.ts'
+import { eventTypes } from '../../events/outbox.sql.ts'
+import { isPartlyResent, type Resent, resendDeadEvents } from '../../events/resend.ts'
+import type { Argument, Call, Command, Confirmation, Option, Values } from '../command.ts'
+import { customerOption } from '../line/options.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
-import { customerOption } from './line/options.ts'
 
 const listLimit = 1_000
 const sampleId = 'end_7Qm2XvB0cKzR4tYpL9Ws'

@@ -1,6 +1,6 @@
 // Commands about the command line itself, which need no database.
-import type { Command } from './command.ts'
-import { completionScript, type Shell, shells } from './line/completion.ts'
+import type { Command } from '../command.ts'
+import { completionScript, type Shell, shells } from '../line/completion.ts'
 
 /** `others`: all other commands, which the script completes too. */
 export function shellCommands(others: readonly Command[]): Command[] {
