@@ -17,6 +17,8 @@ const cache = join(root, 'node_modules/.cache')
 /** Twice as many as there are cores: half of them wait, for a database, a process or a page. */
 const concurrency = availableParallelism() * 2
 
+const nameOf = (file: string) => file.replaceAll(/\W+/g, '-')
+
 /** The file that the runner starts for a lane: it has to be one, and there is no other way to pass it a list. */
 export function writeLane(directory: string, name: string, files: string[]): string {
   const claims = join(directory, 'claims')
@@ -49,7 +51,7 @@ if (import.meta.main) {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const lanes = shared.length > 0 ? Array.from({ length: concurrency }, (_, lane) => `lane-${lane}`) : []
   const files = [
-    ...alone.map((file, place) => writeLane(join(directory, `alone-${place}`), 'alone', [file])),
+    ...alone.map((file) => writeLane(join(directory, nameOf(file)), nameOf(file), [file])),
     ...lanes.map((name) => writeLane(directory, name, shared)),
   ]
   const stream = run({ ...runOptions, files })

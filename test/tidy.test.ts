@@ -384,13 +384,20 @@ test('documents name only files that exist', () => {
   )
 })
 
+/** The names of files in comments that have a line of their own. */
+function namesInComments(text: string): string[] {
+  return [...text.matchAll(/^\s*(?:\/\/|\/\*\*|\*) .*$/gm)]
+    .flatMap(([comment]) => [...comment.matchAll(/(?<=[\s(`])[\w/-][\w./-]*\.(?:tsx?|mjs|md|sql|ya?ml)\b/g)])
+    .map(([name]) => name)
+}
+
 test('comments name only files that exist', () => {
   const names = new Set(files.flatMap((file) => file.split('/').map((_, place, parts) => parts.slice(place).join('/'))))
+  const sample = '// See docs/tour.md (begin.sql.ts).\nconst text = "a.ts"\n  /** As in `x/y.test.ts`. */\n'
+  assert.deepEqual(namesInComments(sample), ['docs/tour.md', 'begin.sql.ts', 'x/y.test.ts'])
   breaches(
     code.flatMap((file) =>
-      [...read(file).matchAll(/^\s*(?:\/\/|\/\*\*|\*) .*$/gm)]
-        .flatMap(([comment]) => [...comment.matchAll(/(?<=[\s(`])[\w/-][\w./-]*\.(?:tsx?|mjs|md|sql|ya?ml)\b/g)])
-        .map(([name]) => name)
+      namesInComments(read(file))
         .filter((name) => !names.has(name))
         .map((name) => `${file} names ${name}`),
     ),

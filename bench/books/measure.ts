@@ -29,7 +29,7 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<Measured> {
   const startedAt = performance.now()
-  const env = bareEnvironment(environment)
+  const env = bareEnvironment({ ...environment, NODE_COMPILE_CACHE: undefined })
   const { pid, isGone, ended } = startProcess(process.execPath, [...commandOf(), ...args], {
     cwd: repository,
     env,

@@ -23,7 +23,7 @@ export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): vo
   pageRoutes(app)
 }
 
-/** All of it but the pages. */
+/** Registers everything except the pages, and returns the guard. */
 export function consoleApi(app: FastifyInstance, context: ConsoleContext, actionLog: ActionLog): Guard {
   const guard = createGuard(app, context)
   const handlers = {

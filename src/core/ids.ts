@@ -50,7 +50,7 @@ export function newOperationId(): string {
   return randomUUID()
 }
 
-/** Shown only to services of the platform. Random, so not sorted by time, as customer ids. */
+/** Shown only to services of the platform. Random, so not sorted by time, like customer ids. */
 export function newHoldId(): string {
   return randomUUID()
 }

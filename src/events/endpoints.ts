@@ -25,7 +25,7 @@ function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** All that is logged and shown of the URL of an endpoint: its path and query may contain a secret of the platform. */
+/** All that logs and the console show of an endpoint's URL: its path and query may contain a secret of the platform. */
 export function hostOf(url: string): string {
   return new URL(url).host
 }

@@ -9,7 +9,7 @@ import { head, openSocket, parseAnswer } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { limits } from '../../src/http/limits/admission.ts'
-import { type LoopWatch, watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
+import { watchForSlowLoop } from '../../src/http/limits/event-loop.ts'
 import { closeNow } from '../support/closing.ts'
 
 function blockFor(ms: number): void {
@@ -24,26 +24,34 @@ async function turn(eachMs: number, forMs: number): Promise<void> {
   }
 }
 
-/** Short turns and one long one do not count, at least at one of ten attempts: another process may make short turns long. */
-async function watchOnAnIdleMachine(): Promise<LoopWatch> {
-  for (let attempt = 1; attempt <= 10; attempt += 1) {
-    const pace = watchForSlowLoop()
-    await turn(1, 800)
-    const afterShortTurns = pace.isSlow()
-    blockFor(300)
-    await sleep(300)
-    if (!afterShortTurns && !pace.isSlow()) return pace
-    pace.stop()
+test('the loop is slow after long iterations for half a second, and for ten seconds afterwards; short ones never count', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const reading = { iterations: 0, busyMs: 0 }
+  const pace = watchForSlowLoop(() => ({ ...reading }))
+  t.after(pace.stop)
+  /** Samples, one each 100 ms, in which the iterations took so long. */
+  const pass = (samples: number, iterationMs: number) => {
+    for (let sample = 0; sample < samples; sample += 1) {
+      reading.iterations += Math.max(1, Math.floor(100 / iterationMs))
+      reading.busyMs += Math.max(100, iterationMs)
+      t.mock.timers.tick(100)
+    }
+    return pace.isSlow()
   }
-  return assert.fail('short turns or one long one count as slow')
-}
+  assert.equal(pass(50, 1), false)
+  assert.equal(pass(1, 300), false, 'one long iteration')
+  assert.equal(pass(3, 25), false, 'long ones for less than half a second')
+  assert.equal(pass(1, 1), false)
+  assert.equal(pass(4, 40), false)
+  assert.equal(pass(1, 40), true)
+  assert.equal(pass(99, 1), true)
+  assert.equal(pass(1, 1), false)
+})
 
-test('the loop is slow after long turns for half a second, and for seconds afterwards; short turns never count', async (t) => {
-  const pace = await watchOnAnIdleMachine()
+test('the readings are those of the event loop of this process', async (t) => {
+  const pace = watchForSlowLoop()
   t.after(pace.stop)
   await turn(40, 900)
-  assert.equal(pace.isSlow(), true)
-  await sleep(1_000)
   assert.equal(pace.isSlow(), true)
 })
 
@@ -80,7 +88,7 @@ test('while the loop is slow and a payment is in progress, most reads are refuse
   // No payment is in progress, so reads need not yield.
   await holding(1, 'read')
   await holding(1, 'settle')
-  // Again: on a busy machine the pace may have ended meanwhile.
+  // Again: on a busy machine it may have taken ten seconds to get here.
   await turn(40, 900)
   const refused = next()
   refused.write(head('GET /read'))

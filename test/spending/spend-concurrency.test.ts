@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import { closeAll } from '../support/closing.ts'
 import { type Cluster, type ClusterCustomer, countCodes, definite, startCluster } from '../support/service/cluster.ts'
-import { assertSuccess } from '../support/service/service.ts'
+import { type Answer, assertSuccess } from '../support/service/service.ts'
 import { assertLack, atOnce, type Spending, startInternal } from '../support/spending/spending.ts'
 
 let cluster: Cluster
@@ -17,16 +17,27 @@ before(async () => {
 })
 after(() => closeAll(...listeners, cluster))
 
-/** Repeats a call that was not answered, as a sibling service does: a busy machine may need it. */
+let repeats = 0
+
+/** Repeats a call whose outcome is unknown, as a sibling service does: a busy machine may need it. */
+function known<Data>(request: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  let tries = 0
+  return definite(() => {
+    if (tries > 0) repeats += 1
+    tries += 1
+    return request()
+  })
+}
+
 function at(index: number): Pick<Spending, 'spend' | 'hold' | 'capture' | 'release' | 'statement'> {
   const calls = listeners[index % listeners.length] ?? assert.fail('no listener')
   return {
     spend: (customerId, credits, reference = crypto.randomUUID()) =>
-      definite(() => calls.spend(customerId, credits, reference)),
+      known(() => calls.spend(customerId, credits, reference)),
     hold: (customerId, credits, more = { reference: crypto.randomUUID() }) =>
-      definite(() => calls.hold(customerId, credits, more)),
-    capture: (...args) => definite(() => calls.capture(...args)),
-    release: (...args) => definite(() => calls.release(...args)),
+      known(() => calls.hold(customerId, credits, more)),
+    capture: (...args) => known(() => calls.capture(...args)),
+    release: (...args) => known(() => calls.release(...args)),
     statement: calls.statement,
   }
 }
@@ -110,7 +121,7 @@ test('one customer, 500 requests at once that grant, spend, hold, capture and re
     return `spend ${answer.body.code}`
   }
   async function confirm(index: number, order: (typeof paid)[0]): Promise<string> {
-    assertSuccess(await definite(() => customer.at(index).confirm(order)), 200)
+    assertSuccess(await known(() => customer.at(index).confirm(order)), 200)
     sums.granted += order.credits
     return 'grant'
   }
@@ -130,7 +141,8 @@ test('one customer, 500 requests at once that grant, spend, hold, capture and re
   assert.equal(await customer.credits(), balance - held)
   assert.equal(granted, 210)
   await cluster.check()
-  t.diagnostic(JSON.stringify({ ...sums, ...counts }))
+  assert.ok(repeats < 100, `${repeats} of 500 requests had to be repeated`)
+  t.diagnostic(JSON.stringify({ ...sums, ...counts, repeats }))
 })
 
 test('4.6: a cancel and a spend of the same credits, 240 times: never both refunded and spent', async (t) => {
@@ -145,7 +157,7 @@ test('4.6: a cancel and a spend of the same credits, 240 times: never both refun
     const offset = random.integer(0, 1)
     const [spend, cancel] = await Promise.all([
       sleep(spendMs).then(() => at(seed).spend(customerId, credits, 'the-spend')),
-      sleep(cancelMs).then(() => definite(() => customer.at(seed + offset).cancel(order))),
+      sleep(cancelMs).then(() => known(() => customer.at(seed + offset).cancel(order))),
     ])
     const outcome = `${spend.body.code} ${cancel.body.code}`
     ends[outcome] = (ends[outcome] ?? 0) + 1

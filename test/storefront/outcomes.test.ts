@@ -10,7 +10,7 @@ import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { closeAll } from '../support/closing.ts'
 import { spend } from '../support/service/orders.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
-import { openShop, pathOf, retryAddressOf } from './shop.ts'
+import { assertNothingDefinite, openShop, pathOf, retryAddressOf } from './shop.ts'
 
 let service: TestService
 let customer: TestCustomer
@@ -23,9 +23,6 @@ before(async () => {
 })
 after(() => closeAll(shop, service))
 afterEach(() => service.sandbox.clearFaults())
-
-const assertNothingDefinite = (text: string) =>
-  assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)
 
 describe('an unknown outcome', () => {
   test('is shown as unknown, requested again by the page, and then shown', async () => {

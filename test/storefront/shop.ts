@@ -99,7 +99,12 @@ export function pathOf(response: Response): string {
   return pathname + search
 }
 
-/** Where a page whose outcome is unknown asks again; undefined: it does not. */
+/** The page shows neither that the payment went through nor that it failed. */
+export function assertNothingDefinite(text: string): void {
+  assert.doesNotMatch(text, /complete|refused|added\.|Nothing was charged/i)
+}
+
+/** The address that a page with an unknown outcome requests next; undefined: it requests none. */
 export function retryAddressOf({ html }: Page): string | undefined {
   const [, address] = /id="retry" data-address="([^"]+)" data-after-ms="\d+"/.exec(html) ?? []
   return address && unescaped(address)

@@ -1,9 +1,9 @@
 // A process that runs several test files, one after the other, each as a suite with the name of the file: its hooks are its
 // own and run around its tests alone. Several lanes share one list: each takes the next file that no other has taken.
 // A process and what it loads cost a second of work, more than most files have to do.
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, suite } from 'node:test'
+import { suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 /** The file that is created for a taken one decides between lanes. */
@@ -18,13 +18,14 @@ function isFree(claim: string): boolean {
 }
 
 export async function runLane(files: readonly string[], claims: string): Promise<void> {
+  let current = ''
+  process.once('exit', (code) => {
+    if (code !== 0 && current !== '') writeSync(2, `The process has ended with ${code} during ${current}\n`)
+  })
   for (const [place, file] of files.entries()) {
     if (!isFree(join(claims, `${place}`))) continue
-    await new Promise<void>((ended) => {
-      suite(file, async () => {
-        after(() => ended())
-        await import(pathToFileURL(file).href)
-      })
-    })
+    current = file
+    await suite(file, async () => void (await import(pathToFileURL(file).href)))
+    current = ''
   }
 }

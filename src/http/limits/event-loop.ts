@@ -1,6 +1,6 @@
 // What the event loop shows about this process: whether its iterations are long (too much work is ready at a time), and
 // whether it stood still altogether.
-import { type EventLoopUtilization, performance } from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
 
 const sampleEveryMs = 100
 const slowIterationMs = 20
@@ -15,21 +15,22 @@ export type LoopWatch = {
   stop(): void
 }
 
-type Sample = { iterations: number; used: EventLoopUtilization }
+/** Since the start of the process. */
+export type LoopReading = { iterations: number; busyMs: number }
 
 /**
  * One iteration handles everything that is ready, in order of arrival. With very many requests each iteration is long, and a
  * request that needs several of them, as a payment does, waits several times for all the others. The loop counts its
  * iterations itself; a timer would only see some of them.
  */
-export function watchForSlowLoop(): LoopWatch {
-  let last = takeSample()
+export function watchForSlowLoop(readLoop: () => LoopReading = readOwnLoop): LoopWatch {
+  let last = readLoop()
   let slowFor = 0
   let reliefFor = 0
   function compare(): void {
-    const next = takeSample()
-    const busyMs = performance.eventLoopUtilization(next.used, last.used).active
-    slowFor = busyMs / (next.iterations - last.iterations) > slowIterationMs ? slowFor + 1 : 0
+    const next = readLoop()
+    const iterationMs = (next.busyMs - last.busyMs) / (next.iterations - last.iterations)
+    slowFor = iterationMs > slowIterationMs ? slowFor + 1 : 0
     reliefFor = slowFor >= slowSamples ? reliefSamples : Math.max(0, reliefFor - 1)
     last = next
   }
@@ -38,8 +39,9 @@ export function watchForSlowLoop(): LoopWatch {
   return { isSlow: () => reliefFor > 0, stop: () => clearInterval(timer) }
 }
 
-function takeSample(): Sample {
-  return { iterations: performance.nodeTiming.uvMetricsInfo.loopCount, used: performance.eventLoopUtilization() }
+function readOwnLoop(): LoopReading {
+  const { active } = performance.eventLoopUtilization()
+  return { iterations: performance.nodeTiming.uvMetricsInfo.loopCount, busyMs: active }
 }
 
 const stallTickMs = 250

@@ -88,7 +88,10 @@ const findCancelSubjectStatement = statement(
   limit 1`,
 )
 
-/** What a cancel found that could not be claimed; refund-quote.ts reads the same. A rejected confirm is found only when no other has its payment key. */
+/**
+ * What a cancel found that could not be claimed; refund-quote.ts reads the same. A rejected confirm is found only when no
+ * other has its payment key.
+ */
 export async function findOrderForCancel(
   database: Database,
   { customerId, paymentKey }: { customerId: string; paymentKey: string },

@@ -8,6 +8,8 @@ import { createTokens } from '../../../src/console/session/tokens.ts'
 import { createDatabase, type Database } from '../../../src/db/database.ts'
 import { changePassword, insertOperator, updateStatus } from '../../../src/operators/operators.sql.ts'
 import { resetOperator } from '../../../src/operators/operators.ts'
+import { createPasswords } from '../../../src/operators/passwords.ts'
+import { closeAll } from '../../support/closing.ts'
 import {
   cheapHash,
   newOperator,
@@ -100,11 +102,19 @@ test('a repeated insert of an operator and a repeated change of a password succe
 
 test('two sign-ins at once with a password that is rehashed both succeed', async () => {
   const name = await newOperator(database, {})
-  const answers = await Promise.all(apis.map((api) => api.signIn(name)))
+  const passwords = createPasswords({ N: 128, r: 8, p: 1 })
+  const raised = await Promise.all([1, 2].map(() => openSignInApi(database, { passwords })))
+  const answers = await Promise.all(raised.map((api) => api.signIn(name)))
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200],
   )
+  const [stored] = await database.query<{ hash: string }>(
+    'select password_hash as hash from operators where name = $1',
+    [name],
+  )
+  assert.match(stored?.hash ?? '', /^\$scrypt\$n=128,/)
+  await closeAll(...raised)
 })
 
 test('an operator who is suspended during the sign-in gets no cookie', async () => {

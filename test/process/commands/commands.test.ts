@@ -109,7 +109,7 @@ test('keys list shows every key with its last four characters, newest first, and
     secretVersion: 1,
   })
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-  const table = await succeed(t, ['keys', 'list'], { settings: { TZ: 'UTC' } })
+  const table = await succeed(t, ['keys', 'list'], { settings: { TZ: 'UTC' }, run: runCommand })
   const [head = '', first = ''] = table.split('\n')
   assert.deepEqual(head.split(/ {2,}/), [
     'keyId',

@@ -34,7 +34,7 @@ export type SignInApi = Awaited<ReturnType<typeof openSignInApi>>
 export const password = 'correct horse battery'
 export const nextPassword = 'staple of another kind'
 
-/** A thousandth of the real costs. */
+/** The real costs are two thousand times as high. */
 const cheapCosts = { N: 64, r: 8, p: 1 }
 const cheapPasswords = createPasswords(cheapCosts)
 

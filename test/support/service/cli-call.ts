@@ -1,6 +1,7 @@
 // The command line called in this process, from the arguments to the exit code: `src/cli.ts` itself, with its own arguments,
 // environment and streams. It saves the half second that a new process takes to load its modules. Signals, pipes and open
 // handles are left to tests that start a real process.
+import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Cleaner, type Ended, type Environment, type runCommand, settingsFor } from '../../../harness/processes.ts'
@@ -24,6 +25,7 @@ export const callCli: typeof runCommand = (
 }
 
 async function call(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  assert.equal(env.TZ, undefined, 'the time zone is the one of the process: start one')
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
   const said = { stdout: text(streams.stdout), stderr: text(streams.stderr) }
   using replaced = new DisposableStack()

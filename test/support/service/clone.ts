@@ -33,5 +33,5 @@ export function renameServer(clone: string, version: string): void {
 export function shellIn(directory: string): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
   const ports = { PORT: '0', INTERNAL_PORT: '0', SANDBOX_PORT: '0', WEBHOOK_PORT: '0', STOREFRONT_PORT: '0' }
-  return bareEnvironment({ PATH: path.join(delimiter), HOME: directory, ...ports })
+  return bareEnvironment({ PATH: path.join(delimiter), HOME: directory, NODE_COMPILE_CACHE: undefined, ...ports })
 }

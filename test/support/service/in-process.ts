@@ -1,5 +1,5 @@
 // A whole service in this process, started from the settings that `npm start` would read: for tests that need neither its
-// exit code nor a signal. It saves the second that a process takes to load its modules.
+// exit code nor a signal. It saves most of the two seconds of a core that a process takes to start.
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type Cleaner, defer, type Environment, settingsFor } from '../../../harness/processes.ts'

@@ -30,7 +30,7 @@ const codes: Record<ErrorCode | 'NO_ANSWER', ProblemText> = {
   VAL002: { title: 'A required field is missing.', hint: null },
   VAL003: { title: 'Invalid input.', hint: null },
   VAL004: { title: 'The input is too long.', hint: 'Shorten it and try again.' },
-  // In the console: a refused refund. The refused cancel of a customer is not stored, so no page shows it.
+  // In the console: a refused refund. A cancel of a customer that is refused before it begins is not stored, so no page shows it.
   PAYMENT_CANCEL_FAILED: {
     title: 'The refund failed.',
     hint: 'Check the timeline of the order, and sync it with the gateway.',
