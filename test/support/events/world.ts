@@ -24,7 +24,7 @@ export const slowSettings: DeliverySettings = {
 export const quickSettings: DeliverySettings = { ...slowSettings, firstPauseMs: 5, longestPauseMs: 20 }
 
 const emitStatement = statement(
-  'events.testEmit',
+  'test.emit',
   `with numbered as (
     update accounts set last_event = last_event + 1 where customer_id = $1 returning customer_id, last_event
   ),
@@ -137,6 +137,6 @@ export async function isAllDelivered(database: Database): Promise<boolean> {
 }
 
 const anyLeftStatement = statement(
-  'events.testAnyLeft',
+  'test.anyLeft',
   'select customer_id from event_queues where next_event <= last_event limit 1',
 )
