@@ -5,6 +5,6 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   const end = performance.now() + limitMs
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`)
-    await sleep(10)
+    await sleep(25)
   }
 }

@@ -8,6 +8,7 @@ import { until } from '../../harness/until.ts'
 import { expireHolds } from '../../src/credits/expire-holds.ts'
 import { refund } from '../../src/payments/refund.ts'
 import { closeAll } from '../support/closing.ts'
+import { isLong } from '../support/long.ts'
 import { type Cluster, countCodes, startCluster } from '../support/service/cluster.ts'
 import { assertSuccess } from '../support/service/service.ts'
 import { atOnce, type Spending, startInternal } from '../support/spending/spending.ts'
@@ -43,7 +44,7 @@ async function stateOf(holdId: string) {
 
 test('64 attempts to end a hold at once, captures, partial captures, releases and expiry: one ending, one entry, consistent answers', async (t) => {
   const ends: Record<string, number> = {}
-  await forSeeds(30, async (random) => {
+  await forSeeds(isLong ? 30 : 12, async (random) => {
     const { customer, id, holdId } = await heldCustomer(10)
     // In a quarter of the rounds no attempt is late, in the others the hold expires in between.
     const clockMs = random.chance(0.25) ? 60_000 : random.integer(0, 12)
