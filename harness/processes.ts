@@ -25,8 +25,8 @@ export type Ended = ProcessEnd
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
-const startLimitMs = 60_000
-const runLimitMs = 60_000
+const startLimitMs = 120_000
+const runLimitMs = 120_000
 const outputGraceMs = 100
 
 /** Saves half of what a start costs; undefined where the start itself is measured. */

@@ -51,7 +51,7 @@ test('the loop is slow after long iterations for half a second, and for ten seco
 test('the readings are those of the event loop of this process', async (t) => {
   const pace = watchForSlowLoop()
   t.after(pace.stop)
-  await turn(40, 900)
+  for (let attempt = 0; attempt < 20 && !pace.isSlow(); attempt += 1) await turn(40, 900)
   assert.equal(pace.isSlow(), true)
 })
 

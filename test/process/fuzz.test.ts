@@ -16,7 +16,7 @@ import { createRandom } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
 
 const seed = 2_026
-const minutes = 5 / 60
+const minutes = 8 / 60
 
 test('the service answers any bytes at its ports in its envelope, keeps its secrets and keeps running', async (t) => {
   const lines: string[] = []
