@@ -38,7 +38,7 @@ async function entriesOf(table: string): Promise<number> {
 
 async function writeEverything(context: Database, round: string): Promise<void> {
   const { keyId } = await issueKey(context, testPeppers, `customer ${round}`)
-  const action = { actionId: crypto.randomUUID(), actor: 'somebody', command: 'keys rotate', arguments: [] }
+  const action = { actionId: crypto.randomUUID(), actor: 'operator', command: 'keys rotate', arguments: [] }
   await Promise.all([
     beginAction(context, { ...action, subject: keyId, reason: round }),
     saveDiscrepancy(context, { kind: 'PAYMENT_DIFFERS', subject: round, order: null, detail: { round } }),

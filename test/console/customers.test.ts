@@ -91,7 +91,7 @@ test('a customer is shown with balance, keys and limits, and an unknown customer
   )
   assert.equal((await support.get('setLowCredits', { params, body })).lowCredits, null)
   assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)
-  for (const customerId of ['nobody', unknownId]) {
+  for (const customerId of ['unknown', unknownId]) {
     for (const name of ['customer', 'statement', 'holds'] as const) {
       assertRefused(await viewer.request(name, { params: { customerId } }), 'NOT000')
     }

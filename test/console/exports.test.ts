@@ -111,7 +111,7 @@ test('the statement of a customer equals the output of the command, and an unkno
   assert.equal(grants.length, 3)
   const wrongWay = '?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z'
   assert.equal((await finance.save(`/customers/${customer.customerId}/statement.csv${wrongWay}`)).status, 400)
-  for (const id of [crypto.randomUUID(), 'nobody']) {
+  for (const id of [crypto.randomUUID(), 'unknown']) {
     assert.equal((await finance.save(`/customers/${id}/statement.csv`)).status, 404)
   }
 })

@@ -55,10 +55,10 @@ test('a payment key finds its order, also when only a webhook has named the paym
   )
   await service.database.query(
     `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-     values ('tx_1', 'pay_of_nobody', 'an order of somebody else', 'CAPTURE', 1000, now())`,
+     values ('tx_1', 'pay_unknown', 'an unknown order', 'CAPTURE', 1000, now())`,
   )
-  const [unknown] = await search('pay_of_nobody')
-  assert.deepEqual([unknown?.orderId, unknown?.customerId], ['an order of somebody else', null])
+  const [unknown] = await search('pay_unknown')
+  assert.deepEqual([unknown?.orderId, unknown?.customerId], ['an unknown order', null])
 })
 
 test('a customer is found by id and by a prefix of the name, in any case; % and _ are literal', async () => {

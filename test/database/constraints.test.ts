@@ -69,7 +69,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table} cascade`, keepsRows('TRUNCATE', table)],
   ]),
   ...Object.entries({
-    UPDATE: `update operator_actions set actor = 'nobody'`,
+    UPDATE: `update operator_actions set actor = 'another'`,
     DELETE: 'delete from operator_actions',
     TRUNCATE: 'truncate operator_actions',
   }).map(([operation, sql]): (typeof triggers)[number] => {

@@ -30,7 +30,7 @@ const refused: Record<string, string> = {
   'changing an event': `update events set type = 'credits.low'`,
   'deleting events': 'delete from events',
   'emptying the events': 'truncate events cascade',
-  'changing the action log': `update operator_actions set actor = 'nobody'`,
+  'changing the action log': `update operator_actions set actor = 'another'`,
   'deleting from the action log': 'delete from operator_actions',
   'changing the findings of an audit': 'update audits set violation_count = 0',
   'deleting audits': 'delete from audits',

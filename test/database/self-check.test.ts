@@ -228,12 +228,12 @@ for (const { offsetMs, warns } of clocks) {
 test('a role that owns the tables and is granted its rights by another role keeps all of them, however often they are granted', async () => {
   const owned = await createTestDatabase({ maxConnections: 2 })
   const role = `owner_of_${owned.connection.database}`
-  await owned.query(`create role ${role} login password 'of nobody'`)
+  await owned.query(`create role ${role} login password 'unused'`)
   await owned.query(`do $$ declare t record; begin
     for t in select tablename from pg_tables where schemaname = 'public' loop
       execute format('alter table %I owner to ${role}', t.tablename);
     end loop; end $$`)
-  const serving = databaseUrl({ ...owned.connection, user: role, password: 'of nobody' })
+  const serving = databaseUrl({ ...owned.connection, user: role, password: 'unused' })
   const urls = { databaseUrl: serving, migrationDatabaseUrl: databaseUrl(owned.ownerConnection) }
   for (let each = 0; each < 2; each += 1) assert.deepEqual((await start(urls)).lines, [])
   const [row] = await owned.query<{ may: boolean }>(
@@ -261,8 +261,8 @@ test('a role that owns its tables is a warning in production, and one that may c
 test('with the URL of the owner any role of DATABASE_URL is granted its rights', async () => {
   const empty = await createTestDatabase({ template: 'template0' })
   const role = `role_of_${empty.connection.database}`
-  await empty.query(`create role ${role} login password 'of nobody'`)
-  const serving = databaseUrl({ ...empty.connection, user: role, password: 'of nobody' })
+  await empty.query(`create role ${role} login password 'unused'`)
+  const serving = databaseUrl({ ...empty.connection, user: role, password: 'unused' })
   const alone = await start({ databaseUrl: serving })
   assert.match(
     alone.lines.join(),

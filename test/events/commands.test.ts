@@ -142,7 +142,7 @@ test('events list shows the events, newest first, with or without an endpoint', 
       ],
     )
   }
-  await assert.rejects(run('events list', { customer: 'nobody' }), { message: 'There is no customer nobody.' })
+  await assert.rejects(run('events list', { customer: 'unknown' }), { message: 'There is no customer unknown.' })
 })
 
 test('events dead shows the dead letters, with data by --json; events resend sends them, and fails when one is not accepted', async () => {

@@ -280,7 +280,7 @@ test('I-13: a backup is restored a day later although its holds and payments are
 const signedIn = `
   insert into operators (operator_id, name, role, password_hash) values ('op_1', 'kim', 'admin', '$scrypt$1');
   insert into operator_sessions (session_hash, operator_id, access_version) values (sha256('session'), 'op_1', 1);
-  insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`
+  insert into sign_in_failures (subject, failures) values (sha256('name'), 3)`
 
 test('sessions and failed sign-ins are in no backup, and are not restored from an older file that has them', async (t) => {
   const [source, target] = [await createTestDatabase(), await emptyDatabase(t)]
@@ -303,7 +303,7 @@ test('sessions and failed sign-ins are in no backup, and are not restored from a
   // The tables that are not copied still have to be empty in the target.
   const used = await createTestDatabase()
   defer(t, () => used.drop())
-  await used.query(`insert into sign_in_failures (subject, failures) values (sha256('somebody'), 3)`)
+  await used.query(`insert into sign_in_failures (subject, failures) values (sha256('name'), 3)`)
   const call = bareCall({ to: used.ownerConnection, dataDir: directory, values: { from: file } })
   await assert.rejects(restore(call), /is not empty \(sign_in_failures has rows\)/)
 })
@@ -364,7 +364,7 @@ test('a restore without --old reports which changes are not known; one whose --o
   const target = await emptyDatabase(t)
   const withOld = (old: string) => bareCall({ to: target.connection, dataDir: directory, values: { from: file, old } })
   await assert.rejects(
-    restore(withOld('postgres://nobody@127.0.0.1:1/none')),
+    restore(withOld('postgres://unknown@127.0.0.1:1/none')),
     /none at 127\.0\.0\.1:1 cannot be reached/,
   )
   await assert.rejects(restore(withOld(directory)), /has no embedded database: name the DATA_DIR of the old one/)

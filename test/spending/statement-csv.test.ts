@@ -177,7 +177,7 @@ test('balances show returns the balance of a customer, now or at the end of a Ko
 
 test('the commands refuse a customer, a time and a kind that do not exist', async () => {
   for (const name of ['statements export', 'balances show']) {
-    await assert.rejects(run(name, { customer: 'nobody' }), new Error('There is no customer nobody.'))
+    await assert.rejects(run(name, { customer: 'unknown' }), new Error('There is no customer unknown.'))
     for (const customer of [undefined, '', ' ']) {
       await assert.rejects(run(name, customer === undefined ? {} : { customer }), /--customer NAME\|UUID is needed/)
     }

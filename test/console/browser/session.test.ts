@@ -13,7 +13,7 @@ const skip = browser ? false : 'no Chromium on this machine, and none could be i
 after(() => browser?.close())
 const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
 
-const ownPassword = 'a sentence that nobody else says'
+const ownPassword = 'a sentence chosen by the operator'
 
 test('a first password is changed before anything else, at the requested address, and a session that ends keeps the typed text', {
   skip,

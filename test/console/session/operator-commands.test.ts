@@ -84,7 +84,7 @@ test('the commands refuse invalid names, unknown roles and unknown operators', a
   await assert.rejects(run('add', { role: 'owner' }, 'choi'), new RegExp(roles.join('.*')))
   await assert.rejects(run('add', { role: 'viewer' }), /exactly one NAME is needed/)
   for (const verb of ['reset', 'suspend', 'activate']) {
-    await assert.rejects(run(verb, {}, 'nobody'), new Error('There is no operator nobody.'))
+    await assert.rejects(run(verb, {}, 'unknown'), new Error('There is no operator unknown.'))
   }
-  await assert.rejects(run('role', { role: 'admin' }, 'nobody'), new Error('There is no operator nobody.'))
+  await assert.rejects(run('role', { role: 'admin' }, 'unknown'), new Error('There is no operator unknown.'))
 })

@@ -215,7 +215,7 @@ test('a code, a kind of entry or an outcome without a translation is shown uncha
   assert.match(meaningOfCode(languages.ko, 'PAYMENT_OF_SOME_KIND'), /OF_SOME_KIND/)
   assert.match(described('OPERATION_BEGUN', { kind: 'TOMORROW', reason: null }, 'ko').text, /TOMORROW/)
   assert.match(described('LEDGER', { kind: 'TOMORROW', delta: 5, balanceAfter: 7 }, 'ko').text, /TOMORROW 5, 7/)
-  const outcome = 'TOMORROW001: nobody knows'
+  const outcome = 'TOMORROW001: not in the list'
   const [, note] = described('OPERATOR', { actor: 'kim', command: 'x', reason: 'y', outcome }, 'ko').notes
   assert.equal(note, outcome)
 })

@@ -72,7 +72,7 @@ export async function openConsoleApi(service: TestService) {
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${apiPath}`
 
   async function newOperator(role: Role): Promise<Operator> {
-    const [name, passwordHash] = [`${role}-${crypto.randomUUID().slice(0, 8)}`, '$scrypt$nobody knows it']
+    const [name, passwordHash] = [`${role}-${crypto.randomUUID().slice(0, 8)}`, '$scrypt$unknown']
     const operatorId = `opr_${name}`
     await insertOperator(books, { operatorId, name, role, passwordHash })
     await database.query('update operators set must_change_password = false where operator_id = $1', [operatorId])

@@ -21,7 +21,7 @@ export const cookieName = 'credits_console'
 
 export async function signedIn({ internalUrl, database }: ConsoleService, role: Role, name: string = role) {
   const direct = createDatabase(database.pool, silentLog)
-  const [operatorId, passwordHash] = [`opr_${name}`, '$scrypt$nobody knows it']
+  const [operatorId, passwordHash] = [`opr_${name}`, '$scrypt$unknown']
   await insertOperator(direct, { operatorId, name, role, passwordHash })
   await database.query('update operators set must_change_password = false where operator_id = $1', [operatorId])
   const { token, sessionHash } = createTokens(testPeppers).newToken()

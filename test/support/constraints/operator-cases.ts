@@ -34,7 +34,7 @@ export const operatorCases: Record<string, Case[]> = {
     ['an action without an actor', 'begun_says_what', action({ actor: null })],
     ['an action without its command', 'begun_says_what', action({ command: null })],
     ['an action without its arguments', 'begun_says_what', action({ arguments: null })],
-    ['an end with an actor', 'begun_says_what', actionEnd({ actor: 'somebody else' })],
+    ['an end with an actor', 'begun_says_what', actionEnd({ actor: 'another operator' })],
     ['an action that has ended when it begins', 'ended_says_how', action({ outcome: 'ok' })],
     ['an end without an outcome', 'ended_says_how', actionEnd({ outcome: null })],
     ['an end without its about', 'ended_says_how', actionEnd({ about: null })],

@@ -149,7 +149,7 @@ export const run = (members: Row): Row => ({
 export const action = (members: Row): Row => ({
   action_id: uuid(9),
   step: 'BEGUN',
-  actor: 'somebody',
+  actor: 'operator',
   command: 'keys issue',
   arguments: [],
   ...members,
