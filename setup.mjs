@@ -28,7 +28,7 @@ function isInstalled() {
 }
 
 function install() {
-  process.stderr.write('Installing dependencies (once, up to a minute) ...\n')
+  process.stderr.write('Installing dependencies (once, up to four minutes on a slow network) ...\n')
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [command, ...prefix] = npm
   const { status } = spawnSync(command, [...prefix, 'ci', '--include=dev', '--loglevel=error'], {
