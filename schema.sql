@@ -187,7 +187,7 @@ begin
     select case p.kind
       when 'CONFIRM' then o.grant_entry is not null and o.amount = p.amount
       when 'CANCEL' then o.status = 'CANCELLED'
-      when 'REFUND' then o.status = 'REFUNDED'
+      when 'REFUND' then o.status = 'REFUNDED' and coalesce(o.refunded_amount, o.amount) = p.amount
       else o.status = 'FAILED' end
     from orders o
     where o.customer_id = p.customer_id and o.order_id = p.order_id
@@ -221,7 +221,7 @@ begin
        where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
        limit 1))
     else (
-        select p.amount = o.amount or p.kind <> 'CONFIRM'
+        select p.amount = coalesce(o.refunded_amount, o.amount) or p.kind = 'CANCEL'
         from payment_operations p
         where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'APPROVED'
           and p.kind = case o.status when 'CONFIRMED' then 'CONFIRM' when 'CANCELLED' then 'CANCEL' else 'REFUND' end
@@ -426,6 +426,7 @@ create table orders (
   rollback_entry   bigint,
   refund_entry     bigint,
   refund_shortfall bigint,
+  refunded_amount  bigint,
   constraint orders_pkey PRIMARY KEY (customer_id, order_id),
   constraint orders_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
   constraint orders_customer_id_grant_entry_fkey FOREIGN KEY (customer_id, grant_entry) REFERENCES ledger_entries(customer_id, entry_number),
@@ -440,6 +441,8 @@ create table orders (
   constraint orders_status CHECK (status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'FAILED'::text, 'CANCELLED'::text, 'REFUNDED'::text]))
 ) with (fillfactor=80);
 
+alter table orders add constraint orders_refunded_amount CHECK (refunded_amount IS NULL OR status = 'REFUNDED'::text AND 1 <= refunded_amount AND refunded_amount <= amount) NOT VALID;
+
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
 CREATE INDEX orders_made ON orders USING btree (created_at);
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -447,7 +450,7 @@ CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHER
 
 CREATE TRIGGER orders_begin_pending BEFORE INSERT ON orders FOR EACH ROW WHEN (new.status <> 'PENDING'::text) EXECUTE FUNCTION refuse_write('an order begins PENDING');
 CREATE TRIGGER orders_follow_an_outcome AFTER UPDATE ON orders REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_outcome();
-CREATE TRIGGER orders_keep_what_was_done AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status = new.status AND (old.confirmed_at IS DISTINCT FROM new.confirmed_at OR old.grant_entry IS DISTINCT FROM new.grant_entry OR old.rollback_entry IS DISTINCT FROM new.rollback_entry OR old.refund_entry IS DISTINCT FROM new.refund_entry OR old.refund_shortfall IS DISTINCT FROM new.refund_shortfall) OR old.grant_entry IS NOT NULL AND (old.grant_entry IS DISTINCT FROM new.grant_entry OR old.confirmed_at IS DISTINCT FROM new.confirmed_at)) EXECUTE FUNCTION refuse_write('an order keeps what was done');
+CREATE TRIGGER orders_keep_what_was_done AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status = new.status AND (old.confirmed_at IS DISTINCT FROM new.confirmed_at OR old.grant_entry IS DISTINCT FROM new.grant_entry OR old.rollback_entry IS DISTINCT FROM new.rollback_entry OR old.refund_entry IS DISTINCT FROM new.refund_entry OR old.refund_shortfall IS DISTINCT FROM new.refund_shortfall OR old.refunded_amount IS DISTINCT FROM new.refunded_amount) OR old.grant_entry IS NOT NULL AND (old.grant_entry IS DISTINCT FROM new.grant_entry OR old.confirmed_at IS DISTINCT FROM new.confirmed_at)) EXECUTE FUNCTION refuse_write('an order keeps what was done');
 CREATE TRIGGER orders_sold_by_the_catalogue BEFORE INSERT ON orders FOR EACH ROW WHEN (NOT (new.package_type = 'BASIC'::text AND new.amount = 1000 AND new.credits = 1 OR new.package_type = 'STANDARD'::text AND new.amount = 20000 AND new.credits = 21 OR new.package_type = 'PRO'::text AND new.amount = 100000 AND new.credits = 110)) EXECUTE FUNCTION refuse_write('an order is sold by the catalogue');
 CREATE TRIGGER orders_transitions BEFORE UPDATE OF status ON orders FOR EACH ROW WHEN (old.status <> new.status AND (old.status <> 'PENDING'::text OR new.status <> 'CONFIRMED'::text) AND (old.status <> 'PENDING'::text OR new.status <> 'FAILED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'CANCELLED'::text) AND (old.status <> 'CONFIRMED'::text OR new.status <> 'REFUNDED'::text)) EXECUTE FUNCTION refuse_transition();
 

@@ -548,6 +548,63 @@ select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balan
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry;
 
+-- credits.findLot
+with
+  account as (
+    select customer_id, last_entry as entry_number, balance as paid, balance, held, 'infinity'::timestamptz as moment
+    from accounts
+    where customer_id = $1
+  ),
+  granted as (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past
+  ),
+  placed as (
+    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
+    from granted
+    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+  ),
+  lot as (
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
+           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
+           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    from placed
+    cross join lateral (select room - unspent as room_used) u
+  ),
+  reserved as (
+    select l.*, least(l.unspent, coalesce(p.credits_held, 0)) as reserved, p.operation_id is not null as is_closing
+    from lot l
+    left join payment_operations p
+      on p.customer_id = l.customer_id and p.order_id = l.order_id and p.state = 'OPEN'
+  ),
+  shared as (
+    select r.*, reserved + greatest(0, least(unspent - reserved, a.held - sum(reserved) over ()
+             - coalesce(sum(unspent - reserved) over older, 0)))::bigint as held
+    from reserved r
+    cross join account a
+    window older as (order by grant_entry rows between unbounded preceding and 1 preceding)
+  )
+  select
+  grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
+  amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
+  refunded_amount as "refundedAmount", (select entry_number from account) as "lastEntry",
+    (select balance - held from account) as "available", is_closing as "isClosing"
+  from shared
+  where order_id = $2;
+
 -- credits.findUses
 select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held_after, 0) as "available",
     h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt"
@@ -561,6 +618,64 @@ select customer_id as "customerId", hold_id as "holdId"
   where state = 'ACTIVE' and expires_at <= now()
   order by expires_at
   limit $1;
+
+-- credits.listLots
+with
+  account as (
+    select customer_id, last_entry as entry_number, balance as paid, balance, held, 'infinity'::timestamptz as moment
+    from accounts
+    where customer_id = $1
+  ),
+  granted as (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past
+  ),
+  placed as (
+    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
+    from granted
+    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+  ),
+  lot as (
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
+           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
+           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    from placed
+    cross join lateral (select room - unspent as room_used) u
+  ),
+  reserved as (
+    select l.*, least(l.unspent, coalesce(p.credits_held, 0)) as reserved, p.operation_id is not null as is_closing
+    from lot l
+    left join payment_operations p
+      on p.customer_id = l.customer_id and p.order_id = l.order_id and p.state = 'OPEN'
+  ),
+  shared as (
+    select r.*, reserved + greatest(0, least(unspent - reserved, a.held - sum(reserved) over ()
+             - coalesce(sum(unspent - reserved) over older, 0)))::bigint as held
+    from reserved r
+    cross join account a
+    window older as (order by grant_entry rows between unbounded preceding and 1 preceding)
+  )
+  select
+  grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
+  amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
+  refunded_amount as "refundedAmount"
+  from shared
+  where grant_entry < $2 and ($4::boolean is not true or unspent > 0)
+  order by grant_entry desc
+  limit $3;
 
 -- credits.listNewestEntries
 select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
@@ -2191,7 +2306,7 @@ update payment_operations
 
 -- payments.claimCancels
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[]) as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) as i (customer_id, operation_id, kind, payment_key, reason, lease_ms, trace_parent, key_id, part_amount, part_credits, at_entry)
   ),
   locked_order as (
     select i.*, o.order_id, o.amount, o.credits, o.confirmed_at as not_before
@@ -2215,11 +2330,13 @@ with recursive input as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
        lease_until, settle_at, trace_parent)
-    select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
+           coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
-    where account.available >= locked_order.credits or kind = 'REFUND'
+    where account.available >= coalesce(part_credits, case kind when 'CANCEL' then credits else 0 end)
+      and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
     returning customer_id, operation_id, order_id, amount, credits_held, opened_at
   ),
@@ -2313,7 +2430,9 @@ with recursive input as (
         due_at = case when q.next_event > q.last_event then now() else q.due_at end,
         last_event = excluded.last_event
   )
-  select operation_id as "operationId", order_id as "orderId", amount from claimed;
+  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount"
+  from claimed c
+  join locked_order o using (customer_id, operation_id);
 
 -- payments.claimConfirms
 with input as (
@@ -2399,7 +2518,9 @@ with due as (
   returning
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
-    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
+    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
+    'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
@@ -2413,7 +2534,9 @@ update payment_operations p
   returning
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
-    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
+    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
+    'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
@@ -2603,9 +2726,9 @@ with recursive due as (
   event as (
     select customer_id, m.first_event as event_number, 'order.failed' as type,
 
-  json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', 'FAILED',
+  json_strip_nulls(json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', 'FAILED',
     'packageType', d.package_type, 'amount', d.amount, 'credits', d.credits,
-    'balance', m.available) as data, m.moved_at
+    'refundedAmount', null, 'balance', m.available)) as data, m.moved_at
     from due d
     join moved m using (customer_id, order_id)
   ),
@@ -2639,14 +2762,18 @@ select
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
-    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
+    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
+    'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "confirm",
   case when c.operation_id is not null then jsonb_build_object(
     'customerId', c.customer_id, 'operationId', c.operation_id, 'orderId', c.order_id,
-    'kind', c.kind, 'paymentKey', c.payment_key, 'amount', c.amount, 'reason', c.reason,
+    'kind', c.kind, 'paymentKey', c.payment_key, 'amount', c.amount,
+    'orderAmount', (select amount from orders where customer_id = c.customer_id and order_id = c.order_id),
+    'reason', c.reason,
     'state', c.state, 'sendNumber', c.send_number,
     'sentAgoMs', extract(epoch from now() - c.sent_at) * 1000, 'leased', c.lease_until > now(),
     'holderId', c.holder_id, 'attempts', c.attempts, 'totalCredits', c.total_credits,
@@ -2668,7 +2795,9 @@ select i.ordinal,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
-    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
+    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
+    'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
@@ -2685,6 +2814,11 @@ select i.ordinal,
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
       and p.state in ('OPEN', 'APPROVED');
+
+-- payments.findDiscrepancyOrder
+select customer_id as "customerId", order_id as "orderId"
+  from discrepancies
+  where discrepancy_id = $1 and order_id is not null;
 
 -- payments.findFinishes
 select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
@@ -2803,10 +2937,13 @@ select kind from discrepancies where discrepancy_id = $1 and resolution = $2;
 select o.customer_id as "customerId",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
 
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
-    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount, 'reason', p.reason,
+    'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
+    'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
@@ -2840,7 +2977,7 @@ with recursive input as (
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held, p.opened_at
+    select l.*, p.kind, p.credits_held, p.opened_at, p.amount as operation_amount
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -2933,7 +3070,8 @@ with recursive input as (
         grant_entry = case t.entry_kind when 'GRANT' then t.entry_number else o.grant_entry end,
         rollback_entry = case t.entry_kind when 'ROLLBACK' then t.entry_number else o.rollback_entry end,
         refund_entry = case t.entry_kind when 'REFUND' then t.entry_number else o.refund_entry end,
-        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end
+        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end,
+        refunded_amount = case t.to_status when 'REFUNDED' then t.operation_amount end
     from outcome t
     where o.customer_id = t.customer_id and o.order_id = t.order_id and t.from_status <> t.to_status
   ),
@@ -2953,9 +3091,10 @@ with recursive input as (
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
 
-  json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
+  json_strip_nulls(json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
-    'balance', t.available) as data, t.moved_at
+    'refundedAmount', case t.to_status when 'REFUNDED' then t.operation_amount end, 'balance', t.available)) as data,
+           t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),

@@ -42,6 +42,8 @@ export type Config = {
   operationFlagAttempts: number
   pendingOrdersPerCustomer: number
   pendingOrderLifetimeMs: number
+  refundFullPriceDays: number
+  refundSmallestAmount: number
   successUrl: string
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
@@ -143,6 +145,8 @@ export function readConfig(environment: Environment = process.env): Config {
     operationFlagAttempts: read.integer('OPERATION_FLAG_ATTEMPTS', 20, 1, 10_000),
     pendingOrdersPerCustomer: read.integer('PENDING_ORDERS_PER_CUSTOMER', 1_000, 0, 1_000_000),
     pendingOrderLifetimeMs: read.integer('PENDING_ORDER_LIFETIME_MS', 24 * hour, 1_000, 365 * 24 * hour),
+    refundFullPriceDays: read.integer('REFUND_FULL_PRICE_DAYS', 7, 0, 3_650),
+    refundSmallestAmount: read.integer('REFUND_SMALLEST_AMOUNT', 1_000, 1, 100_000),
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
@@ -339,6 +343,8 @@ export function paymentSettings(config: Config): PaymentSettings {
     retryFirstPauseMs: 1_000,
     retryLongestPauseMs: config.operationRetryMaxMs,
     stuckAfterAttempts: config.operationFlagAttempts,
+    refundFullPriceMs: config.refundFullPriceDays * 24 * hour,
+    refundSmallestAmount: config.refundSmallestAmount,
     clientKey: config.gateway.clientKey,
     successUrl: config.successUrl,
     failUrlOf: failUrlOf(config.failUrl),

@@ -133,6 +133,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       gateway,
       money: reportMoney(config, log),
       credits,
+      payments,
       authenticateService,
       bodyLimitBytes,
       log: quiet,

@@ -26,12 +26,14 @@ export type Values = {
   limit?: string
   /** The operator's name for the action log; taken by every command that changes something. */
   by?: string
+  unused?: boolean
   /** Skips the question; taken by every command that asks for confirmation. */
   yes?: boolean
   json?: boolean
   help?: boolean
 }
-export type OptionName = Exclude<keyof Values, 'by' | 'yes' | 'json' | 'help'>
+export type SwitchName = 'unused'
+export type OptionName = Exclude<keyof Values, SwitchName | 'by' | 'yes' | 'json' | 'help'>
 
 /** The arguments and options of one call. */
 export type CommandInput = { positionals: string[]; values: Values }
@@ -107,6 +109,8 @@ type CommandDescription = {
   details?: readonly string[]
   arguments?: readonly Argument[]
   options?: Partial<Record<OptionName, Option>>
+  /** Options without a value, with their descriptions. */
+  switches?: Partial<Record<SwitchName, string>>
   examples: readonly [Example, ...Example[]]
   /** The results that end with exit code 1, besides errors. */
   failsWhen?: string

@@ -18,6 +18,22 @@ const reference = 'analyses/2026-11-15/4711'
 const released = { state: 'RELEASED', captured: null, credits: 5 } as const
 const captured = { state: 'CAPTURED', captured: 3, credits: 5 } as const
 
+const lot = {
+  entryNumber: 1,
+  orderId: 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C',
+  packageType: 'PRO',
+  status: 'CONFIRMED',
+  grantedAt: '2026-11-15T11:05:45.863Z',
+  amount: 100_000,
+  credits: 110,
+  used: 78,
+  held: 5,
+  unused: 27,
+  takenBack: 0,
+  value: 22_000,
+  refundedAmount: null,
+} as const
+
 const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
   insufficientCredits(5, 3),
@@ -130,6 +146,7 @@ export const documentedCredits = {
               expiresAt: '2026-11-15T11:15:45.863Z',
             },
           ],
+          lots: [lot],
           opening: { balance: 32, held: 0, available: 32 },
           closing: { balance: 32, held: 5, available: 27 },
           entries: [
@@ -159,5 +176,16 @@ export const documentedCredits = {
       refused('it would end before it begins', statementRefusals.endsBeforeItBegins()),
       noCustomer,
     ],
+  },
+  lots: {
+    operationId: 'listLots',
+    tag: 'Credits',
+    summary: 'List the lots of a customer',
+    description:
+      'What is left of each order, newest first, page by page. Credits are used first in, first out; within an order base ' +
+      'credits before bonus credits. A base credit is worth 1,000 KRW, a bonus credit nothing: `value` is what a refund of ' +
+      'the unused part would return. `nextCursor` is null at the end. A page has 100 lots unless `limit` is set.',
+    answers: { 200: success({ customerId, lots: [lot], nextCursor: null }, 'The lots of the customer.') },
+    refusals: [notAllowed('limit', Limit), noCustomer],
   },
 } satisfies Record<string, Documented>

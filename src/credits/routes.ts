@@ -14,18 +14,22 @@ import { endHold, openHold } from './holds.ts'
 import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
+  CustomerParams,
   defaultHoldSeconds,
   EndData,
   HoldBody,
   HoldData,
   HoldParams,
+  LotsData,
+  LotsQuery,
   ReleaseBody,
   SpendBody,
   SpendData,
   StatementData,
-  StatementParams,
   StatementQuery,
 } from './schemas.ts'
+import { readLots } from './lots/lots.ts'
+import type { Lot } from './lots/lots.sql.ts'
 import { spendCredits } from './spend.ts'
 import { readStatement, type StatementRequest } from './statement/statement.ts'
 
@@ -91,14 +95,35 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     '/internal/v1/customers/:customerId/statement',
     {
       config: { work: 'read', documented: documentedCredits.statement },
-      schema: { params: StatementParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
+      schema: { params: CustomerParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
-      const { entries, ...rest } = await readStatement(database, statementRequestOf(params.customerId, query))
-      const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
-      return success({ ...rest, entries: shown }, 'The statement of the customer.')
+      const found = await readStatement(database, statementRequestOf(params.customerId, query))
+      const entries = found.entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
+      return success({ ...found, lots: found.lots.map(shownLot), entries }, 'The statement of the customer.')
     },
   )
+
+  typed.get(
+    '/internal/v1/customers/:customerId/lots',
+    {
+      config: { work: 'read', documented: documentedCredits.lots },
+      schema: { params: CustomerParams, querystring: LotsQuery, response: { 200: SuccessOf(LotsData) } },
+    },
+    async ({ params, query: { cursor, limit } }) => {
+      const request = {
+        customerId: idOf(params.customerId, customerNotFound),
+        cursor: cursor === undefined ? null : Number(cursor),
+        limit: limit === undefined ? defaultPage : Number(limit),
+      }
+      const { lots, ...rest } = await readLots(database, request)
+      return success({ ...rest, lots: lots.map(shownLot) }, 'The lots of the customer.')
+    },
+  )
+}
+
+function shownLot(lot: Lot) {
+  return { ...lot, grantedAt: lot.grantedAt.toISOString() }
 }
 
 function keyOf({ holdId }: { holdId: string }, { customerId }: { customerId: string }) {

@@ -42,7 +42,7 @@ export const ReleaseBody = Type.Object({ customerId: CustomerId }, { title: 'Rel
 export const HoldParams = Type.Object({
   holdId: Type.String({ description: 'the holdId of a hold', examples: ['0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'] }),
 })
-export const StatementParams = Type.Object({
+export const CustomerParams = Type.Object({
   customerId: Type.String({
     description: 'the UUID of a customer',
     examples: ['5509d75f-dfe0-4984-9be9-f02d7cdb5de6'],
@@ -54,9 +54,10 @@ const Time = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,3})?(Z|[+-]\\d\\d:\\d\\d)$',
   description: 'a time such as 2026-01-31T09:00:00Z',
 })
+const Cursor = (of: string) => Type.String({ pattern: '^[1-9]\\d{0,14}$', description: `the nextCursor of ${of}` })
 export const Limit = Type.String({ pattern: '^([1-9]\\d{0,2}|1000)$', description: '1 to 1000' })
 export const StatementQuery = Type.Object({
-  cursor: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,14}$', description: 'the nextCursor of a statement' })),
+  cursor: Type.Optional(Cursor('a statement')),
   limit: Type.Optional(Limit),
   from: Type.Optional(Time),
   to: Type.Optional(Time),
@@ -66,6 +67,11 @@ export const StatementQuery = Type.Object({
       description: `of ${entryKinds.join(', ')}, separated by commas`,
     }),
   ),
+})
+
+export const LotsQuery = Type.Object({
+  cursor: Type.Optional(Cursor('a page of lots')),
+  limit: Type.Optional(Limit),
 })
 
 const Credits = Type.Integer({ minimum: 0 })
@@ -123,11 +129,38 @@ const EntryData = Type.Object(
   },
   { title: 'StatementEntry' },
 )
+const Krw = Type.Integer({ minimum: 0, description: 'KRW' })
+const LotData = Type.Object(
+  {
+    entryNumber: Type.Integer({ minimum: 1, description: 'of the entry that granted it: lots are used in this order' }),
+    orderId: Text,
+    packageType: Text,
+    status: Type.Enum(['CONFIRMED', 'CANCELLED', 'REFUNDED']),
+    grantedAt: Moment,
+    amount: Krw,
+    credits: Credits,
+    used: Credits,
+    held: Credits,
+    unused: Credits,
+    takenBack: Credits,
+    value: Type.Integer({ minimum: 0, description: 'KRW, of what is not used; 0 when it is cancelled or refunded' }),
+    refundedAmount: Type.Union([Krw, Type.Null()]),
+  },
+  {
+    title: 'Lot',
+    description: 'What is left of an order. `credits` is the sum of `used`, `held`, `unused` and `takenBack`.',
+  },
+)
+export const LotsData = Type.Object(
+  { customerId: Id, lots: Type.Array(LotData), nextCursor: NullableText },
+  { title: 'Lots' },
+)
 export const StatementData = Type.Object(
   {
     customerId: Id,
     balance: BalancesData,
     setAside: Type.Array(SetAsideData),
+    lots: Type.Array(LotData, { description: 'those with credits that are not used, newest first, at most 100' }),
     opening: BalancesData,
     closing: BalancesData,
     entries: Type.Array(EntryData),

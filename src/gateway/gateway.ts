@@ -10,11 +10,20 @@ export type ConfirmIntent = {
   idempotencyKey: string
 }
 
-export type CancelIntent = ConfirmIntent & { reason: string }
+export type CancelIntent = ConfirmIntent & {
+  reason: string
+  /** The first and only part that goes back; undefined: all that is left. */
+  cancelAmount?: number
+}
+
+/** Stored with a refund that adopts a cancellation made at the gateway. */
+export const cancelledAtGateway = 'CANCELLED_AT_GATEWAY'
 
 export type Approved = {
   kind: 'approved'
   transactionKey: string | null
+  /** It was not done by a call of ours: found so at the gateway. */
+  code?: typeof cancelledAtGateway
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail
 }

@@ -37,6 +37,7 @@ function routesOf(register: (app: FastifyInstance) => void): DocumentedRoute[] {
 }
 
 export function apiDocument(): object {
+  const parts = { metrics: {} as Metrics, payments: {} as PaymentContext }
   return buildDocument(readVersion(), [
     {
       routes: routesOf((app) => paymentRoutes(app, {} as PaymentContext)),
@@ -45,7 +46,7 @@ export function apiDocument(): object {
       refusals: edgeRefusals({}),
     },
     {
-      routes: routesOf((app) => internalRoutes(app, { metrics: {} as Metrics } as InternalRouteParts)),
+      routes: routesOf((app) => internalRoutes(app, parts as InternalRouteParts)),
       server: { url: 'http://127.0.0.1:8081', description: 'The internal listener, at its default address.' },
       security: 'ServiceToken',
       refusals: edgeRefusals(tokenTexts),

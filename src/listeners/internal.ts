@@ -13,6 +13,8 @@ import { buildApiListener } from '../http/api-listener.ts'
 import { valuesOf } from '../http/headers.ts'
 import type { RequestCounts } from '../http/request-counts.ts'
 import { referenceRoutes } from '../openapi/page.ts'
+import type { PaymentContext } from '../payments/context.ts'
+import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { healthRoutes } from './health.ts'
 import { metricsRoute } from './metrics-route.ts'
@@ -23,6 +25,8 @@ export type InternalRouteParts = {
   /** Whether a payment moves money; shown by /readyz. */
   money?: string
   credits: Credits
+  /** Undefined: without the refunds of the internal API. */
+  payments?: PaymentContext
   metrics?: Metrics
   console?: ConsoleContext
 }
@@ -38,7 +42,7 @@ export type InternalListenerParts = InternalRouteParts & {
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, money, credits, authenticateService, metrics, console, ...rest } = parts
+  const { database, gateway, money, credits, payments, authenticateService, metrics, console, ...rest } = parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
@@ -49,6 +53,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     database,
     gateway,
     credits,
+    ...(payments && { payments }),
     ...(money && { money }),
     ...(metrics && { metrics }),
     ...(console && { console }),
@@ -58,10 +63,11 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
 
 /** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, money, credits, metrics, console } = parts
+  const { database, gateway, money, credits, payments, metrics, console } = parts
   healthRoutes(app, { database, gateway, ...(money && { money }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
+  if (payments) refundRoutes(app, payments)
   referenceRoutes(app)
   if (console) consoleRoutes(app, console)
 }

@@ -13,7 +13,16 @@ const customer = { customerId: Type.String({ format: 'uuid' }) }
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const { packageType, price: amount, credits } = packageOf('STANDARD')
 
-function orderEvent(title: string, summary: string, status: OrderStatus, balance: number): DocumentedEvent {
+type OrderEventMore = { data: Type.TProperties; example: object }
+const nothingMore: OrderEventMore = { data: {}, example: {} }
+
+function orderEvent(
+  title: string,
+  summary: string,
+  status: OrderStatus,
+  balance: number,
+  more: OrderEventMore = nothingMore,
+): DocumentedEvent {
   const { orderId, packageType: PackageType, amount: Price } = StatusData.properties
   return {
     title,
@@ -25,6 +34,7 @@ function orderEvent(title: string, summary: string, status: OrderStatus, balance
       packageType: PackageType,
       amount: Price,
       credits: Type.Integer({ minimum: 1, description: 'the credits of the order' }),
+      ...more.data,
       balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },
     example: {
@@ -34,6 +44,7 @@ function orderEvent(title: string, summary: string, status: OrderStatus, balance
       packageType,
       amount,
       credits,
+      ...more.example,
       balance,
     },
   }
@@ -43,7 +54,10 @@ const events: Record<EventType, DocumentedEvent> = {
   'order.confirmed': orderEvent('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32),
   'order.failed': orderEvent('OrderFailedEvent', 'An order was refused by the gateway, or expired', 'FAILED', 11),
   'order.cancelled': orderEvent('OrderCancelledEvent', 'An order was cancelled', 'CANCELLED', 11),
-  'order.refunded': orderEvent('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11),
+  'order.refunded': orderEvent('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11, {
+    data: { refundedAmount: Type.Integer({ minimum: 1, description: 'what went back, in KRW' }) },
+    example: { refundedAmount: 15_000 },
+  }),
   'credits.low': {
     title: 'CreditsLowEvent',
     summary: 'What a customer can spend fell below its threshold',

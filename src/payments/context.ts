@@ -44,6 +44,10 @@ export type PaymentSettings = {
   pendingOrdersPerCustomer: number
   /** A PENDING order without a confirm by then is FAILED. */
   pendingOrderLifetimeMs: number
+  /** Within this time after the confirm an untouched order is refunded at its full price, however small. */
+  refundFullPriceMs: number
+  /** KRW; no unused part below it is refunded. */
+  refundSmallestAmount: number
   clientKey: string
   successUrl: string
   failUrlOf: FailUrlOf

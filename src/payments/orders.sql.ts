@@ -21,11 +21,14 @@ export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
 
-/** The data of an event about an order, with the credits that its customer can spend then. */
-export const orderEventData = ({ order, status, available }: { order: string; status: string; available: string }) => `
-  json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
+/** The data of an event about an order, with the credits that its customer can spend then; what is null is left out. */
+export const orderEventData = (columns: { order: string; status: string; available: string; refunded?: string }) => {
+  const { order, status, available, refunded = 'null' } = columns
+  return `
+  json_strip_nulls(json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
     'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
-    'balance', ${available})`
+    'refundedAmount', ${refunded}, 'balance', ${available}))`
+}
 
 export type NewOrder = {
   customerId: string

@@ -1,5 +1,6 @@
-// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. Credits and bonus percentage are computed
-// from base and bonus, so that no number is written twice.
+// Section 2 of the specification: the fixed catalogue, in the order of section 4.5. Price, credits and bonus percentage are
+// computed from base and bonus, so that no number is written twice.
+import { pricePerCredit } from '../credits/lots/price.ts'
 
 export const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const
 export type PackageType = (typeof packageTypes)[number]
@@ -17,17 +18,18 @@ export type CreditPackage = {
   bonusCredits: number
 }
 
-const catalogue: Record<PackageType, { base: number; bonus: number; price: number; displayName: string }> = {
-  BASIC: { base: 1, bonus: 0, price: 1_000, displayName: 'Basic Plan - 1 Credit' },
-  STANDARD: { base: 20, bonus: 1, price: 20_000, displayName: 'Standard Plan - 21 Credits' },
-  PRO: { base: 100, bonus: 10, price: 100_000, displayName: 'Pro Plan - 110 Credits' },
+const catalogue: Record<PackageType, { base: number; bonus: number; displayName: string }> = {
+  BASIC: { base: 1, bonus: 0, displayName: 'Basic Plan - 1 Credit' },
+  STANDARD: { base: 20, bonus: 1, displayName: 'Standard Plan - 21 Credits' },
+  PRO: { base: 100, bonus: 10, displayName: 'Pro Plan - 110 Credits' },
 }
 
 const thousands = new Intl.NumberFormat('en-US')
 
 function toPackage(packageType: PackageType): CreditPackage {
-  const { base, bonus, price, displayName } = catalogue[packageType]
+  const { base, bonus, displayName } = catalogue[packageType]
   const credits = base + bonus
+  const price = base * pricePerCredit
   return {
     packageType,
     credits,

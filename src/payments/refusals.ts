@@ -52,14 +52,33 @@ export const cancelRefusals = {
 }
 
 /** `open`: another operation on the order has no outcome yet, and no refund was begun. */
-export type RefundRefusal = 'open' | 'not confirmed' | 'refused by the gateway'
+export type RefundRefusal =
+  | 'open'
+  | 'not confirmed'
+  | 'refused by the gateway'
+  | 'refunded already'
+  | 'nothing left'
+  | 'below the smallest amount'
+  | 'credits held'
+  | 'cancelled in part at the gateway'
+  | 'changed'
 
 const refuseRefund = (refusal: RefundRefusal, why: string) =>
   refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason: refusal } })
 
 export const refundRefusals = {
   notConfirmed: (status: OrderStatus) => refuseRefund('not confirmed', `the order is ${status}, not CONFIRMED`),
+  alreadyRefunded: (amount: number) => refuseRefund('refunded already', `${amount} KRW of the order are refunded already`),
   refusedByGateway: () => refuseRefund('refused by the gateway', 'the gateway refused it'),
+  nothingLeft: () => refuseRefund('nothing left', 'no credit that was paid for is unused'),
+  belowSmallestAmount: (amount: number, smallest: number) =>
+    refuseRefund('below the smallest amount', `${amount} KRW are less than the smallest refund, ${smallest} KRW`),
+  creditsHeld: (unspent: number, available: number) =>
+    refuseRefund('credits held', `${unspent} credits are unspent, of which holds leave ${available} available`),
+  cancelledInPart: () =>
+    refuseRefund('cancelled in part at the gateway', 'part of the payment was cancelled at the gateway already'),
+  changed: (now: { amount: number; credits: number }) =>
+    refuseRefund('changed', `credits have moved since the quote, it is ${now.amount} KRW for ${now.credits} credits now`),
   /** `open` is what the refund was waiting for; null: the claim was lost to another process. */
   outcomeUnknown(why: string, open: { kind: string } | null): Refusal {
     const message = (advice: string) => `Not known yet (${why}). ${advice}`
@@ -73,6 +92,15 @@ export const refundRefusals = {
       metadata: { reason: refusal, began: false },
     })
   },
+}
+
+/** Of a person who accepts a cancellation that was made at the gateway. */
+export const acceptRefusals = {
+  notPartlyCancelled: () =>
+    refuse('PAYMENT_CANCEL_FAILED', { message: 'The gateway does not show a part of this payment as cancelled.' }),
+  moreThanTheOrder: (credits: number) => refuseField('credits', `must be at most the credits of the order, ${credits}`),
+  changed: () =>
+    refuse('BUS002', { message: 'So many credits are not available, or the order has changed meanwhile. Nothing was done.' }),
 }
 
 export type RefundBlock = { refusal: Extract<RefundRefusal, 'open' | 'not confirmed'>; message: string }

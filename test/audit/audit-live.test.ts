@@ -12,7 +12,7 @@ import type { PaymentContext } from '../../src/payments/context.ts'
 import { packageOf } from '../../src/payments/packages.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
-import { refund } from '../../src/payments/refund.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { bookkeeper, endHold, hold, newCustomer, order, spend } from '../support/database/books.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 

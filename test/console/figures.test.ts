@@ -11,7 +11,7 @@ import { type Connections, createDatabase, type Database } from '../../src/db/da
 import { addSlice } from '../../src/payments/books/figures.sql.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
-import { refund } from '../../src/payments/refund.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
 import { assertSuccess, type TestCustomer } from '../support/service/service.ts'

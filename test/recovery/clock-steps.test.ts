@@ -7,7 +7,7 @@ import { listMigrations } from '../../src/db/migrate.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { review } from '../../src/payments/recovery/review.ts'
-import { refund } from '../../src/payments/refund.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 

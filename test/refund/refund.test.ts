@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
-import { refund } from '../../src/payments/refund.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
 import {
   contextOver,

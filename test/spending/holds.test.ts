@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { issueToken } from '../../src/customers/service-tokens.ts'
-import { refund } from '../../src/payments/refund.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { countCodes } from '../support/service/cluster.ts'
 import { totalCalls } from '../support/service/orders.ts'
 import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../support/service/service.ts'

@@ -50,10 +50,11 @@ const byOption: Option = {
 export type CommandOption = { name: string; description: string; option?: Option }
 
 /** All options of a command, in the order in which its help shows them. */
-export function optionsOf({ options = {}, changesData, confirm, writes }: Command): CommandOption[] {
+export function optionsOf({ options = {}, switches = {}, changesData, confirm, writes }: Command): CommandOption[] {
   const own = Object.entries(options).map(([name, option]) => ({ name, description: option.description, option }))
   return [
     ...own,
+    ...Object.entries(switches).map(([name, description]) => ({ name, description })),
     ...(changesData ? [{ name: 'by', description: byOption.description, option: byOption }] : []),
     ...(confirm ? [{ name: 'yes', description: 'skips the confirmation; scripts are never asked' }] : []),
     ...(writes ? [] : [{ name: 'json', description: 'prints one JSON document, for scripts' }]),

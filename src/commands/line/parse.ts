@@ -17,14 +17,11 @@ export type Parsed =
 /** Also for a command line that cannot be parsed: its error is JSON too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
 
-const switches = ['yes', 'json', 'help']
-
 /** An option has the same type in all commands, so options can be parsed before the command is known. */
 function allOptions(commands: readonly Command[]): NonNullable<ParseArgsConfig['options']> {
-  const named = commands.flatMap((command) => optionsOf(command)).filter(({ option }) => option)
+  const options = commands.flatMap((command) => optionsOf(command))
   return {
-    ...Object.fromEntries(named.map(({ name }) => [name, { type: 'string' as const }])),
-    ...Object.fromEntries(switches.map((name) => [name, { type: 'boolean' as const }])),
+    ...Object.fromEntries(options.map(({ name, option }) => [name, { type: option ? 'string' : 'boolean' }])),
     help: { type: 'boolean', short: 'h' },
   }
 }

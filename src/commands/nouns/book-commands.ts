@@ -2,8 +2,9 @@
 import { uuidPattern } from '../../core/ids.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
-import { listOpenDiscrepancies, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
-import type { Command, Values } from '../command.ts'
+import { findDiscrepancyOrder, listOpenDiscrepancies, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
+import type { Command, CommandInput, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { warnUnrecordedAudit } from '../unrecorded-audit.ts'
@@ -14,6 +15,9 @@ const readSpan = ({ from, to }: Values) => ({ from: readTime(from, '00:00:00'), 
 
 /** The exclusive end of a span whose last day or second is included. */
 const endAfter = (last: Date) => new Date((Math.floor(last.getTime() / 1_000) + 1) * 1_000)
+
+const checkDiscrepancyId = ({ positionals: [id = ''] }: CommandInput) =>
+  uuidPattern.test(id) ? undefined : 'ID is the discrepancyId (see: discrepancies list)'
 
 export const bookCommands: Command[] = [
   {
@@ -86,13 +90,45 @@ export const bookCommands: Command[] = [
       },
     ],
     changesData: true,
-    check: ({ positionals: [id = ''] }) =>
-      uuidPattern.test(id) ? undefined : 'ID is the discrepancyId (see: discrepancies list)',
+    check: checkDiscrepancyId,
     async run({ database, positionals: [id = ''], values }) {
       const resolution = values.reason?.trim() ?? ''
       const kind = await resolveDiscrepancy(database, id, resolution)
       if (!kind) throw new Error(`There is no open discrepancy ${id}.`)
       return { discrepancyId: id, kind, resolution }
+    },
+  },
+  {
+    name: 'discrepancies accept',
+    summary: 'Accepts a cancellation of a part that was made at the gateway: the order is REFUNDED with that amount.',
+    details: [
+      'For a discrepancy PARTLY_CANCELLED_AT_GATEWAY. It moves no money. --credits of the order are taken back; with 0 the ' +
+        'customer keeps all of them. Reconciliation does not find it again.',
+    ],
+    arguments: [{ name: 'ID', description: 'the discrepancyId', listedBy: 'discrepancies list' }],
+    options: {
+      credits: {
+        value: 'N',
+        description: 'the credits that are taken back; 0: none',
+        required: true,
+        expects: 'a whole number from 0 on',
+        accepts: (text) => /^\d{1,9}$/.test(text),
+      },
+      reason: reasonOption('the explanation'),
+    },
+    examples: [
+      {
+        line: 'discrepancies accept 0b1c7f0e-62f5-4a3c-9d55-3a2f2f1f7c11 --credits 5 --reason "half a project"',
+        description: 'the order is REFUNDED, and 5 credits are taken back',
+      },
+    ],
+    changesData: true,
+    check: checkDiscrepancyId,
+    async run({ database, payments, positionals: [id = ''], values }) {
+      const key = await findDiscrepancyOrder(database, id)
+      if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)
+      const acceptance = { credits: Number(values.credits), reason: values.reason?.trim() ?? '' }
+      return acceptPartialCancel(await payments(), key, acceptance)
     },
   },
 ]

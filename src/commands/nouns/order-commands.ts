@@ -1,19 +1,38 @@
 // Commands about orders: show one with its history, review it at the gateway, refund it.
 import { findOrderStory } from '../../payments/books/order-story.sql.ts'
 import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
-import { refund } from '../../payments/refund.ts'
-import { quoteRefund } from '../../payments/refund-quote.ts'
+import { refund } from '../../payments/refunds/refund.ts'
+import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
+import { orderNotFound } from '../../payments/refusals.ts'
+import { findOrderKeys } from '../../payments/orders.sql.ts'
 import type { Call, Command, Confirmation } from '../command.ts'
 import { orderArgument, reasonOption } from '../line/options.ts'
 
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 
-async function confirmRefund({ payments, positionals: [orderId = ''] }: Call): Promise<Confirmation | undefined> {
+async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
+  const { payments, positionals: [orderId = ''], values } = call
+  if (values.unused) return { preview: await quoteOf(call), question: 'Return this amount? This cannot be undone.' }
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
-  const { gatewayCode, ...rest } = quote
+  const { gatewayCode, unused: _, unusedRefusal: __, ...rest } = quote
   const preview = { ...rest, backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}` }
   return { preview, question: 'Return the money and take back the credits? This cannot be undone.' }
+}
+
+/** Made once for a call: what the operator has confirmed is what is done, or the refund is refused. */
+const quotes = new WeakMap<Call, Promise<UnusedQuote>>()
+
+function quoteOf(call: Call): Promise<UnusedQuote> {
+  const quote = quotes.get(call) ?? readQuote(call)
+  quotes.set(call, quote)
+  return quote
+}
+
+async function readQuote({ database, payments, positionals: [orderId = ''] }: Call): Promise<UnusedQuote> {
+  const key = (await findOrderKeys(database, [orderId])).get(orderId)
+  if (!key) throw orderNotFound(orderId)
+  return quoteUnused(await payments(), key)
 }
 
 export const orderCommands: Command[] = [
@@ -51,20 +70,29 @@ export const orderCommands: Command[] = [
     details: [
       'On a terminal it first shows the amount that would go back to the card and the credits that would be taken back, and ' +
         'asks for confirmation. A script is not asked.',
+      'With --unused it returns the value of what is left of the order and takes its unspent credits, bonus included: 1,000 ' +
+        'won for each base credit that is not used. If credits move after the question, nothing is done.',
       'Repeating a finished refund returns the same result. If the gateway does not answer, the refund continues in the ' +
         'background; orders settle looks it up at once.',
     ],
     arguments: [orderArgument],
     options: { reason: reasonOption('the reason, for the gateway and the action log') },
+    switches: { unused: 'returns the unused part instead of the full price' },
     examples: [
+      {
+        line: `orders refund ${sampleId} --unused --reason "project ended"`,
+        description: 'returns the value of the unused credits',
+      },
       { line: `orders refund ${sampleId} --reason "paid twice"`, description: 'asks for confirmation on a terminal' },
       { line: `orders refund ${sampleId} --reason "paid twice" --yes`, description: 'does not ask' },
     ],
     failsWhen: 'the outcome at the gateway is not known yet',
     changesData: true,
     confirm: confirmRefund,
-    async run({ payments, positionals: [orderId = ''], values }) {
-      return refund(await payments(), { orderId, reason: values.reason?.trim() ?? '' })
+    async run(call) {
+      const { payments, positionals: [orderId = ''], values } = call
+      const reason = values.reason?.trim() ?? ''
+      return refund(await payments(), { orderId, reason, unused: values.unused ? await quoteOf(call) : undefined })
     },
   },
 ]

@@ -1,6 +1,7 @@
 // The statement of a customer: the movements of its credits, newest first and page by page, with the balances before and
 // after the requested time, and the credits that are held now.
 import type { Database } from '../../db/database.ts'
+import { type Lot, listLots } from '../lots/lots.sql.ts'
 import { customerNotFound } from '../refusals.ts'
 import {
   type Balances,
@@ -28,12 +29,16 @@ export type CustomerStatement = {
   /** Now. Available is the balance less the held credits. */
   balance: Balances
   setAside: HeldCredits[]
+  /** Those with credits that are not used, newest first. */
+  lots: Lot[]
   /** Before the first requested moment, and after the last. */
   opening: Balances
   closing: Balances
   entries: StatementEntry[]
   nextCursor: string | null
 }
+
+const lotsShownAtMost = 100
 
 export type Range = { above: number; upTo: number }
 
@@ -68,6 +73,7 @@ export async function readStatement(database: Database, query: StatementRequest)
     customerId,
     balance: { balance, held, available: balance - held },
     setAside,
+    lots: await listLots(database, customerId, { below: null, limit: lotsShownAtMost, onlyUnspent: true }),
     opening: await findBalances(database, customerId, above),
     closing: await findBalances(database, customerId, upTo),
     entries: page,

@@ -144,10 +144,15 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       const other = contradiction(payment, intent)
       if (other) return other
       const money = moneyOf(payment)
-      if (money === 'returned') return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
+      if (money === undefined || money === 'none') return unknownPayment(`PAYMENT_${payment.status}`, payment)
+      if (intent.cancelAmount !== undefined) {
+        // It is made of an untouched payment only (`refundableAmount`): if another cancel came first, ours never succeeds.
+        if (money === 'kept') return { kind: 'unsent' }
+        return isOwnPart(payment, intent) ? approvedPart(payment) : { kind: 'rejected', code: notMatching }
+      }
       // Our cancel refunds all that is left: while something is left it was not made.
-      if (money === 'kept' || money === 'partly returned') return { kind: 'unsent' }
-      return unknownPayment(`PAYMENT_${payment.status}`, payment)
+      if (money !== 'returned') return { kind: 'unsent' }
+      return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
     })
   }
 
@@ -201,13 +206,17 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     },
 
     async cancel(intent) {
-      const { paymentKey, reason, idempotencyKey } = intent
-      const answer = readPayment(await client.post([paymentKey, 'cancel'], { cancelReason: reason }, idempotencyKey))
+      const { paymentKey, reason: cancelReason, amount, cancelAmount, idempotencyKey } = intent
+      const part = cancelAmount === undefined ? {} : { cancelAmount, refundableAmount: amount }
+      const answer = readPayment(await client.post([paymentKey, 'cancel'], { cancelReason, ...part }, idempotencyKey))
       if ('unreadable' in answer) return unreadableOutcome(answer)
       if ('code' in answer) return outcomeOfCode(answer, cancelCodes, () => findCancel(intent))
       const { payment } = answer
       const other = contradiction(payment, intent)
       if (other) return other
+      if (cancelAmount !== undefined) {
+        return isOwnPart(payment, intent) ? approvedPart(payment) : unknownPayment('CANCEL_OF_ANOTHER_PART', payment)
+      }
       if (moneyOf(payment) !== 'returned') return unknownPayment('CANCEL_NOT_WHOLE', payment)
       return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
     },
@@ -270,6 +279,22 @@ function snapshotOf(payment: Payment): FetchedPayment {
   if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
   const transactionKey = printableOrNull(payment.lastTransactionKey)
   return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }
+}
+
+/** The gateway's code for a balance that is not the expected one. */
+const notMatching = 'NOT_MATCHES_REFUNDABLE_AMOUNT'
+
+/** The first cancel of the payment is the one of the intent. Two of the same amount are the same to us. */
+function isOwnPart(payment: Payment, { cancelAmount }: CancelIntent): boolean {
+  const money = moneyOf(payment)
+  return (money === 'partly returned' || money === 'returned') && payment.cancels?.[0]?.cancelAmount === cancelAmount
+}
+
+/** A person has to look at further cancels. */
+function approvedPart(payment: Payment): Outcome {
+  const transactionKey = printableOrNull(payment.cancels?.[0]?.transactionKey)
+  const isOnlyOne = payment.cancels?.length === 1
+  return { kind: 'approved', transactionKey, ...(!isOnlyOne && { discrepancy: detailOf(payment) }) }
 }
 
 function cancelTransactionKey(payment: Payment): string | null {

@@ -83,8 +83,9 @@ export const cancelCodes: ReadonlyMap<string, CodeClass> = new Map<string, CodeC
     NOT_CANCELABLE_AMOUNT: 'refused-unless-done',
     // returned for a cancelled payment, too
     NOT_CANCELABLE_PAYMENT: 'refused-unless-done',
+    // the balance is not the expected one: another cancel came first, which may be our own
+    NOT_MATCHES_REFUNDABLE_AMOUNT: 'refused-unless-done',
     NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER: 'refused',
-    NOT_MATCHES_REFUNDABLE_AMOUNT: 'refused',
     NOT_ALLOWED_PARTIAL_REFUND: 'refused',
     NOT_ALLOWED_PARTIAL_REFUND_WAITING_DEPOSIT: 'refused',
     NOT_AVAILABLE_BANK: 'refused',

@@ -19,7 +19,9 @@ export type Operation = {
   orderId: string
   kind: OperationKind
   paymentKey: string
+  /** What is captured or returned; a refund may return less than the order's amount. */
   amount: number
+  orderAmount: number
   reason: string | null
   state: 'OPEN' | 'APPROVED' | 'REJECTED'
   /**
@@ -48,12 +50,14 @@ export type RequestRef = { requestId: string; keyId?: string }
 /** A new operation as its claim has just written it. */
 export function newOperation(
   claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'> & {
+    /** The same as the amount unless it is given. */
+    orderAmount?: number
     traceParent?: string | null
   },
 ): Operation {
-  const { operationId: holderId, traceParent = null } = claim
+  const { operationId: holderId, orderAmount = claim.amount, traceParent = null } = claim
   const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
-  return { ...claim, ...fresh, holderId, traceParent }
+  return { ...claim, ...fresh, orderAmount, holderId, traceParent }
 }
 
 /** The row of each input. Statements that write return the operation's id, which is new with each intent. */
@@ -164,9 +168,26 @@ export type CancelClaim = {
   traceParent?: string | null
   /** The API key of the caller; a refund has none. */
   keyId?: string | null
+  /** Of a refund that does not return the whole price. */
+  part?: RefundPart | null
 }
 
-const cancelClaims = inputs<CancelClaim>({
+export type RefundPart = {
+  /** KRW that go back. */
+  amount: number
+  /** Credits that are taken back. */
+  credits: number
+  /** The last ledger entry when the part was computed: later movements may have changed it. Null: it does not depend on them. */
+  atEntry: number | null
+}
+
+type CancelClaimInput = Omit<CancelClaim, 'part'> & {
+  partAmount: number | null
+  partCredits: number | null
+  atEntry: number | null
+}
+
+const cancelClaims = inputs<CancelClaimInput>({
   customerId: 'uuid',
   operationId: 'uuid',
   kind: 'text',
@@ -175,6 +196,9 @@ const cancelClaims = inputs<CancelClaim>({
   leaseMs: 'int',
   traceParent: 'text',
   keyId: 'text',
+  partAmount: 'bigint',
+  partCredits: 'bigint',
+  atEntry: 'bigint',
 })
 
 // The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them.
@@ -198,11 +222,13 @@ const claimCancelsStatement = statement(
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
        lease_until, settle_at, trace_parent)
-    select customer_id, operation_id, order_id, kind, payment_key, amount, reason, least(credits, available),
-           account.moved_at, operation_id, now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
+           coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
     from locked_order
     join account using (customer_id)
-    where account.available >= locked_order.credits or kind = 'REFUND'
+    where account.available >= coalesce(part_credits, case kind when 'CANCEL' then credits else 0 end)
+      and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
     returning customer_id, operation_id, order_id, amount, credits_held, opened_at
   ),
@@ -221,17 +247,27 @@ const claimCancelsStatement = statement(
   ),${applyMovements},
   event as (${lowCreditsEvents}
   ),${emitEvents}
-  select operation_id as "operationId", order_id as "orderId", amount from claimed`,
+  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount"
+  from claimed c
+  join locked_order o using (customer_id, operation_id)`,
 )
 
-export type CancelClaimed = { operationId: string; orderId: string; amount: number }
+export type CancelClaimed = { operationId: string; orderId: string; amount: number; orderAmount: number }
 
 /**
- * Opens the operations and holds their credits; null where the order is not CONFIRMED, has an open operation, or too many of
- * its credits are spent.
+ * Opens the operations and holds their credits; null where the order is not CONFIRMED, has an open operation, too many of
+ * its credits are spent, or credits have moved since a part was computed.
  */
 export async function claimCancels(database: Database, claims: CancelClaim[]): Promise<(CancelClaimed | null)[]> {
-  return byOperation(claims, await database.run<CancelClaimed>(claimCancelsStatement, cancelClaims.valuesOf(claims)))
+  const values = cancelClaims.valuesOf(
+    claims.map(({ part, ...claim }) => ({
+      ...claim,
+      partAmount: part?.amount ?? null,
+      partCredits: part?.credits ?? null,
+      atEntry: part?.atEntry ?? null,
+    })),
+  )
+  return byOperation(claims, await database.run<CancelClaimed>(claimCancelsStatement, values))
 }
 
 /** Cancels of one customer never share a statement: each is checked against the credits that the one before has left. */

@@ -46,6 +46,8 @@ const finishes = inputs<Finish>({
   onlyHolder: 'boolean',
 })
 
+const refundedAmount = `case t.to_status when 'REFUNDED' then t.operation_amount end`
+
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
 const finishOperationsStatement = statement(
@@ -62,7 +64,7 @@ const finishOperationsStatement = statement(
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held, p.opened_at
+    select l.*, p.kind, p.credits_held, p.opened_at, p.amount as operation_amount
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -94,7 +96,8 @@ const finishOperationsStatement = statement(
         grant_entry = case t.entry_kind when 'GRANT' then t.entry_number else o.grant_entry end,
         rollback_entry = case t.entry_kind when 'ROLLBACK' then t.entry_number else o.rollback_entry end,
         refund_entry = case t.entry_kind when 'REFUND' then t.entry_number else o.refund_entry end,
-        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end
+        refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end,
+        refunded_amount = ${refundedAmount}
     from outcome t
     where o.customer_id = t.customer_id and o.order_id = t.order_id and t.from_status <> t.to_status
   ),
@@ -113,7 +116,8 @@ const finishOperationsStatement = statement(
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-           ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })} as data, t.moved_at
+           ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: refundedAmount })} as data,
+           t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),${emitEvents}

@@ -13,7 +13,9 @@ import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 export const operationJson = (alias: string) => `
   case when ${alias}.operation_id is not null then jsonb_build_object(
     'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
-    'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount, 'reason', ${alias}.reason,
+    'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount,
+    'orderAmount', (select amount from orders where customer_id = ${alias}.customer_id and order_id = ${alias}.order_id),
+    'reason', ${alias}.reason,
     'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
     'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
     'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits,
@@ -104,7 +106,11 @@ export async function findOrderForCancel(
 }
 
 export type OrderForReview = {
-  order: Order & { refundShortfall: number | null }
+  order: Order & {
+    refundShortfall: number | null
+    /** Null unless it is REFUNDED. */
+    refundedAmount: number | null
+  }
   customerId: string
   openOperation: Operation | null
   /** Of the approved confirm. */
@@ -120,6 +126,7 @@ export type OrderForReview = {
 const findReviewSubjectStatement = statement(
   'payments.findReviewSubject',
   `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall as "refundShortfall",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     ${operationJson('p')} as "open",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'

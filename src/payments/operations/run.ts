@@ -45,7 +45,7 @@ export type RecoveryMode = keyof typeof recoveryModes
 /**
  * From this try of the worker on an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored 5xx is not
  * known; if it does, the old key never succeeds. A new key cannot do it twice: it is sent after a lookup that shows nothing
- * done, a payment key is captured once, and a whole cancel happens once.
+ * done, a payment key is captured once, a whole cancel happens once, and a part is cancelled of an untouched payment only.
  */
 const newKeyForServerErrorsFrom = 3
 
@@ -164,8 +164,10 @@ function callGateway(context: PaymentContext, operation: Operation, name: Gatewa
 }
 
 function intentOf(operation: Operation): CancelIntent {
-  const { orderId, paymentKey, amount, reason, operationId, sendNumber } = operation
-  return { orderId, paymentKey, amount, idempotencyKey: `${operationId}-${sendNumber}`, reason: reason ?? '' }
+  const { orderId, paymentKey, amount, orderAmount, reason, operationId, sendNumber } = operation
+  const idempotencyKey = `${operationId}-${sendNumber}`
+  const part = amount < orderAmount ? { cancelAmount: amount } : {}
+  return { orderId, paymentKey, amount: orderAmount, ...part, idempotencyKey, reason: reason ?? '' }
 }
 
 // While the buyer's checkout session at the gateway may be alive, a payment that the gateway does not know proves nothing:
@@ -206,7 +208,7 @@ type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey'>
 
 function recordOf(outcome: Approved | Rejected): OutcomeToRecord {
   return outcome.kind === 'approved'
-    ? { state: 'APPROVED', gatewayCode: null, transactionKey: outcome.transactionKey }
+    ? { state: 'APPROVED', gatewayCode: outcome.code ?? null, transactionKey: outcome.transactionKey }
     : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null }
 }
 
@@ -233,7 +235,8 @@ export async function finish(
   if (finished) await afterFinish(context, operation, row, finished)
   else if (!onlyHolder) await reportContradiction(context, operation, outcome)
   if (outcome.kind === 'approved' && outcome.discrepancy) {
-    await report(context, operation, 'APPROVED', 'PARTLY_CANCELLED_AT_GATEWAY', outcome.discrepancy)
+    const code = kind === 'CONFIRM' ? 'PARTLY_CANCELLED_AT_GATEWAY' : 'REFUNDED_MORE_AT_GATEWAY'
+    await report(context, operation, 'APPROVED', code, outcome.discrepancy)
   }
   return { kind: outcome.kind, finished }
 }

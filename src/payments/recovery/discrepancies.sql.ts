@@ -90,6 +90,19 @@ export async function resolveDiscrepancy(
   return resolved?.kind
 }
 
+const findOrderStatement = statement(
+  'payments.findDiscrepancyOrder',
+  `select customer_id as "customerId", order_id as "orderId"
+  from discrepancies
+  where discrepancy_id = $1 and order_id is not null`,
+)
+
+/** Undefined when there is no such discrepancy, or it is about no order of ours. */
+export async function findDiscrepancyOrder(database: Database, discrepancyId: string): Promise<OrderKey | undefined> {
+  const [row] = await database.run<OrderKey>(findOrderStatement, [discrepancyId])
+  return row
+}
+
 const resolveOfOrderStatement = statement(
   'payments.resolveDiscrepanciesOfOrder',
   `update discrepancies

@@ -4,7 +4,7 @@
 // counts: of the caller's claims only the payment key is used.
 import { unreachable } from '../../core/assert.ts'
 import { newOperationId } from '../../core/ids.ts'
-import type { FetchedPayment, PaymentDetail, PaymentSnapshot } from '../../gateway/gateway.ts'
+import { cancelledAtGateway, type FetchedPayment, type PaymentDetail, type PaymentSnapshot } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { claimReturn, newOperation, type Operation } from '../operations/begin.sql.ts'
@@ -19,16 +19,24 @@ export type Review = 'agrees' | 'repaired' | 'disagrees' | 'under way' | 'unknow
 /** The action, or the kind of the discrepancy. */
 type Rule = 'agrees' | 'confirm' | 'refund' | 'return' | Uppercase<string>
 
-const partly = 'PARTLY_CANCELLED_AT_GATEWAY'
+export const partlyCancelled = 'PARTLY_CANCELLED_AT_GATEWAY'
 const absent = 'NOT_CAPTURED_AT_GATEWAY'
 const kept = 'NOT_CANCELLED_AT_GATEWAY'
-const closed = { none: absent, kept, 'partly returned': kept, returned: 'agrees' } as const
+/** More went back than the order says: a cancellation at the gateway after the refund. */
+const more = 'REFUNDED_MORE_AT_GATEWAY'
 
 /** The payment of the order's approved confirm, by the state of the order and of the money. */
 const ownPayment: Partial<Record<OrderStatus, Record<PaymentSnapshot['money'], Rule>>> = {
-  CONFIRMED: { none: absent, kept: 'agrees', 'partly returned': partly, returned: 'refund' },
-  CANCELLED: closed,
-  REFUNDED: closed,
+  CONFIRMED: { none: absent, kept: 'agrees', 'partly returned': partlyCancelled, returned: 'refund' },
+  CANCELLED: { none: absent, kept, 'partly returned': kept, returned: 'agrees' },
+}
+
+/** A refund may have returned a part. */
+function ruleOfRefunded(refundedAmount: number, { money, amount, balance }: PaymentSnapshot): Rule {
+  if (money === 'none') return absent
+  const returned = amount - balance
+  if (returned === refundedAmount) return 'agrees'
+  return returned < refundedAmount ? kept : more
 }
 
 /** A second payment of the order, whose money was captured. */
@@ -127,6 +135,7 @@ function ruleFor(
   // The named payment has nothing to do with this order.
   if (!isOwn && orderId !== order.orderId) return 'agrees'
   if (!same && (isOwn || money === 'kept' || money === 'partly returned')) return 'PAYMENT_DIFFERS'
+  if (isOwn && order.refundedAmount !== null) return ruleOfRefunded(order.refundedAmount, payment)
   return (isOwn ? ownPayment[order.status] : otherPayment[order.status])?.[money] ?? absent
 }
 
@@ -188,7 +197,8 @@ async function adoptCancellation(
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
   if (!claimed) return overtaken
   const operation = newOperation({ ...intent, ...claimed })
-  await finish(context, operation, { kind: 'approved', transactionKey }, recoveryModes.background)
+  const outcome = { kind: 'approved', transactionKey, code: cancelledAtGateway } as const
+  await finish(context, operation, outcome, recoveryModes.background)
   return 'repaired'
 }
 

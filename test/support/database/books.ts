@@ -18,7 +18,7 @@ import { type PackageType, packageOf, paymentMethod } from '../../../src/payment
 import { purchase } from '../../../src/payments/purchase.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { review } from '../../../src/payments/recovery/review.ts'
-import { refund } from '../../../src/payments/refund.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import { testPeppers, testSettings } from '../service/service.ts'
 import { silentLog } from './database.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
-import { refund } from '../../../src/payments/refund.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import { assertRefused, assertSuccess, type TestCustomer, type TestService } from './service.ts'
 
 export async function orderInState(

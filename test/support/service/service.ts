@@ -66,6 +66,8 @@ export const testSettings: PaymentSettings = {
   stuckAfterAttempts: 20,
   pendingOrdersPerCustomer: 1_000,
   pendingOrderLifetimeMs: 86_400_000,
+  refundFullPriceMs: 7 * 86_400_000,
+  refundSmallestAmount: 1_000,
   clientKey: 'test_ck_of_the_tests',
   successUrl: 'https://shop.example/success',
   failUrlOf: failUrlOf('https://shop.example/fail?from=checkout'),

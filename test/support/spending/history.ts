@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expireHolds } from '../../../src/credits/expire-holds.ts'
-import { refund } from '../../../src/payments/refund.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import type { Overrides } from '../service/recovery.ts'
 import { assertSuccess } from '../service/service.ts'
 import type { SpendingService } from './spending.ts'

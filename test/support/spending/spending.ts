@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
+import type { CustomerLots } from '../../../src/credits/lots/lots.ts'
+import type { Lot } from '../../../src/credits/lots/lots.sql.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement/statement.sql.ts'
 import type { CustomerStatement } from '../../../src/credits/statement/statement.ts'
 import { createAuthenticateService, issueToken } from '../../../src/customers/service-tokens.ts'
 import { buildInternalListener } from '../../../src/listeners/internal.ts'
 import type { PaymentContext } from '../../../src/payments/context.ts'
+import type { UnusedQuote } from '../../../src/payments/refunds/quote.ts'
+import type { RefundAnswer } from '../../../src/payments/refunds/refund.ts'
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
 import { closeNow } from '../closing.ts'
 import { direct, openWay, type Way, type WayName } from '../documents/prism.ts'
@@ -27,7 +31,9 @@ import {
 export const creditsPath = '/internal/v1/credits'
 
 export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string }
-export type ShownStatement = Omit<CustomerStatement, 'entries'> & { entries: ShownEntry[] }
+type ShownLot = Omit<Lot, 'grantedAt'> & { grantedAt: string }
+export type ShownLots = Omit<CustomerLots, 'lots'> & { lots: ShownLot[] }
+export type ShownStatement = Omit<CustomerStatement, 'entries' | 'lots'> & { entries: ShownEntry[]; lots: ShownLot[] }
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** The calls of a service with this token, to a listener in this process or in another. */
@@ -60,6 +66,14 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
       call<EndAnswer>(`${creditsPath}/holds/${holdId}/capture`, { body: { customerId, credits } }),
     release: (customerId: string, holdId: string) =>
       call<EndAnswer>(`${creditsPath}/holds/${holdId}/release`, { body: { customerId } }),
+    lots: (customerId: string, query: Record<string, string> = {}) =>
+      call<ShownLots>(`/internal/v1/customers/${customerId}/lots?${new URLSearchParams(query)}`),
+    refundQuote: (customerId: string, orderId: string) =>
+      call<UnusedQuote>(`/internal/v1/customers/${customerId}/orders/${orderId}/refund-quote`),
+    refund: (customerId: string, orderId: string, quote: { amount: number; credits: number }, reason = 'unused') => {
+      const body = { amount: quote.amount, credits: quote.credits, reason }
+      return call<RefundAnswer>(`/internal/v1/customers/${customerId}/orders/${orderId}/refund`, { body })
+    },
     statement: (customerId: string, query: Record<string, string> = {}) =>
       call<ShownStatement>(`/internal/v1/customers/${customerId}/statement?${new URLSearchParams(query)}`),
   }
@@ -67,10 +81,11 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
 
 /** An internal listener over the parts of a test service, and the token of a service that calls it. */
 export async function startInternal(
-  { database, gateway, credits }: PaymentContext,
+  payments: PaymentContext,
   serviceName = 'analyses',
   { way: wayName, metrics }: { way?: WayName | undefined; metrics?: Metrics } = {},
 ) {
+  const { database, gateway, credits } = payments
   await using opening = new AsyncDisposableStack()
   const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
   opening.defer(assertNoSecret)
@@ -78,6 +93,7 @@ export async function startInternal(
     database,
     gateway,
     credits,
+    payments,
     ...(metrics && { metrics }),
     authenticateService: createAuthenticateService(database, testPeppers),
     log,

@@ -3,7 +3,7 @@
 // rolled back. A statement that the scenario does not send is explained without values. Without NAME it lists the names.
 import pg from 'pg'
 import type { Statement } from '../../../src/db/database.ts'
-import { refund } from '../../../src/payments/refund.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import { paymentJobs } from '../../../src/worker/jobs.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { globalSetup, globalTeardown } from '../database/global-setup.ts'

@@ -52,6 +52,26 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'An operation is in progress at the gateway.',
     hint: 'Sync the order with the gateway first, then try again.',
   },
+  'refunded already': {
+    title: 'This order is already refunded.',
+    hint: 'The page of the order shows how much was returned.',
+  },
+  'nothing left': {
+    title: 'Nothing is left to refund.',
+    hint: 'All credits that were paid for are used. Bonus credits have no value.',
+  },
+  'below the smallest amount': {
+    title: 'The unused part is too small to be refunded.',
+    hint: 'The setting REFUND_SMALLEST_AMOUNT has the limit.',
+  },
+  'credits held': {
+    title: 'Unused credits are on hold.',
+    hint: 'A service has reserved them for a job. Wait until the job has ended, then try again.',
+  },
+  'cancelled in part at the gateway': {
+    title: 'Part of this payment is already cancelled at the gateway.',
+    hint: 'Sync the order with the gateway, then accept the cancellation on the page of the discrepancy.',
+  },
   changed: { title: 'The order has changed in the meantime.', hint: 'Check it again before you continue.' },
   resolved: {
     title: 'Already resolved.',

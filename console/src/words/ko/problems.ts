@@ -55,6 +55,26 @@ export const problems: typeof english = {
       title: 'PG사에서 처리 중인 작업이 있습니다.',
       hint: '먼저 주문을 PG사와 동기화한 뒤 다시 시도해 주세요.',
     },
+    'refunded already': {
+      title: '이미 환불된 주문입니다.',
+      hint: '환불 금액은 주문 화면에서 확인할 수 있습니다.',
+    },
+    'nothing left': {
+      title: '환불할 크레딧이 없습니다.',
+      hint: '구매한 크레딧을 모두 사용했습니다. 보너스 크레딧은 환불되지 않습니다.',
+    },
+    'below the smallest amount': {
+      title: '미사용분 금액이 최소 환불 금액보다 적습니다.',
+      hint: '최소 환불 금액은 REFUND_SMALLEST_AMOUNT 설정에 있습니다.',
+    },
+    'credits held': {
+      title: '미사용 크레딧이 예약되어 있습니다.',
+      hint: '서비스가 작업을 위해 예약한 크레딧입니다. 작업이 끝난 뒤 다시 시도해 주세요.',
+    },
+    'cancelled in part at the gateway': {
+      title: 'PG사에서 이미 일부 취소된 결제입니다.',
+      hint: '주문을 PG사와 동기화한 뒤 불일치 화면에서 취소를 승인해 주세요.',
+    },
     changed: { title: '그사이 주문 상태가 바뀌었습니다.', hint: '주문을 다시 확인한 뒤 진행해 주세요.' },
     resolved: {
       title: '이미 해결된 불일치입니다.',

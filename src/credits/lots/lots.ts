@@ -1,0 +1,21 @@
+// The lots of a customer, newest first and page by page.
+import type { Database } from '../../db/database.ts'
+import { customerNotFound } from '../refusals.ts'
+import { readAccount } from '../statement/statement.sql.ts'
+import { type Lot, listLots } from './lots.sql.ts'
+
+export type LotsRequest = {
+  customerId: string
+  /** The page continues below this entry number. */
+  cursor: number | null
+  limit: number
+}
+
+export type CustomerLots = { customerId: string; lots: Lot[]; nextCursor: string | null }
+
+export async function readLots(database: Database, { customerId, cursor, limit }: LotsRequest): Promise<CustomerLots> {
+  if (!(await readAccount(database, customerId))) throw customerNotFound()
+  const lots = await listLots(database, customerId, { below: cursor, limit: limit + 1 })
+  const page = lots.slice(0, limit)
+  return { customerId, lots: page, nextCursor: lots.length > limit ? `${page.at(-1)?.entryNumber}` : null }
+}

@@ -1,0 +1,2 @@
+/** KRW. Each base credit of the catalogue costs as much; a bonus credit is free and is used after the base credits. */
+export const pricePerCredit = 1_000

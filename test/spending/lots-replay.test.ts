@@ -1,0 +1,193 @@
+// The projection of lots equals a replay of the ledger, on random histories: grants, spends, holds and their ends, cancels and
+// refunds that begin, are rejected or finish while others run, refunds of the unused part, adjustments.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type ReplayedEntry, replayLots } from '../../harness/lots-replay.ts'
+import { createRandom, type Random } from '../../harness/random.ts'
+import { lotsOfAccounts } from '../../src/credits/lots/lots.sql.ts'
+import { type CreditPackage, packages } from '../../src/payments/packages.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
+
+let database: OwnTestDatabase
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
+
+type OrderRow = {
+  customer_id: string
+  order_id: string
+  package_type: string
+  amount: number
+  credits: number
+  status: string
+  confirmed_at: string
+  grant_entry: number
+  rollback_entry: number | null
+  refund_entry: number | null
+  refund_shortfall: number | null
+  refunded_at: number | null
+}
+type History = { customerId: string; orders: OrderRow[]; entries: (ReplayedEntry & { balance: number; adjusted: number; at: number })[] }
+
+const below = (random: Random, limit: number) => random.integer(0, limit - 1)
+
+/** Follows the rules by which the service moves credits; one step is one moment. */
+function randomHistory(random: Random): History {
+  const customerId = crypto.randomUUID()
+  const orders: OrderRow[] = []
+  const entries: History['entries'] = []
+  const holds: number[] = []
+  const open = new Map<OrderRow, { kind: 'CANCEL' | 'REFUND'; held: number }>()
+  let [balance, held, adjusted, now] = [0, 0, 0, 0]
+
+  function move(kind: string, delta: number, orderId: string | null = null): number {
+    balance += delta
+    const isAdjustment = kind === 'GOODWILL' || kind === 'CORRECTION'
+    adjusted = Math.max(0, Math.min(adjusted + (isAdjustment ? delta : 0), balance))
+    entries.push({ kind, delta, orderId, balance, adjusted, at: now })
+    return entries.length
+  }
+  const upTo = (limit: number) => 1 + below(random, limit)
+  const available = () => balance - held
+  const confirmed = () => orders.filter((order) => order.status === 'CONFIRMED' && !open.has(order))
+
+  function grant(): void {
+    const { packageType, price, credits } = random.pick(packages as [CreditPackage, ...CreditPackage[]])
+    const orderId = `${customerId}-${orders.length}`
+    const grant_entry = move('GRANT', credits, orderId)
+    orders.push({
+      ...{ customer_id: customerId, order_id: orderId, package_type: packageType, amount: price, credits },
+      ...{ status: 'CONFIRMED', confirmed_at: new Date(now).toISOString(), grant_entry },
+      ...{ rollback_entry: null, refund_entry: null, refund_shortfall: null, refunded_at: null },
+    })
+  }
+  function begin(): void {
+    const order = confirmed().at(below(random, Math.max(1, confirmed().length)))
+    if (!order) return
+    const unspent = replayLots(entries).find((lot) => lot.orderId === order.order_id)?.unspent ?? 0
+    const how = random.pick(['cancel', 'full', 'unused'] as const)
+    if (how === 'cancel' && available() < order.credits) return
+    if (how === 'unused' && (unspent === 0 || available() < unspent)) return
+    const credits = { cancel: order.credits, full: Math.min(order.credits, available()), unused: unspent }[how]
+    held += credits
+    open.set(order, { kind: how === 'cancel' ? 'CANCEL' : 'REFUND', held: credits })
+  }
+  function finish(): void {
+    const [first] = open
+    if (!first) return
+    const [order, operation] = first
+    open.delete(order)
+    held -= operation.held
+    if (below(random, 4) === 0) return
+    const kind = operation.kind === 'CANCEL' ? 'ROLLBACK' : 'REFUND'
+    const entry = operation.held > 0 ? move(kind, -operation.held, order.order_id) : null
+    if (operation.kind === 'CANCEL') Object.assign(order, { status: 'CANCELLED', rollback_entry: entry })
+    else {
+      const refund_shortfall = order.credits - operation.held
+      Object.assign(order, { status: 'REFUNDED', refund_entry: entry, refund_shortfall, refunded_at: now })
+    }
+  }
+  function endHold(): void {
+    const credits = holds.splice(below(random, Math.max(1, holds.length)), 1)[0]
+    if (!credits) return
+    held -= credits
+    const captured = below(random, credits + 1)
+    if (captured > 0) move('CAPTURE', -captured)
+  }
+  const steps = {
+    grant,
+    spend: () => available() > 0 && move('SPEND', -upTo(Math.min(available(), 30))),
+    hold: () => {
+      if (available() === 0) return
+      const credits = upTo(Math.min(available(), 40))
+      held += credits
+      holds.push(credits)
+    },
+    endHold,
+    begin,
+    finish,
+    goodwill: () => move('GOODWILL', upTo(20)),
+    correct: () => available() > 0 && move('CORRECTION', -upTo(Math.min(available(), 15))),
+  }
+  const likely = ['grant', 'spend', 'spend', 'spend', 'hold', 'endHold', 'begin', 'finish', 'goodwill', 'correct'] as const
+  for (; now < 40; now += 1) steps[random.pick(likely)]()
+  return { customerId, orders, entries }
+}
+
+/** What the definition says, for every order that was granted by then. */
+function expectedLots({ orders, entries }: History, entryNumber: number): string[] {
+  const moment = entries[entryNumber - 1]?.at ?? 0
+  const lots = replayLots(entries.slice(0, entryNumber))
+  return orders
+    .filter((order) => order.grant_entry <= entryNumber)
+    .map((order) => {
+      const { used, unspent, takenBack } = lots.find((lot) => lot.orderId === order.order_id) ?? assert.fail()
+      const isCancelled = order.rollback_entry !== null && order.rollback_entry <= entryNumber
+      const isRefunded = order.refunded_at !== null && order.refunded_at <= moment
+      const status = isCancelled ? 'CANCELLED' : isRefunded ? 'REFUNDED' : 'CONFIRMED'
+      const value = status === 'CONFIRMED' ? Math.max(0, order.amount / 1_000 - used) * 1_000 : 0
+      return `${order.order_id} ${status} used ${used} unspent ${unspent} taken ${takenBack} value ${value}`
+    })
+}
+
+type AccountAt = { customer_id: string; entry_number: number; paid: number; moment: string }
+
+/** The account after its last entry, or after an earlier one. */
+function accountAt(random: Random, { customerId, entries }: History, at: 'end' | 'earlier'): AccountAt {
+  const entryNumber = at === 'end' ? entries.length : below(random, entries.length + 1)
+  const { balance = 0, adjusted = 0, at: step = 0 } = entries[entryNumber - 1] ?? {}
+  return { customer_id: customerId, entry_number: entryNumber, paid: balance - adjusted, moment: momentOf(step) }
+}
+
+function momentOf(step: number): string {
+  return new Date(step * 1_000).toISOString()
+}
+
+test('on 10,000 random histories the lots equal a replay of the ledger, at the end and at an earlier entry', async () => {
+  const random = createRandom(19)
+  const client = await database.ownerPool.connect()
+  const insert = (table: string, rows: object[]) =>
+    client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(rows)])
+  try {
+    // Tables of the session hide those of the schema: rows of any history can be written.
+    await client.query(`
+      create temp table orders as table public.orders with no data;
+      create temp table payment_operations as table public.payment_operations with no data;
+      create temp table account_at (customer_id uuid, entry_number bigint, paid bigint, moment timestamptz);
+      create index on orders (customer_id, order_id);
+      create index on payment_operations (customer_id, order_id)`)
+    for (let part = 0; part < 20; part += 1) {
+      await client.query('truncate orders, payment_operations')
+      const histories = Array.from({ length: 500 }, () => randomHistory(random))
+      const orders = histories.flatMap((history) => history.orders)
+      const refunds = orders.flatMap(({ customer_id, order_id, refunded_at }) =>
+        refunded_at === null
+          ? []
+          : [{ customer_id, order_id, kind: 'REFUND', state: 'APPROVED', closed_at: momentOf(refunded_at) }],
+      )
+      await insert('orders', orders)
+      await insert('payment_operations', refunds)
+      await client.query('analyze orders; analyze payment_operations')
+      for (const at of ['end', 'earlier'] as const) {
+        const accounts = histories.map((history) => accountAt(random, history, at))
+        await client.query('truncate account_at')
+        await insert('account_at', accounts)
+        const { rows } = await client.query<{ customer_id: string; lots: string[] }>(
+          `with account as (select * from account_at),${lotsOfAccounts}
+          select customer_id, array_agg(format('%s %s used %s unspent %s taken %s value %s',
+            order_id, status, used, unspent, taken_back, value) order by grant_entry) as lots
+          from lot group by customer_id`,
+        )
+        const found = new Map(rows.map((row) => [row.customer_id, row.lots]))
+        for (const [index, history] of histories.entries()) {
+          const { entry_number = 0 } = accounts[index] ?? {}
+          const expected = expectedLots(history, entry_number)
+          assert.deepEqual(found.get(history.customerId) ?? [], expected, `history ${part}/${index}, entry ${entry_number}`)
+        }
+      }
+    }
+  } finally {
+    client.release(true)
+  }
+})
