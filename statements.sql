@@ -612,6 +612,9 @@ select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
 
+-- credits.listAccounts
+select customer_id as "customerId" from accounts where customer_id > $1 order by customer_id limit $2;
+
 -- credits.listDueHolds
 select customer_id as "customerId", hold_id as "holdId"
   from holds
@@ -704,6 +707,59 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
   ) opening on true
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4)) order by e.entry_number limit $5;
+
+-- credits.listOutstandingLots
+with recursive search (customer_id, low, high) as (
+    select customer_id, 0::bigint, last_entry from accounts where customer_id = any ($1::uuid[])
+    union all
+    select customer_id, case when is_before then middle else low end, case when is_before then high else middle - 1 end
+    from (
+      select s.*, (
+        select e.created_at < $2 from ledger_entries e
+        where e.customer_id = s.customer_id and e.entry_number = s.middle) as is_before
+      from (select *, (low + high + 1) / 2 as middle from search where low < high) s
+    ) looked
+  ),
+  account as (
+    select s.customer_id, s.low as entry_number, e.balance_after as paid, $2::timestamptz as moment
+    from search s
+    join ledger_entries e on e.customer_id = s.customer_id and e.entry_number = s.low
+    where s.low >= s.high and e.balance_after > 0
+  ),
+  granted as (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past
+  ),
+  placed as (
+    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
+    from granted
+    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+  ),
+  lot as (
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
+           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
+           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    from placed
+    cross join lateral (select room - unspent as room_used) u
+  )
+  select customer_id as "customerId", order_id as "orderId", package_type as "packageType", status,
+    confirmed_at as "grantedAt", amount, credits, used, unspent, value
+  from lot
+  where unspent > 0
+  order by customer_id, grant_entry;
 
 -- credits.openHolds
 with recursive input as (
@@ -1688,7 +1744,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 60 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1721,7 +1777,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1754,7 +1810,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 59 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1787,7 +1843,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -1927,19 +1983,19 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 52 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 53 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 54 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 55 end,
              case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 54 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 56 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 55 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 57 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 56 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 57 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 58 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 59 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 58 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 60 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -2027,16 +2083,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 66 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 68 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 67 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 69 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 68 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 70 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 69 end,
+      order by b.record_number desc limit 1)) is not true then 71 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2052,7 +2108,7 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 70 end], null) as broken
+      else true end) is not true then 72 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2082,7 +2138,8 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id) as identity, jsonb_build_object('kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
-      'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits) as detail,
+      'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
+      'refundedAmount', o.refunded_amount) as detail,
            array_remove(array[
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
@@ -2091,23 +2148,27 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
       where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 45 end,
-             case when (p.amount = o.amount) is not true then 46 end,
+             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 46 end,
+             case when (p.kind <> 'REFUND' or p.amount = o.amount
+      or p.amount = o.amount - (o.credits - p.credits_held) * 1000
+      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 47 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 48 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 47 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 49 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 48 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 50 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 49 end,
+                        else p.credits_held = 0 end) is not true then 51 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 50 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 52 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 51 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 53 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2137,7 +2198,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2170,7 +2231,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2204,12 +2265,12 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', o.customer_id, 'orderId', o.order_id) as identity, jsonb_build_object('status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
+      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
              case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 31 end,
              case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 32 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 33 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 33 end,
              case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 34 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
       and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 35 end,
@@ -2270,7 +2331,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -2846,8 +2907,9 @@ select customer_id as "customerId", order_id as "orderId" from orders where orde
 -- payments.findOrderStory
 select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (select coalesce(json_agg(json_build_object(
-       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key,
+       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'closedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) order by p.opened_at), '[]')

@@ -44,7 +44,13 @@ const composition = /^src\/([^/]+|(listeners|dev)\/[^/]+|commands\/run-command)\
 /** Features import each other only through the files that implement their verbs. Worker and commands may import all. */
 const features = ['customers', 'credits', 'events', 'payments']
 const entryFiles: Record<string, string[]> = {
-  credits: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts', 'src/credits/credits.ts', 'src/credits/lots/lots.sql.ts', 'src/credits/lots/price.ts'],
+  credits: [
+    'src/credits/ledger.sql.ts',
+    'src/credits/accounts.sql.ts',
+    'src/credits/credits.ts',
+    'src/credits/lots/lots.sql.ts',
+    'src/credits/lots/price.ts',
+  ],
   events: ['src/events/outbox.sql.ts'],
   gateway: ['src/gateway/gateway.ts'],
 }

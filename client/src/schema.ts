@@ -225,6 +225,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/internal/v1/customers/{customerId}/lots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the lots of a customer
+         * @description What is left of each order, newest first, page by page. Credits are used first in, first out; within an order base credits before bonus credits. A base credit is worth 1,000 KRW, a bonus credit nothing: `value` is what a refund of the unused part would return. `nextCursor` is null at the end. A page has 100 lots unless `limit` is set.
+         */
+        get: operations["listLots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/v1/customers/{customerId}/orders/{orderId}/refund-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Quote the refund of the unused part of an order
+         * @description What would go back to the card now, and the credits that would be taken: all unspent credits of the order, bonus included. An order of which nothing was used is worth its full price.
+         */
+        get: operations["quoteRefund"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/v1/customers/{customerId}/orders/{orderId}/refund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refund the unused part of an order
+         * @description Returns the value of the unused credits and takes them; the order is REFUNDED. `amount` and `credits` are those of a quote: exactly that is done, or the refund is refused because credits have moved since. A repeat gets the first answer. After SVC001 repeat it: the money goes back once.
+         */
+        post: operations["refundUnused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -421,6 +481,33 @@ export interface components {
             code: "INVALID_API_KEY";
             metadata: null;
         };
+        /** @description What is left of an order. `credits` is the sum of `used`, `held`, `unused` and `takenBack`. */
+        Lot: {
+            /** @description Of the entry that granted it: lots are used in this order. */
+            entryNumber: number;
+            orderId: string;
+            packageType: string;
+            /** @enum {string} */
+            status: "CONFIRMED" | "CANCELLED" | "REFUNDED";
+            /** Format: date-time */
+            grantedAt: string;
+            /** @description KRW. */
+            amount: number;
+            credits: number;
+            used: number;
+            held: number;
+            unused: number;
+            takenBack: number;
+            /** @description KRW, of what is not used; 0 when it is cancelled or refunded. */
+            value: number;
+            refundedAmount: number | null;
+        };
+        Lots: {
+            /** Format: uuid */
+            customerId: string;
+            lots: components["schemas"]["Lot"][];
+            nextCursor: string | null;
+        };
         /** @description HTTP 404: Not found. */
         NOT000: {
             /** @constant */
@@ -551,6 +638,8 @@ export interface components {
                 amount: number;
                 /** @description The credits of the order. */
                 credits: number;
+                /** @description What went back, in KRW. */
+                refundedAmount: number;
                 /** @description What the customer could spend then. */
                 balance: number;
             };
@@ -622,6 +711,40 @@ export interface components {
             packageType: components["schemas"]["PackageType"];
             paymentMethod?: components["schemas"]["PaymentMethod"];
         };
+        Refund: {
+            orderId: string;
+            /** @constant */
+            status: "REFUNDED";
+            /** @description KRW. */
+            refundedAmount: number;
+            creditsTakenBack: number;
+            /** @description Credits of the order that were used. */
+            shortfall: number;
+        };
+        RefundQuote: {
+            orderId: string;
+            /**
+             * @description Full price: nothing was used, and the order is young enough that no smallest amount applies. unused part: the value of what is left.
+             * @enum {string}
+             */
+            rule: "full price" | "unused part";
+            /** @description KRW that would go back. */
+            amount: number;
+            /** @description Credits that would be taken, bonus included. */
+            credits: number;
+            /** @description KRW. */
+            paid: number;
+            creditsOfTheOrder: number;
+            creditsUsed: number;
+        };
+        RefundRequest: {
+            /** @description A whole number of KRW. */
+            amount: number;
+            /** @description The credits of the quote. */
+            credits: number;
+            /** @description 1 to 200 characters, not blank, without control characters. */
+            reason: string;
+        };
         ReleaseRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
@@ -671,6 +794,8 @@ export interface components {
             customerId: string;
             balance: components["schemas"]["Balances"];
             setAside: components["schemas"]["SetAside"][];
+            /** @description Those with credits that are not used, newest first, at most 100. */
+            lots: components["schemas"]["Lot"][];
             opening: components["schemas"]["Balances"];
             closing: components["schemas"]["Balances"];
             entries: components["schemas"]["StatementEntry"][];
@@ -1706,6 +1831,274 @@ export interface operations {
                 };
             };
             /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    listLots: {
+        parameters: {
+            query?: {
+                /** @description The nextCursor of a page of lots. */
+                cursor?: string;
+                /** @description 1 to 1000. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Lots"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    quoteRefund: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+                /** @description An order of the customer. */
+                orderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["RefundQuote"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL004: The request exceeds the size limit. PAYMENT_CANCEL_FAILED: The payment could not be cancelled. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL004"] | components["schemas"]["PAYMENT_CANCEL_FAILED"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. Not known yet (HTTP_500). No refund was begun: something else on the order is open. Try again in a moment. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    refundUnused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+                /** @description An order of the customer. */
+                orderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefundRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Refund"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. The Content-Type must be application/json. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. PAYMENT_CANCEL_FAILED: The payment could not be cancelled. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["PAYMENT_CANCEL_FAILED"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. Not known yet (HTTP_500). The credits are held, and the refund goes on in the background. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -7,6 +7,7 @@ import type { Permission } from '../operators/permissions.ts'
 import { needsAttention } from '../payments/recovery/review-order.ts'
 import { ActionLogData, ActionLogQuery } from './action-log/contract.ts'
 import {
+  AcceptBody,
   AuditData,
   AuditParams,
   AuditsData,
@@ -37,6 +38,8 @@ import {
   HoldsQuery,
   IssuedKeyData,
   KeyStatusData,
+  LotsData,
+  LotsQuery,
   LowCreditsBody,
   LowCreditsData,
   RotatedKeyData,
@@ -48,6 +51,7 @@ import {
   OrdersData,
   OrdersQuery,
   RefundData,
+  RefundOrderBody,
   RefundQuoteData,
   ResendData,
   SettleData,
@@ -91,7 +95,7 @@ export const contract = {
     data: SettleData,
   },
   refundQuote: { for: 'refund', params: OrderParams, data: RefundQuoteData },
-  refundOrder: { for: 'refund', action: 'orders refund', params: OrderParams, body: ReasonBody, data: RefundData },
+  refundOrder: { for: 'refund', action: 'orders refund', params: OrderParams, body: RefundOrderBody, data: RefundData },
   resendEvents: {
     for: 'resend events',
     action: 'orders resend-events',
@@ -119,6 +123,7 @@ export const contract = {
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
+  lots: { for: 'read', params: CustomerParams, query: LotsQuery, data: LotsData },
   setLowCredits: {
     for: 'manage customers',
     action: 'customers low-credits',
@@ -173,6 +178,13 @@ export const contract = {
     params: DiscrepancyParams,
     body: ReasonBody,
     data: ResolvedData,
+  },
+  acceptDiscrepancy: {
+    for: 'refund',
+    action: 'discrepancies accept',
+    params: DiscrepancyParams,
+    body: AcceptBody,
+    data: RefundData,
   },
 
   actionLog: { for: 'read', query: ActionLogQuery, data: ActionLogData },

@@ -23,6 +23,7 @@ export const endpoints = {
   customer: 'GET /customers/:customerId',
   statement: 'GET /customers/:customerId/statement',
   holds: 'GET /customers/:customerId/holds',
+  lots: 'GET /customers/:customerId/lots',
   setLowCredits: 'POST /customers/:customerId/low-credits',
   issueKey: 'POST /customers/:customerId/keys',
   suspendKey: 'POST /keys/:keyId/suspend',
@@ -39,6 +40,7 @@ export const endpoints = {
   discrepancies: 'GET /books/discrepancies',
   discrepancy: 'GET /books/discrepancies/:discrepancyId',
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
+  acceptDiscrepancy: 'POST /books/discrepancies/:discrepancyId/accept',
 
   actionLog: 'GET /trail',
   operators: 'GET /operators',
@@ -51,6 +53,7 @@ export const exports = {
   days: '/books/days.csv',
   payments: '/books/payments.csv',
   discrepancies: '/books/discrepancies.csv',
+  liability: '/books/liability.csv',
   statement: '/customers/:customerId/statement.csv',
 } as const
 

@@ -4,10 +4,12 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { assert } from '../core/assert.ts'
 import { refuse } from '../core/errors.ts'
 import { leastUuid } from '../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../core/korean-days.ts'
 import { byteOrderMark, type CsvValue, csvLine } from '../core/text/csv.ts'
+import { liabilityCsv } from '../credits/lots/liability-csv.ts'
 import { statementRequestOf } from '../credits/routes.ts'
 import { StatementQuery } from '../credits/schemas.ts'
 import { readAccount } from '../credits/statement/statement.sql.ts'
@@ -77,6 +79,12 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
   route('payments', { querystring: DaysQuery }, ({ query }) => {
     const span = spanOf(query)
     return { name: `payments-${span.from}-${span.to}`, subject: null, chunks: paymentsCsv(database, span) }
+  })
+  route('liability', { querystring: Type.Pick(DaysQuery, ['to']) }, ({ query }) => {
+    const { to } = spanOf(query)
+    const before = startOfKoreanDay(addDays(to, 1))
+    assert(before, `there is a day after ${to}`)
+    return { name: `liability-${to}`, subject: null, chunks: liabilityCsv(database, before) }
   })
   const StateQuery = Type.Pick(DiscrepanciesQuery, ['state'])
   route('discrepancies', { querystring: StateQuery }, ({ query }) => {

@@ -11,6 +11,8 @@ import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { endHold, openHold } from './holds.ts'
+import type { Lot } from './lots/lots.sql.ts'
+import { readLots } from './lots/lots.ts'
 import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
@@ -28,8 +30,6 @@ import {
   StatementData,
   StatementQuery,
 } from './schemas.ts'
-import { readLots } from './lots/lots.ts'
-import type { Lot } from './lots/lots.sql.ts'
 import { spendCredits } from './spend.ts'
 import { readStatement, type StatementRequest } from './statement/statement.ts'
 

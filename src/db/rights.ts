@@ -24,7 +24,15 @@ export const rights: Record<string, Rights> = {
   holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
   orders: {
     insert: true,
-    update: ['status', 'confirmed_at', 'grant_entry', 'rollback_entry', 'refund_entry', 'refund_shortfall', 'refunded_amount'],
+    update: [
+      'status',
+      'confirmed_at',
+      'grant_entry',
+      'rollback_entry',
+      'refund_entry',
+      'refund_shortfall',
+      'refunded_amount',
+    ],
   },
   payment_operations: {
     insert: true,

@@ -68,7 +68,8 @@ const refuseRefund = (refusal: RefundRefusal, why: string) =>
 
 export const refundRefusals = {
   notConfirmed: (status: OrderStatus) => refuseRefund('not confirmed', `the order is ${status}, not CONFIRMED`),
-  alreadyRefunded: (amount: number) => refuseRefund('refunded already', `${amount} KRW of the order are refunded already`),
+  alreadyRefunded: (amount: number) =>
+    refuseRefund('refunded already', `${amount} KRW of the order are refunded already`),
   refusedByGateway: () => refuseRefund('refused by the gateway', 'the gateway refused it'),
   nothingLeft: () => refuseRefund('nothing left', 'no credit that was paid for is unused'),
   belowSmallestAmount: (amount: number, smallest: number) =>
@@ -78,7 +79,10 @@ export const refundRefusals = {
   cancelledInPart: () =>
     refuseRefund('cancelled in part at the gateway', 'part of the payment was cancelled at the gateway already'),
   changed: (now: { amount: number; credits: number }) =>
-    refuseRefund('changed', `credits have moved since the quote, it is ${now.amount} KRW for ${now.credits} credits now`),
+    refuseRefund(
+      'changed',
+      `credits have moved since the quote, it is ${now.amount} KRW for ${now.credits} credits now`,
+    ),
   /** `open` is what the refund was waiting for; null: the claim was lost to another process. */
   outcomeUnknown(why: string, open: { kind: string } | null): Refusal {
     const message = (advice: string) => `Not known yet (${why}). ${advice}`
@@ -100,7 +104,9 @@ export const acceptRefusals = {
     refuse('PAYMENT_CANCEL_FAILED', { message: 'The gateway does not show a part of this payment as cancelled.' }),
   moreThanTheOrder: (credits: number) => refuseField('credits', `must be at most the credits of the order, ${credits}`),
   changed: () =>
-    refuse('BUS002', { message: 'So many credits are not available, or the order has changed meanwhile. Nothing was done.' }),
+    refuse('BUS002', {
+      message: 'So many credits are not available, or the order has changed meanwhile. Nothing was done.',
+    }),
 }
 
 export type RefundBlock = { refusal: Extract<RefundRefusal, 'open' | 'not confirmed'>; message: string }

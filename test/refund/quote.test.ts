@@ -1,8 +1,8 @@
 // The quote that an operator sees before a refund equals its result, and making a quote changes nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { refund } from '../../src/payments/refunds/refund.ts'
 import { quoteRefund } from '../../src/payments/refunds/quote.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { spend } from '../support/service/orders.ts'
 import { operationStates } from '../support/service/recovery.ts'
 import { startTestService, type TestService } from '../support/service/service.ts'

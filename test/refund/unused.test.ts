@@ -1,12 +1,12 @@
 // Refund of the unused part: its value goes back, its credits are taken, exactly as quoted, once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
-import { quoteRefund } from '../../src/payments/refunds/quote.ts'
-import { refund } from '../../src/payments/refunds/refund.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
 import { resolveDiscrepanciesOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
+import { quoteRefund } from '../../src/payments/refunds/quote.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { movements } from '../support/service/orders.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
 import { type Answer, assertRefused, assertSuccess } from '../support/service/service.ts'
@@ -64,12 +64,24 @@ for (const { spent, amount, credits } of [
     const quote = dataOf(await service.internal.refundQuote(customerId, orderId))
     assert.deepEqual([quote.amount, quote.credits, quote.creditsUsed], [amount, credits, spent])
     const answer = dataOf(await service.internal.refund(customerId, orderId, quote))
-    const expected = { orderId, status: 'REFUNDED', refundedAmount: amount, creditsTakenBack: credits, shortfall: spent }
+    const expected = {
+      orderId,
+      status: 'REFUNDED',
+      refundedAmount: amount,
+      creditsTakenBack: credits,
+      shortfall: spent,
+    }
     assert.deepEqual(answer, expected)
     assert.equal((await paymentOf(orderId)).balanceAmount, 20_000 - amount)
     const { lots } = dataOf(await service.internal.lots(customerId))
     assert.deepEqual(
-      lots.map(({ used, unused, takenBack, value, refundedAmount }) => [used, unused, takenBack, value, refundedAmount]),
+      lots.map(({ used, unused, takenBack, value, refundedAmount }) => [
+        used,
+        unused,
+        takenBack,
+        value,
+        refundedAmount,
+      ]),
       [[spent, 0, credits, 0, amount]],
     )
     const repeated = await service.internal.refund(customerId, orderId, quote)
@@ -120,7 +132,10 @@ test('a spend between the check of the quote and the claim leaves the order alon
     return service.payments.batches.claimCancel(claim)
   }
   const context = { ...service.payments, batches: { ...service.payments.batches, claimCancel } }
-  await assert.rejects(refund(context, { orderId, reason: 'raced', unused: { amount: 20_000, credits: 21 } }), /Not refunded/)
+  await assert.rejects(
+    refund(context, { orderId, reason: 'raced', unused: { amount: 20_000, credits: 21 } }),
+    /Not refunded/,
+  )
   assert.deepEqual(await movements(service, customerId), ['GRANT 21', 'SPEND -1'])
 })
 
@@ -211,7 +226,13 @@ for (const { what, credits } of [
     const key = { customerId, orderId }
     assert.equal(await review(service.payments, key), 'disagrees')
     const answer = await acceptPartialCancel(service.payments, key, { credits, reason: 'agreed with the buyer' })
-    const expected = { orderId, status: 'REFUNDED', refundedAmount: 5_000, creditsTakenBack: credits, shortfall: 21 - credits }
+    const expected = {
+      orderId,
+      status: 'REFUNDED',
+      refundedAmount: 5_000,
+      creditsTakenBack: credits,
+      shortfall: 21 - credits,
+    }
     assert.deepEqual(answer, expected)
     assert.deepEqual(await acceptPartialCancel(service.payments, key, { credits, reason: 'again' }), expected)
     assert.equal(await customer.credits(), 21 - credits)

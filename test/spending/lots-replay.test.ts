@@ -28,7 +28,11 @@ type OrderRow = {
   refund_shortfall: number | null
   refunded_at: number | null
 }
-type History = { customerId: string; orders: OrderRow[]; entries: (ReplayedEntry & { balance: number; adjusted: number; at: number })[] }
+type History = {
+  customerId: string
+  orders: OrderRow[]
+  entries: (ReplayedEntry & { balance: number; adjusted: number; at: number })[]
+}
 
 const below = (random: Random, limit: number) => random.integer(0, limit - 1)
 
@@ -110,7 +114,18 @@ function randomHistory(random: Random): History {
     goodwill: () => move('GOODWILL', upTo(20)),
     correct: () => available() > 0 && move('CORRECTION', -upTo(Math.min(available(), 15))),
   }
-  const likely = ['grant', 'spend', 'spend', 'spend', 'hold', 'endHold', 'begin', 'finish', 'goodwill', 'correct'] as const
+  const likely = [
+    'grant',
+    'spend',
+    'spend',
+    'spend',
+    'hold',
+    'endHold',
+    'begin',
+    'finish',
+    'goodwill',
+    'correct',
+  ] as const
   for (; now < 40; now += 1) steps[random.pick(likely)]()
   return { customerId, orders, entries }
 }
@@ -148,7 +163,9 @@ test('on 10,000 random histories the lots equal a replay of the ledger, at the e
   const random = createRandom(19)
   const client = await database.ownerPool.connect()
   const insert = (table: string, rows: object[]) =>
-    client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(rows)])
+    client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
+      JSON.stringify(rows),
+    ])
   try {
     // Tables of the session hide those of the schema: rows of any history can be written.
     await client.query(`
@@ -183,7 +200,11 @@ test('on 10,000 random histories the lots equal a replay of the ledger, at the e
         for (const [index, history] of histories.entries()) {
           const { entry_number = 0 } = accounts[index] ?? {}
           const expected = expectedLots(history, entry_number)
-          assert.deepEqual(found.get(history.customerId) ?? [], expected, `history ${part}/${index}, entry ${entry_number}`)
+          assert.deepEqual(
+            found.get(history.customerId) ?? [],
+            expected,
+            `history ${part}/${index}, entry ${entry_number}`,
+          )
         }
       }
     }

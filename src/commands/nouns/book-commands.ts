@@ -2,7 +2,11 @@
 import { uuidPattern } from '../../core/ids.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
-import { findDiscrepancyOrder, listOpenDiscrepancies, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import {
+  findDiscrepancyOrder,
+  listOpenDiscrepancies,
+  resolveDiscrepancy,
+} from '../../payments/recovery/discrepancies.sql.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import type { Command, CommandInput, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'

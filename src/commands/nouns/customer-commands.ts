@@ -1,13 +1,16 @@
-// Commands about a customer's credits: the balance, the statement and the low-credits threshold.
+// Commands about customers' credits: the balance, the statement, the lots and the low-credits threshold.
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import { liabilityCsv } from '../../credits/lots/liability-csv.ts'
+import { listLots } from '../../credits/lots/lots.sql.ts'
 import { type EntryKind, entryKinds } from '../../credits/statement/statement.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { statementCsv } from '../../credits/statement/statement-csv.ts'
 import type { Command } from '../command.ts'
-import { customerOption, dateOption, timeOption } from '../line/options.ts'
+import { customerOption, dateOption, limitOption, timeOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
 
+const maxLots = 1_000
 const endOfDay = '23:59:59.999'
 
 function readKinds(kind: string | undefined): EntryKind[] | null {
@@ -61,6 +64,34 @@ export const customerCommands: Command[] = [
         to: readTime(to, endOfDay) ?? null,
         kinds: readKinds(call.values.kind),
       })
+    },
+  },
+  {
+    name: 'lots list',
+    summary:
+      "Lists what is left of a customer's orders, newest first: used, held, unused and taken back credits, and the value.",
+    options: { customer: customerOption, limit: limitOption(maxLots) },
+    examples: [{ line: 'lots list --customer acme', description: 'a table of orders' }],
+    changesData: false,
+    async run(call) {
+      const limit = Number(call.values.limit ?? maxLots)
+      return listLots(call.database, await requireCustomerId(call), { below: null, limit })
+    },
+  },
+  {
+    name: 'lots export',
+    summary:
+      'Writes the outstanding liability as CSV: every order with unspent credits, of all customers, and their value in won.',
+    options: { at: timeOption('the time; a date without a time means the end of that day; default: now') },
+    examples: [
+      { line: 'lots export', description: 'now' },
+      { line: 'lots export --at 2026-01-31', description: 'at the end of January in Korea' },
+    ],
+    writes: 'CSV',
+    changesData: false,
+    async *stream({ database, values }) {
+      const at = readTime(values.at, endOfDay) ?? new Date()
+      yield* liabilityCsv(database, new Date(at.getTime() + 1))
     },
   },
   {

@@ -1,17 +1,21 @@
 // Commands about orders: show one with its history, review it at the gateway, refund it.
 import { findOrderStory } from '../../payments/books/order-story.sql.ts'
-import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
-import { refund } from '../../payments/refunds/refund.ts'
-import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
-import { orderNotFound } from '../../payments/refusals.ts'
 import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
+import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
+import { refund } from '../../payments/refunds/refund.ts'
+import { orderNotFound } from '../../payments/refusals.ts'
 import type { Call, Command, Confirmation } from '../command.ts'
 import { orderArgument, reasonOption } from '../line/options.ts'
 
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 
 async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
-  const { payments, positionals: [orderId = ''], values } = call
+  const {
+    payments,
+    positionals: [orderId = ''],
+    values,
+  } = call
   if (values.unused) return { preview: await quoteOf(call), question: 'Return this amount? This cannot be undone.' }
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
@@ -90,7 +94,11 @@ export const orderCommands: Command[] = [
     changesData: true,
     confirm: confirmRefund,
     async run(call) {
-      const { payments, positionals: [orderId = ''], values } = call
+      const {
+        payments,
+        positionals: [orderId = ''],
+        values,
+      } = call
       const reason = values.reason?.trim() ?? ''
       return refund(await payments(), { orderId, reason, unused: values.unused ? await quoteOf(call) : undefined })
     },

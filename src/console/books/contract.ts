@@ -100,7 +100,7 @@ export const DiscrepanciesData = Type.Object({
   nextCursor: TextOrNull,
 })
 export const DiscrepancyParams = Type.Object({ discrepancyId: Uuid })
-export const discrepancyActions = ['settle', 'resolve'] as const
+export const discrepancyActions = ['settle', 'accept', 'resolve'] as const
 export const DiscrepancyPageData = Type.Object({
   discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
   /** Its current state; null: the discrepancy is not about an order of ours. */
@@ -117,9 +117,14 @@ export const DiscrepancyPageData = Type.Object({
     Type.Object({
       action: Type.Enum([...discrepancyActions]),
       allowed: Flag,
-      code: Type.Union([Type.Enum(['role', 'resolved', 'no order']), Type.Null()]),
+      code: Type.Union([Type.Enum(['role', 'resolved', 'no order', 'not a part']), Type.Null()]),
     }),
   ),
+})
+/** How many of the order's credits are taken back. */
+export const AcceptBody = Type.Object({
+  reason: ReasonText,
+  credits: Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a whole number of credits, from 0 on' }),
 })
 export const ResolvedData = Type.Object({ discrepancyId: Text, kind: Text, resolution: Text })
 

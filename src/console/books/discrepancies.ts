@@ -3,7 +3,9 @@
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { may, type Role } from '../../operators/permissions.ts'
-import { resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import { findDiscrepancyOrder, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import { partlyCancelled } from '../../payments/recovery/review.ts'
+import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
 import { discrepancyTimeline } from '../orders/timeline.ts'
@@ -13,12 +15,15 @@ import type { Handlers } from '../routes.ts'
 import { existingRun } from './books.ts'
 import { type DiscrepancyPage, findDiscrepancy, listDiscrepancies, type SeenPeriod } from './discrepancies.sql.ts'
 
-type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy'
+type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy' | 'acceptDiscrepancy'
 type PossibleAction = Data<'discrepancy'>['actions'][number]
 
-const permissionOf = { settle: 'settle', resolve: 'resolve discrepancies' } as const
+const permissionOf = { settle: 'settle', accept: 'refund', resolve: 'resolve discrepancies' } as const
 
-export function discrepancyHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<Names> {
+export function discrepancyHandlers({
+  database,
+  payments,
+}: Pick<ConsoleContext, 'database' | 'payments'>): Handlers<Names> {
   async function seenPeriodOf(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
     if (!reconciliationId) return undefined
     const { startedAt, finishedAt } = await existingRun(database, reconciliationId)
@@ -42,6 +47,12 @@ export function discrepancyHandlers({ database }: Pick<ConsoleContext, 'database
       if (kind) return { discrepancyId, kind, resolution }
       if (!(await findDiscrepancy(database, discrepancyId))) throw noSuchDiscrepancy()
       throw refuseBecause('NOT000', 'resolved', 'The discrepancy is already resolved.')
+    },
+
+    async acceptDiscrepancy({ params: { discrepancyId }, body: { credits, reason } }) {
+      const key = await findDiscrepancyOrder(database, discrepancyId)
+      if (!key) throw noSuchDiscrepancy()
+      return acceptPartialCancel(payments, key, { credits, reason: reason.trim() })
     },
 
     async discrepancy({ operator, params }) {
@@ -69,9 +80,13 @@ function noSuchDiscrepancy() {
   return refuse('NOT000', { message: 'There is no such discrepancy.' })
 }
 
-function actionsOf(role: Role, { resolvedAt, order }: DiscrepancyPage): PossibleAction[] {
+function actionsOf(role: Role, { kind, resolvedAt, order }: DiscrepancyPage): PossibleAction[] {
   const ended = resolvedAt ? 'resolved' : null
-  const refusals = { settle: ended ?? (order ? null : 'no order'), resolve: ended } as const
+  const refusals = {
+    settle: ended ?? (order ? null : 'no order'),
+    accept: ended ?? (kind === partlyCancelled ? null : 'not a part'),
+    resolve: ended,
+  } as const
   return (Object.keys(refusals) as PossibleAction['action'][]).map((action) => {
     const code = may(role, permissionOf[action]) ? refusals[action] : 'role'
     return { action, allowed: code === null, code }

@@ -1,6 +1,7 @@
 // The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
 import { namePattern } from '../../core/text/one-line.ts'
+import { LotRow } from '../orders/contract.ts'
 import {
   lineOf,
   Moment,
@@ -55,6 +56,10 @@ export const CustomerData = Type.Object({
     lowCredits: WholeOrNull,
   }),
 })
+
+export const LotsQuery = Type.Object(paging)
+/** Newest first. */
+export const LotsData = Type.Object({ lots: Type.Array(LotRow), nextCursor: TextOrNull })
 
 export const HoldsQuery = Type.Object(paging)
 /** Active holds, the next to expire first. The statement has the others. */

@@ -3,6 +3,7 @@
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import { listLots } from '../../credits/lots/lots.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
 import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
@@ -21,7 +22,7 @@ import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
-  | ('issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
+  | ('lots' | 'issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
 export function customerHandlers({ database, peppers, limits }: ConsoleContext): Handlers<Names> {
   /** The id as it is stored; an unknown customer is refused. */
@@ -74,6 +75,18 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
           lowCredits,
         },
       }
+    },
+
+    async lots({ params, query }) {
+      const customerId = await knownCustomer(params.customerId)
+      const cursor = cursorOf(query, /^[1-9]\d{0,14}$/)
+      const page = { below: cursor === null ? null : Number(cursor), limit: limitOf(query) + 1 }
+      const { page: lots, nextCursor } = pageOf(
+        await listLots(database, customerId, page),
+        limitOf(query),
+        (lot) => `${lot.entryNumber}`,
+      )
+      return { lots, nextCursor }
     },
 
     statement: ({ params, query }) => readStatement(database, statementRequestOf(params.customerId, query)),

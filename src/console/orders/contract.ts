@@ -7,6 +7,7 @@ import {
   MomentOrNull,
   OrderStatusText,
   paging,
+  ReasonText,
   Text,
   TextOrNull,
   Uuid,
@@ -35,10 +36,26 @@ export const OrderRow = Type.Object(row)
 /** Newest first. A page may have fewer rows than its limit and still be followed: a status is searched in stretches. */
 export const OrdersData = Type.Object({ orders: Type.Array(OrderRow), nextCursor: TextOrNull })
 
+export const LotRow = Type.Object({
+  entryNumber: Whole,
+  orderId: Text,
+  packageType: Text,
+  status: OrderStatusText,
+  grantedAt: Moment,
+  amount: Whole,
+  credits: Whole,
+  used: Whole,
+  held: Whole,
+  unused: Whole,
+  takenBack: Whole,
+  value: Whole,
+  refundedAmount: WholeOrNull,
+})
+
 /**
  * The timeline of an order, oldest first. `detail` has these fields, by kind:
  *   PURCHASE              packageType, amount, credits
- *   OPERATION_BEGUN       operationId, kind, paymentKey, reason, creditsHeld
+ *   OPERATION_BEGUN       operationId, kind, paymentKey, amount, reason, creditsHeld
  *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known
  *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time
  *   LEDGER                entryNumber, kind, delta, heldDelta, balanceAfter
@@ -70,7 +87,9 @@ export const orderActions = ['settle', 'refund', 'resend events'] as const
 export const blockCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
 
 export const OrderData = Type.Object({
-  order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull }),
+  order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull, refundedAmount: WholeOrNull }),
+  /** What is left of the order; null when it has granted nothing. */
+  lot: Type.Union([LotRow, Type.Null()]),
   story: TimelineMoments,
   /** The operation in progress at the gateway. */
   open: Type.Union([
@@ -113,10 +132,20 @@ export const RefundQuoteData = Type.Object({
   creditsOfTheOrder: Whole,
   creditsTakenBack: Whole,
   shortfall: Whole,
+  /** A refund of the unused part; null: it would be refused because of `unusedRefusal`. */
+  unused: Type.Union([Type.Object({ rule: Text, amount: Whole, credits: Whole }), Type.Null()]),
+  unusedRefusal: TextOrNull,
+})
+/** With amount and credits of the quote: a refund of the unused part. */
+export const RefundOrderBody = Type.Object({
+  reason: ReasonText,
+  amount: Type.Optional(Whole),
+  credits: Type.Optional(Whole),
 })
 export const RefundData = Type.Object({
   orderId: Text,
   status: Type.Literal('REFUNDED'),
+  refundedAmount: Whole,
   creditsTakenBack: Whole,
   shortfall: Whole,
 })

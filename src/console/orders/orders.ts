@@ -1,6 +1,7 @@
 // The pages of orders: the list, and one order with its timeline and the actions that are possible now. Actions call the same
 // functions as the commands.
 import { orderIdPattern } from '../../core/ids.ts'
+import { findLot } from '../../credits/lots/lots.sql.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
 import { hostOf } from '../../events/endpoints.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
@@ -8,8 +9,8 @@ import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
 import { findOrderStory, type OrderStory, type StoryOperation } from '../../payments/books/order-story.sql.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
-import { refund } from '../../payments/refunds/refund.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
+import { refund } from '../../payments/refunds/refund.ts'
 import { orderNotFound, refundBlockOf } from '../../payments/refusals.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
@@ -58,8 +59,9 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
 
     async order({ operator, params }) {
       const story = await storyFor(params.orderId)
-      const [events, customerName, endpoints] = await Promise.all([
+      const [events, lot, customerName, endpoints] = await Promise.all([
         eventsFor(story),
+        findLot(database, story.customerId, story.orderId),
         findCustomerName(database, story.customerId),
         listEndpoints(database, maxEndpoints),
       ])
@@ -78,7 +80,9 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
           confirmedAt,
           paymentKey: paymentKeyOf(story),
           refundShortfall: story.refundShortfall,
+          refundedAmount: story.refundedAmount,
         },
+        lot,
         story: orderTimeline(story, events),
         open: openOperationOf(story),
         openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
@@ -97,7 +101,10 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
       throw refuseBecause('PAYMENT_CANCEL_FAILED', refusal, message)
     },
 
-    refundOrder: ({ params, body }) => refund(payments, { orderId: params.orderId, reason: body.reason.trim() }),
+    refundOrder({ params: { orderId }, body: { reason, amount, credits } }) {
+      const unused = amount === undefined || credits === undefined ? undefined : { amount, credits }
+      return refund(payments, { orderId, reason: reason.trim(), unused })
+    },
 
     async resendEvents({ params }) {
       const story = await storyFor(params.orderId)

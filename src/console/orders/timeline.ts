@@ -88,9 +88,9 @@ function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): Ti
 
 /** An expiry makes no gateway call: it begins and ends in one statement. */
 function momentsOfOperation(operation: StoryOperation): TimelineMoment[] {
-  const { operationId, kind, state, paymentKey, reason, openedAt, closedAt } = operation
+  const { operationId, kind, state, paymentKey, amount, reason, openedAt, closedAt } = operation
   const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
-  const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, reason, creditsHeld })
+  const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, amount, reason, creditsHeld })
   const ended = { operationId, kind, state, gatewayCode, transactionKey, attempts }
   return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', ended)] : [])]
 }

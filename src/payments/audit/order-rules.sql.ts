@@ -1,6 +1,8 @@
 // The audit rules about orders and their operations at the gateway: what their states allow, and their ledger entries. The SQL
 // uses the names of src/payments/audit/scans.sql.ts.
 
+import { pricePerCredit } from '../../credits/lots/price.ts'
+import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { packages } from '../packages.ts'
 import type { ScanRule } from './scans.sql.ts'
@@ -54,7 +56,7 @@ export const orderRules: ScanRule[] = [
     invariant: 'I-5',
     rule: 'a PENDING or FAILED order has moved no credits',
     holds: `o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0`,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0`,
   },
   {
     invariant: 'I-6',
@@ -132,7 +134,19 @@ export const operationRules: ScanRule[] = [
   {
     invariant: 'I-12',
     rule: 'an operation is about an order and its whole amount',
-    holds: 'p.amount = o.amount',
+    holds: `p.amount = o.amount or p.kind = 'REFUND'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
+    holds: `p.kind <> 'REFUND' or p.amount = o.amount
+      or p.amount = o.amount - (o.credits - p.credits_held) * ${pricePerCredit}
+      or p.gateway_code = '${cancelledAtGateway}' and p.amount between 1 and o.amount`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a REFUNDED order says what its refund returned',
+    holds: `p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)`,
   },
   {
     invariant: 'I-12',

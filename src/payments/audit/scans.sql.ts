@@ -153,7 +153,7 @@ const orders: Scan = {
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
+      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
 }
 
 /** The order of a row, if it exists. */
@@ -168,7 +168,8 @@ const operations: Scan = {
   identity: `'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id`,
   detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
-      'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits`,
+      'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
+      'refundedAmount', o.refunded_amount`,
 }
 
 const events: Scan = {

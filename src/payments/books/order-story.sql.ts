@@ -11,6 +11,8 @@ export type StoryOperation = {
   kind: OperationKind
   state: 'OPEN' | ClosedState
   paymentKey: string | null
+  /** KRW: captured or returned. */
+  amount: number
   gatewayCode: string | null
   transactionKey: string | null
   reason: string | null
@@ -68,6 +70,8 @@ export type OrderStory = {
   confirmedAt: Date | null
   /** Credits that a refund could not take back; null unless REFUNDED. */
   refundShortfall: number | null
+  /** KRW; null unless it is REFUNDED. */
+  refundedAmount: number | null
   operations: StoryOperation[]
   /** Calls to the gateway whose outcome was not known. */
   attempts: StoryAttempt[]
@@ -84,8 +88,9 @@ const findOrderStoryStatement = statement(
   'payments.findOrderStory',
   `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (select coalesce(json_agg(json_build_object(
-       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key,
+       'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso('p.opened_at')}, 'closedAt', ${iso('p.closed_at')},
        'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end) order by p.opened_at), '[]')

@@ -4,7 +4,12 @@
 // counts: of the caller's claims only the payment key is used.
 import { unreachable } from '../../core/assert.ts'
 import { newOperationId } from '../../core/ids.ts'
-import { cancelledAtGateway, type FetchedPayment, type PaymentDetail, type PaymentSnapshot } from '../../gateway/gateway.ts'
+import {
+  cancelledAtGateway,
+  type FetchedPayment,
+  type PaymentDetail,
+  type PaymentSnapshot,
+} from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { claimReturn, newOperation, type Operation } from '../operations/begin.sql.ts'

@@ -2,8 +2,8 @@
 import { type Documented, missing, notAllowed, type Refused, refused } from '../../http/documented.ts'
 import { success } from '../../http/envelope.ts'
 import { packageOf } from '../packages.ts'
-import { QuotedCredits } from './schemas.ts'
 import { orderNotFound, refundRefusals } from '../refusals.ts'
+import { QuotedCredits } from './schemas.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const { price: paid, credits: creditsOfTheOrder } = packageOf('STANDARD')

@@ -8,8 +8,8 @@ import type { PaymentContext } from '../context.ts'
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
 import { findOrderKeys, type Order, type OrderKey } from '../orders.sql.ts'
 import { isFor } from '../recovery/review.ts'
-import { type UnusedPart, unusedPartOf } from './rule.ts'
 import { orderNotFound, type RefundRefusal, refundBlockOf, refundRefusals } from '../refusals.ts'
+import { type UnusedPart, unusedPartOf } from './rule.ts'
 
 export type RefundQuote = {
   orderId: string

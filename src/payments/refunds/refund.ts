@@ -12,8 +12,8 @@ import { createPauses } from '../operations/pauses.ts'
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
 import { type BeginResult, runOrResume } from '../operations/run.ts'
 import { findOrderKeys, type OrderKey } from '../orders.sql.ts'
-import { unusedPartOf } from './rule.ts'
 import { orderNotFound, refundBlockOf, refundRefusals } from '../refusals.ts'
+import { unusedPartOf } from './rule.ts'
 
 export type RefundRequest = {
   orderId: string
@@ -75,7 +75,11 @@ async function begin(
   const part = unused ? await checkQuote(context, found, unused) : undefined
   if (part === null) return { kind: 'changed', operation: null }
   const intent = { ...refund, kind: 'REFUND' as const, paymentKey }
-  const claimed = await context.batches.claimCancel({ ...intent, part: part ?? null, leaseMs: context.settings.operationLeaseMs })
+  const claimed = await context.batches.claimCancel({
+    ...intent,
+    part: part ?? null,
+    leaseMs: context.settings.operationLeaseMs,
+  })
   if (!claimed) return { kind: 'changed', operation: null }
   return { kind: 'begun', operation: newOperation({ ...intent, ...claimed }) }
 }
@@ -98,10 +102,7 @@ async function checkQuote(
 }
 
 /** The answer for a refunded order; undefined when it can be refunded, or has an open operation. */
-function answerOf(
-  { order, openOperation }: OrderForReview,
-  unused: RefundRequest['unused'],
-): RefundAnswer | undefined {
+function answerOf({ order, openOperation }: OrderForReview, unused: RefundRequest['unused']): RefundAnswer | undefined {
   const { orderId, status, credits, refundShortfall: shortfall, refundedAmount } = order
   if (status === 'REFUNDED') {
     assert(shortfall !== null && refundedAmount !== null, 'a refunded order without its amount')

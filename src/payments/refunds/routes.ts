@@ -6,11 +6,11 @@ import { uuidPattern } from '../../core/ids.ts'
 import { SuccessOf, success } from '../../http/envelope.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderKey } from '../orders.sql.ts'
+import { orderNotFound } from '../refusals.ts'
 import { documentedRefunds } from './document.ts'
 import { quoteUnused } from './quote.ts'
-import { RefundBody, RefundData, RefundParams, RefundQuoteData } from './schemas.ts'
 import { refundOrder } from './refund.ts'
-import { orderNotFound } from '../refusals.ts'
+import { RefundBody, RefundData, RefundParams, RefundQuoteData } from './schemas.ts'
 
 export function refundRoutes(app: FastifyInstance, payments: PaymentContext): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

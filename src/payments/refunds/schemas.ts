@@ -7,7 +7,10 @@ export const RefundParams = Type.Object({
     description: 'the UUID of a customer',
     examples: ['5509d75f-dfe0-4984-9be9-f02d7cdb5de6'],
   }),
-  orderId: Type.String({ description: 'an order of the customer', examples: ['ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'] }),
+  orderId: Type.String({
+    description: 'an order of the customer',
+    examples: ['ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'],
+  }),
 })
 
 const Credits = Type.Integer({ minimum: 0 })

@@ -64,6 +64,7 @@ const sent: Record<EndpointName, () => Sent> = {
   customer: () => ({ params: { customerId: ids.customerId } }),
   statement: () => ({ params: { customerId: ids.customerId } }),
   holds: () => ({ params: { customerId: ids.customerId } }),
+  lots: () => ({ params: { customerId: ids.customerId } }),
   setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: 5, reason } }),
   issueKey: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
   suspendKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
@@ -79,6 +80,7 @@ const sent: Record<EndpointName, () => Sent> = {
   discrepancies: () => ({}),
   discrepancy: () => ({ params: { discrepancyId: ids.discrepancyId } }),
   resolveDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { reason } }),
+  acceptDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { credits: 0, reason } }),
   actionLog: () => ({}),
   operators: () => ({}),
   // The last one: it ends the session.
@@ -88,6 +90,7 @@ const savedWith: Record<keyof typeof files, () => Sent> = {
   days: () => ({}),
   payments: () => ({}),
   discrepancies: () => ({}),
+  liability: () => ({}),
   statement: () => ({ params: { customerId: ids.customerId } }),
 }
 
@@ -136,6 +139,7 @@ const allowed: Record<EndpointName, string> = {
   customer: signedInRoles,
   statement: signedInRoles,
   holds: signedInRoles,
+  lots: signedInRoles,
   setLowCredits: 'support admin',
   issueKey: 'admin',
   suspendKey: 'support finance admin',
@@ -151,6 +155,7 @@ const allowed: Record<EndpointName, string> = {
   discrepancies: signedInRoles,
   discrepancy: signedInRoles,
   resolveDiscrepancy: 'finance admin',
+  acceptDiscrepancy: 'finance admin',
   actionLog: signedInRoles,
   operators: 'admin',
 }

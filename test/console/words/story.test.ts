@@ -126,11 +126,13 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     createdAt: new Date(second(0)),
     confirmedAt: new Date(second(6)),
     refundShortfall: null,
+    refundedAmount: null,
     operations: [
       {
         operationId,
         kind: 'CONFIRM',
         state: 'APPROVED',
+        amount: 20_000,
         paymentKey: 'pay_1',
         gatewayCode: null,
         transactionKey: 'txn_1',

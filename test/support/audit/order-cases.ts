@@ -224,6 +224,21 @@ export const brokenOrders: BrokenRule[] = [
   },
   {
     invariant: 'I-12',
+    rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
+    when: 'it returned a thousand won less',
+    damage: ({
+      refunded,
+    }) => `update payment_operations set amount = amount - 1000 where order_id = '${refunded}' and kind = 'REFUND';
+      update orders set refunded_amount = refunded_amount - 1000 where order_id = '${refunded}'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a REFUNDED order says what its refund returned',
+    when: 'it says less',
+    damage: orderOf('refunded', 'refunded_amount = refunded_amount - 1000'),
+  },
+  {
+    invariant: 'I-12',
     rule: 'a refused operation left its order in a state that it could be in',
     when: 'the order of a refused confirm is PENDING',
     damage: orderOf('failed', `status = 'PENDING'`),

@@ -11,6 +11,8 @@ const session = { '': 'name role permissions[] mustChangePassword endsAt idleEnd
 const sums =
   'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent conversion'
 const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
+const lot =
+  'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
 const account = 'balance held available'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
 const runResult =
@@ -70,7 +72,8 @@ const fields: Record<EndpointName, Fields> = {
 
   orders: { '': 'nextCursor', 'orders[].': orderRow },
   order: {
-    'order.': `${orderRow} paymentKey refundShortfall`,
+    'order.': `${orderRow} paymentKey refundShortfall refundedAmount`,
+    'lot.': lot,
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),
     'open.': 'kind openedAt attempts gatewayCode nextAttemptAt',
@@ -80,9 +83,10 @@ const fields: Record<EndpointName, Fields> = {
   },
   settleOrder: { '': 'result status' },
   refundQuote: {
-    '': 'orderId customerId packageType paid backToTheCard gatewayCode creditsOfTheOrder creditsTakenBack shortfall',
+    '': 'orderId customerId packageType paid backToTheCard gatewayCode creditsOfTheOrder creditsTakenBack shortfall unusedRefusal',
+    'unused.': 'rule amount credits',
   },
-  refundOrder: { '': 'orderId status creditsTakenBack shortfall' },
+  refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
 
   customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held' },
@@ -97,11 +101,13 @@ const fields: Record<EndpointName, Fields> = {
     '': 'customerId nextCursor',
     'balance.': account,
     'opening.': account,
+    'lots[].': lot,
     'closing.': account,
     'setAside[].': 'by holdId credits reference orderId service expiresAt',
     'entries[].':
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
+  lots: { '': 'nextCursor', 'lots[].': lot },
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
@@ -144,6 +150,7 @@ const fields: Record<EndpointName, Fields> = {
     'actions[].': 'action allowed code',
   },
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
+  acceptDiscrepancy: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
 
   actionLog: {
     '': 'nextCursor',
@@ -160,6 +167,7 @@ export const columnsOf: Record<keyof typeof files, string> = {
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
   payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
   discrepancies: 'discrepancyId,kind,subject,customerId,orderId,foundAt,lastSeenAt,resolvedAt,resolution,detail',
+  liability: 'customerId,orderId,packageType,status,grantedAt,amount,credits,used,unspent,value',
   statement:
     'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
 }

@@ -185,6 +185,9 @@ export const audits: typeof english = {
     'an event about few credits has fewer than its threshold': 'credits.low 이벤트의 크레딧은 기준보다 적다',
     'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
     'no payment key is approved for two customers': '두 고객의 결제가 같은 결제 키로 승인되지 않는다',
+    'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway':
+      '환불 금액은 결제 전액, 회수한 크레딧의 금액, PG사에서 취소된 금액 중 하나이다',
+    'a REFUNDED order says what its refund returned': '환불된 주문은 실제로 환불한 금액을 기록하고 있다',
     'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
     'a refused operation left its order in a state that it could be in':
       '거절된 작업의 주문은 있을 수 있는 상태로 남아 있다',
