@@ -10,6 +10,8 @@ export const operations: Record<OperationId, { work: Work }> = {
   getPaymentStatus: { work: 'read' },
   getCreditBalance: { work: 'read' },
   getStatement: { work: 'read' },
+  listLots: { work: 'read' },
+  quoteRefund: { work: 'read' },
 
   // With the same X-Idempotency-Key the service returns the original order and creates no second one, for as long as
   // the order exists. Every purchase has a key, and all its attempts have the same.
@@ -23,6 +25,9 @@ export const operations: Record<OperationId, { work: Work }> = {
   // A payment is cancelled once, however many requests are sent, and a second one cannot refund more than the first.
   // But only one request gets the success: see `failureToReport`.
   cancelPayment: { work: 'settle' },
+
+  // An order is refunded once, and a repeated request gets the first answer.
+  refundUnused: { work: 'settle' },
 
   // A reference is spent or held once; a repeated request gets the first answer, however late.
   spendCredits: { work: 'write' },

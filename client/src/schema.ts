@@ -1962,13 +1962,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description VAL001: The request cannot be parsed. VAL004: The request exceeds the size limit. PAYMENT_CANCEL_FAILED: The payment could not be cancelled. */
+            /** @description VAL001: The request cannot be parsed. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL004"] | components["schemas"]["PAYMENT_CANCEL_FAILED"];
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
                 };
             };
             /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
@@ -2007,7 +2007,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. Not known yet (HTTP_500). No refund was begun: something else on the order is open. Try again in a moment. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2053,13 +2053,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description VAL001: The request cannot be parsed. The Content-Type must be application/json. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. PAYMENT_CANCEL_FAILED: The payment could not be cancelled. */
+            /** @description VAL001: The request cannot be parsed. The Content-Type must be application/json. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["PAYMENT_CANCEL_FAILED"];
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
                 };
             };
             /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
@@ -2098,7 +2098,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. Not known yet (HTTP_500). The credits are held, and the refund goes on in the background. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
             503: {
                 headers: {
                     [name: string]: unknown;

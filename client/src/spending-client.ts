@@ -9,6 +9,11 @@ import type {
   EntryKind,
   Hold,
   HoldRequest,
+  Lots,
+  OrderOfCustomer,
+  Refund,
+  RefundQuote,
+  RefundRequest,
   ReleaseRequest,
   Spend,
   SpendRequest,
@@ -30,6 +35,8 @@ export type StatementRequest = {
   cursor?: string | undefined
 }
 
+export type LotsRequest = Pick<StatementRequest, 'customerId' | 'limit' | 'cursor'>
+
 export type SpendingClient = {
   /** The same reference spends once. */
   spendCredits(request: SpendRequest, options?: CallOptions): Promise<Spend>
@@ -39,6 +46,12 @@ export type SpendingClient = {
   captureHold(request: CaptureRequest, options?: CallOptions): Promise<EndedHold>
   /** Releases the held credits. */
   releaseHold(request: ReleaseRequest, options?: CallOptions): Promise<EndedHold>
+  /** What is left of the customer's orders: one page, newest order first. */
+  listLots(request: LotsRequest, options?: CallOptions): Promise<Lots>
+  /** What a refund of the unused part of an order would return now. */
+  quoteRefund(request: OrderOfCustomer, options?: CallOptions): Promise<RefundQuote>
+  /** Refunds the unused part, exactly as it was quoted. The money goes back once. */
+  refundUnused(request: RefundRequest, options?: CallOptions): Promise<Refund>
   /** One page, newest entry first. */
   getStatement(request: StatementRequest, options?: CallOptions): Promise<Statement>
   /** All pages, each requested when it is needed. A page can be empty and not be the last. */
@@ -62,7 +75,7 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
       to: timeOf(to),
       kind: kind === undefined ? undefined : [kind].flat().join(','),
     })
-    const path = `/internal/v1/customers/${segment('customerId', customerId)}/statement${query}`
+    const path = `${customerPath(customerId)}/statement${query}`
     return send(settings, 'getStatement', { path }, callOptions)
   }
 
@@ -89,6 +102,20 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
       return send(settings, 'releaseHold', { path: `${holds}/${segment('holdId', holdId)}/release`, body }, callOptions)
     },
 
+    async listLots({ customerId, limit, cursor }, callOptions) {
+      const path = `${customerPath(customerId)}/lots${queryOf({ cursor, limit: limit?.toString() })}`
+      return send(settings, 'listLots', { path }, callOptions)
+    },
+
+    async quoteRefund(order, callOptions) {
+      return send(settings, 'quoteRefund', { path: `${orderPath(order)}/refund-quote` }, callOptions)
+    },
+
+    async refundUnused({ customerId, orderId, ...body }, callOptions) {
+      const path = `${orderPath({ customerId, orderId })}/refund`
+      return send(settings, 'refundUnused', { path, body }, callOptions)
+    },
+
     getStatement,
     statementPages,
 
@@ -96,6 +123,14 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
       for await (const { entries } of statementPages(request, callOptions)) yield* entries
     },
   }
+}
+
+function customerPath(customerId: string): string {
+  return `/internal/v1/customers/${segment('customerId', customerId)}`
+}
+
+function orderPath({ customerId, orderId }: OrderOfCustomer): string {
+  return `${customerPath(customerId)}/orders/${segment('orderId', orderId)}`
 }
 
 function timeOf(time: Date | string | undefined): string | undefined {

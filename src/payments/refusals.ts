@@ -109,6 +109,17 @@ export const acceptRefusals = {
     }),
 }
 
+/**
+ * A refused refund for a caller of the internal API: the metadata of PAYMENT_CANCEL_FAILED are the specification's, and what
+ * is wrong here is the order, or the quote.
+ */
+export function asFieldRefusal(refusal: Refusal): Refusal {
+  if (refusal.code === 'SVC001') return outcomeUnknown()
+  if (refusal.code !== 'PAYMENT_CANCEL_FAILED') return refusal
+  const rule = `${refusal.metadata?.reason}`
+  return refuseField(rule === 'changed' ? 'amount' : 'orderId', rule, refusal.message)
+}
+
 export type RefundBlock = { refusal: Extract<RefundRefusal, 'open' | 'not confirmed'>; message: string }
 
 /** Whether an order can be refunded now: undefined when it can, else what is in the way. `open` is its open operation. */

@@ -16,6 +16,7 @@ export function everyMethod(baseUrl: string): Methods {
   const common = { baseUrl, firstPauseMs: 1, longestPauseMs: 2 }
   const credits = createCreditsClient({ ...common, apiKey: 'cpk_of_a_test' })
   const spending = createSpendingClient({ ...common, token: 'cst_of_a_test' })
+  const order = { customerId: 'a-customer', orderId: 'ord_1' }
   const hold = { customerId: 'a-customer', holdId: 'a-hold' }
   const spend = { customerId: 'a-customer', credits: 3, reference: 'analysis-1' }
   return {
@@ -30,12 +31,17 @@ export function everyMethod(baseUrl: string): Methods {
     holdCredits: (options) => spending.holdCredits(spend, options),
     captureHold: (options) => spending.captureHold(hold, options),
     releaseHold: (options) => spending.releaseHold(hold, options),
+    listLots: (options) => spending.listLots({ customerId: 'a-customer' }, options),
+    quoteRefund: (options) => spending.quoteRefund(order, options),
+    refundUnused: (options) =>
+      spending.refundUnused({ ...order, amount: 15_000, credits: 16, reason: 'unused' }, options),
     getStatement: (options) => spending.getStatement({ customerId: 'a-customer' }, options),
   }
 }
 
 export function isRead(operation: OperationId): boolean {
-  return ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement'].includes(operation)
+  const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
+  return [...reads, 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

@@ -1,12 +1,12 @@
 // The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): the remaining credits are deducted once, the
-// spent ones are recorded, the money is refunded once, and a retry gets the same answer.
+// spent ones are recorded, the money is refunded once, in whole or for the unused part, and a retry gets the same answer.
 import { cancellation, confirmed, lookedUp, refunded, refusingCancels } from '../support/crossings/ends.ts'
 import type { Scenario, Subject } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
-const answer = (creditsTakenBack: number, shortfall: number) => ({
+const answer = (creditsTakenBack: number, shortfall: number, refundedAmount = 20_000) => ({
   shortfall,
-  data: ({ orderId }: Subject) => ({ orderId, status: 'REFUNDED', creditsTakenBack, shortfall }),
+  data: ({ orderId }: Subject) => ({ orderId, status: 'REFUNDED', refundedAmount, creditsTakenBack, shortfall }),
 })
 const found = ['payments.findOrderKeys', 'payments.findReviewSubject']
 const crossings = [...found, ...cancellation, 'payments.findReviewSubject']
@@ -35,6 +35,19 @@ const scenarios = {
     crossings,
     ends: { ...refunded, ...answer(0, 21), movements: ['GRANT 21', 'SPEND -21'] },
     background: { unbegun: { ...confirmed, movements: ['GRANT 21', 'SPEND -21'] } },
+  },
+  unusedPart: {
+    title: '3: a refund of the unused part returns its value and takes its credits once',
+    given: 'a confirmed order with some credits spent',
+    call: 'refundUnused',
+    crossings: [...found, 'credits.findLot', ...cancellation, 'payments.findReviewSubject'],
+    ends: {
+      ...refunded,
+      ...answer(16, 5, 15_000),
+      movements: ['GRANT 21', 'SPEND -5', 'REFUND -16'],
+      payment: 'PARTIAL_CANCELED',
+    },
+    background: { unbegun: { ...confirmed, movements: ['GRANT 21', 'SPEND -5'] } },
   },
   refused: {
     title: '3: a refund that the gateway refuses releases the credits',
@@ -68,4 +81,6 @@ for (const scenario of [scenarios.someSpent, scenarios.refused]) {
   table.pairs(scenario, 'refund')
   table.pairs(scenario, 'recover')
 }
+table.pairs(scenarios.unusedPart, 'refundUnused')
+table.pairs(scenarios.unusedPart, 'recover')
 table.sum()

@@ -10,6 +10,7 @@ import { issueToken } from '../../src/customers/service-tokens.ts'
 import { closeAll } from '../support/closing.ts'
 import { type OperationRequest, operationRequests, watchAnswers } from '../support/documents/documented-answers.ts'
 import { orderInState } from '../support/service/orders.ts'
+import { settleAll } from '../support/service/recovery.ts'
 import {
   type Answer,
   startTestService,
@@ -40,7 +41,7 @@ before(async () => {
   service = await startTestService({
     beside: { database: { ...database, pool }, sandboxUrl },
     way: 'checked',
-    settings: { pendingOrdersPerCustomer: 5 },
+    settings: { pendingOrdersPerCustomer: 5, refundFullPriceMs: 0, refundSmallestAmount: 5_000 },
     wrapGateway: (gateway) => ({
       ...gateway,
       cancel: async (intent) =>
@@ -105,6 +106,51 @@ test('the answers of a cancel are in the document', async () => {
   }
   const order = await buyer.confirmedOrder()
   await expect('cancelPayment', 'SUCCESS', buyer.cancel(order.paymentKey))
+})
+
+test('the answers of the refund endpoints are in the document', async () => {
+  const buyer = await service.newCustomer()
+  const { customerId } = buyer
+  const { refundQuote, refund, lots, spend, hold, release, call } = internal
+  const both = async (orderId: string, code: 'VAL003' | 'NOT000') => {
+    await expect('quoteRefund', code, refundQuote(customerId, orderId))
+    await expect('refundUnused', code, refund(customerId, orderId, { amount: 1_000, credits: 1 }))
+  }
+  const { orderId } = await buyer.confirmedOrder()
+  const path = `/internal/v1/customers/${customerId}/orders/${orderId}/refund`
+  await expect('refundUnused', 'VAL002', call(path, { body: { credits: 1, reason: 'unused' } }))
+  await expect('refundUnused', 'VAL003', refund(customerId, orderId, { amount: 1_000, credits: 0 }))
+  await both('ord_nothing', 'NOT000')
+  await both((await orderInState(service, buyer, 'CANCELLED')).orderId, 'VAL003')
+  await both((await orderInState(service, buyer, 'REFUNDED')).orderId, 'VAL003')
+  const { holdId } = (await hold(customerId, 5)).body.data
+  await both(orderId, 'VAL003')
+  await release(customerId, holdId)
+  const quote = { amount: 15_000, credits: 16 }
+  await expect('refundUnused', 'VAL003', refund(customerId, orderId, quote))
+  await spend(customerId, 5)
+  await expect('quoteRefund', 'SUCCESS', refundQuote(customerId, orderId))
+  isCancelRefused = true
+  await expect('refundUnused', 'VAL003', refund(customerId, orderId, quote))
+  isCancelRefused = false
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'error-before', times: 1 }])
+  await expect('refundUnused', 'SVC001', refund(customerId, orderId, quote))
+  await expect('quoteRefund', 'SVC001', refundQuote(customerId, orderId))
+  await service.sandbox.clearFaults()
+  await settleAll(service)
+  await expect('refundUnused', 'SUCCESS', refund(customerId, orderId, quote))
+  await expect('listLots', 'SUCCESS', lots(customerId))
+  await expect('listLots', 'VAL003', lots(customerId, { limit: '0' }))
+  await expect('listLots', 'NOT000', lots(unknownCustomer))
+
+  const second = await buyer.confirmedOrder()
+  await spend(customerId, 17)
+  await both(second.orderId, 'VAL003')
+  await spend(customerId, 3)
+  await both(second.orderId, 'VAL003')
+  const third = await buyer.confirmedOrder()
+  await service.sandbox.cancel(third.paymentKey, 1_000)
+  await expect('quoteRefund', 'VAL003', refundQuote(customerId, third.orderId))
 })
 
 test('the answers of the spending endpoints are in the document', async () => {

@@ -13,10 +13,15 @@ before(async () => {
 })
 after(() => service.close())
 
-for (const { what, spent } of [
-  { what: 'nothing', spent: 0 },
-  { what: 'some', spent: 15 },
-  { what: 'all', spent: 21 },
+const part = (rule: 'full price' | 'unused part', amount: number, credits: number) => ({
+  unused: { rule, amount, credits },
+  unusedRefusal: null,
+})
+
+for (const { what, spent, unused } of [
+  { what: 'nothing', spent: 0, unused: part('full price', 20_000, 21) },
+  { what: 'some', spent: 15, unused: part('unused part', 5_000, 6) },
+  { what: 'all', spent: 21, unused: { unused: null, unusedRefusal: 'nothing left' } },
 ]) {
   test(`with ${what} of the credits spent, a quote equals the credits and money of the refund`, async () => {
     const customer = await service.newCustomer()
@@ -34,6 +39,7 @@ for (const { what, spent } of [
       creditsOfTheOrder: 21,
       creditsTakenBack: 21 - spent,
       shortfall: spent,
+      ...unused,
     })
     assert.deepEqual({ ...service.calls }, { ...calls, fetchPayment: calls.fetchPayment + 1 })
     assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])

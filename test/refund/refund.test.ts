@@ -35,6 +35,7 @@ const refundOf = (orderId: string, context = service.payments) => refund(context
 const answerFor = (orderId: string, shortfall: number, credits = 21) => ({
   orderId,
   status: 'REFUNDED',
+  refundedAmount: 20_000,
   creditsTakenBack: credits - shortfall,
   shortfall,
 })

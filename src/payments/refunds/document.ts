@@ -1,26 +1,28 @@
 // The refund endpoints of the internal API for the API document.
+import type { Refusal } from '../../core/errors.ts'
 import { type Documented, missing, notAllowed, type Refused, refused } from '../../http/documented.ts'
 import { success } from '../../http/envelope.ts'
 import { packageOf } from '../packages.ts'
-import { orderNotFound, refundRefusals } from '../refusals.ts'
+import { asFieldRefusal, orderNotFound, outcomeUnknown, refundRefusals } from '../refusals.ts'
 import { QuotedCredits } from './schemas.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const { price: paid, credits: creditsOfTheOrder } = packageOf('STANDARD')
 const quoted = { amount: 15_000, credits: 16 }
 
+const refusedRefund = (when: string, refusal: Refusal) => refused(when, asFieldRefusal(refusal))
+
 /** Of both endpoints, in the order in which they are checked. */
 const ofTheOrder: Refused[] = [
   refused('there is no such order of this customer', orderNotFound()),
-  refused('it is refunded already, with another amount', refundRefusals.alreadyRefunded(15_000)),
-  refused('the order is not CONFIRMED', refundRefusals.notConfirmed('CANCELLED')),
+  refusedRefund('it is refunded already, with another amount', refundRefusals.alreadyRefunded(15_000)),
+  refusedRefund('the order is not CONFIRMED', refundRefusals.notConfirmed('CANCELLED')),
 ]
 const ofTheRule: Refused[] = [
-  refused('nothing that was paid for is left', refundRefusals.nothingLeft()),
-  refused('the value is below the smallest refund', refundRefusals.belowSmallestAmount(3_000, 5_000)),
-  refused('holds leave too few credits available', refundRefusals.creditsHeld(16, 11)),
+  refusedRefund('nothing that was paid for is left', refundRefusals.nothingLeft()),
+  refusedRefund('the value is below the smallest refund', refundRefusals.belowSmallestAmount(3_000, 5_000)),
+  refusedRefund('holds leave too few credits available', refundRefusals.creditsHeld(16, 11)),
 ]
-const underWay = (kind: string) => refundRefusals.outcomeUnknown('HTTP_500', { kind })
 
 export const documentedRefunds = {
   quote: {
@@ -38,9 +40,9 @@ export const documentedRefunds = {
     },
     refusals: [
       ...ofTheOrder,
-      refused('part of the payment was cancelled at the gateway', refundRefusals.cancelledInPart()),
+      refusedRefund('part of the payment was cancelled at the gateway', refundRefusals.cancelledInPart()),
       ...ofTheRule,
-      refused('another operation on the order is under way', underWay('CANCEL')),
+      refused('another operation on the order is under way', outcomeUnknown()),
     ],
   },
   refund: {
@@ -63,9 +65,9 @@ export const documentedRefunds = {
       notAllowed('credits', QuotedCredits),
       ...ofTheOrder,
       ...ofTheRule,
-      refused('credits have moved since the quote', refundRefusals.changed({ amount: 12_000, credits: 13 })),
-      refused('the gateway refuses', refundRefusals.refusedByGateway()),
-      refused('the outcome at the gateway is not known yet', underWay('REFUND')),
+      refusedRefund('credits have moved since the quote', refundRefusals.changed({ amount: 12_000, credits: 13 })),
+      refusedRefund('the gateway refuses', refundRefusals.refusedByGateway()),
+      refused('the outcome at the gateway is not known yet: repeat the request', outcomeUnknown()),
     ],
   },
 } satisfies Record<string, Documented>

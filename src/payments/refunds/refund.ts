@@ -47,7 +47,7 @@ export async function refundOrder(
   const operationId = newOperationId()
   for (;;) {
     const found = await findOrderForReview(context.database, key)
-    if (!found) throw orderNotFound(key.orderId)
+    if (!found) throw orderNotFound()
     const answer = answerOf(found, unused)
     if (answer) return answer
     const begun = await begin(context, found, { customerId: key.customerId, operationId, reason }, unused)

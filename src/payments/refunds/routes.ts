@@ -2,11 +2,12 @@
 // exactly what was quoted.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { SuccessOf, success } from '../../http/envelope.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderKey } from '../orders.sql.ts'
-import { orderNotFound } from '../refusals.ts'
+import { asFieldRefusal, orderNotFound } from '../refusals.ts'
 import { documentedRefunds } from './document.ts'
 import { quoteUnused } from './quote.ts'
 import { refundOrder } from './refund.ts'
@@ -21,7 +22,10 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext): vo
       config: { work: 'read', documented: documentedRefunds.quote },
       schema: { params: RefundParams, response: { 200: SuccessOf(RefundQuoteData) } },
     },
-    async ({ params }) => success(await quoteUnused(payments, keyOf(params)), 'The refund as it would be made now.'),
+    async ({ params }) => {
+      const quote = await withFieldRefusals(quoteUnused(payments, keyOf(params)))
+      return success(quote, 'The refund as it would be made now.')
+    },
   )
 
   typed.post(
@@ -32,10 +36,15 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext): vo
     },
     async ({ params, body: { reason, ...unused } }) => {
       const key = keyOf(params)
-      const answer = await refundOrder(payments, key, { orderId: key.orderId, reason: reason.trim(), unused })
+      const request = { orderId: key.orderId, reason: reason.trim(), unused }
+      const answer = await withFieldRefusals(refundOrder(payments, key, request))
       return success(answer, 'The unused part is refunded.')
     },
   )
+}
+
+async function withFieldRefusals<Answer>(work: Promise<Answer>): Promise<Answer> {
+  return work.catch((error) => Promise.reject(error instanceof Refusal ? asFieldRefusal(error) : error))
 }
 
 /** Text that is no UUID identifies nothing. */

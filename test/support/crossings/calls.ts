@@ -43,6 +43,8 @@ const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Pro
   release: ({ credits }, { customerId, holdId }) =>
     endHold(credits, serviceId, { customerId, holdId, ending: 'RELEASE', captured: null }),
   refund: (context, { orderId }) => refund(context, { orderId, reason: 'a goodwill' }),
+  refundUnused: (context, { orderId }) =>
+    refund(context, { orderId, reason: 'as quoted', unused: { amount: 15_000, credits: 16 } }),
   notify: ({ database }, subject) => notify(database, subject, 'DONE'),
   process: (context) => processNotifications(context),
   expire: ({ database, settings }) => expireOrders(database, settings.pendingOrderLifetimeMs),

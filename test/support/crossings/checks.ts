@@ -13,6 +13,8 @@ const money: Record<string, { left: number; cancels: number }> = {
   DONE: { left: 20_000, cancels: 0 },
   ABORTED: { left: 20_000, cancels: 0 },
   CANCELED: { left: 0, cancels: 1 },
+  // Of the refund of the unused part in these tables.
+  PARTIAL_CANCELED: { left: 5_000, cancels: 1 },
 }
 
 /** The operation that each call opens first. */
@@ -20,6 +22,7 @@ const firstKind: Partial<Record<CallName, string>> = {
   confirm: 'CONFIRM',
   cancel: 'CANCEL',
   refund: 'REFUND',
+  refundUnused: 'REFUND',
   reconcile: 'CONFIRM',
   reconcileDay: 'CONFIRM',
 }
@@ -176,6 +179,7 @@ const sendsTo: Record<string, ('confirm' | 'cancel')[]> = {
   DONE: ['confirm'],
   ABORTED: ['confirm'],
   CANCELED: ['confirm', 'cancel'],
+  PARTIAL_CANCELED: ['confirm', 'cancel'],
 }
 
 /** Each call is sent to the gateway once, and again only by a process that resumed late; always with the same key. */

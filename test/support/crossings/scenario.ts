@@ -33,6 +33,7 @@ export type CallName =
   | 'capture'
   | 'release'
   | 'refund'
+  | 'refundUnused'
   | 'notify'
   | 'process'
   | 'expire'
