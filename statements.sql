@@ -2672,7 +2672,9 @@ select i.ordinal,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
-    'traceParent', p.trace_parent) end as "confirm",
+    'traceParent', p.trace_parent) end as "confirm", json_build_object(
+  'receiptUrl', p.receipt_url, 'cardNumber', p.card_number,
+  'approvalNumber', p.approval_number) as "slip",
 
   (select true from payment_operations other
    where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
@@ -2687,7 +2689,10 @@ select i.ordinal,
       and p.state in ('OPEN', 'APPROVED');
 
 -- payments.findFinishes
-select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
+select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits",
+
+  p.receipt_url as "receiptUrl", p.card_number as "cardNumber",
+  p.approval_number as "approvalNumber"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
@@ -2772,11 +2777,18 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
 -- payments.findOrders
 select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
-  ) o;
+  ) o
+  left join lateral (
+    select * from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on o.confirmed_at is not null;
 
 -- payments.findOrdersOfKeys
 select i.ordinal, o.payment_method as "paymentMethod",
@@ -2829,7 +2841,7 @@ select o.customer_id as "customerId",
 
 -- payments.finishOperations
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, answered, only_holder)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, receipt_url, card_number, approval_number, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -2944,18 +2956,29 @@ with recursive input as (
         closed_by = t.holder_id,
         gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,
+        receipt_url = t.receipt_url,
+        card_number = t.card_number,
+        approval_number = t.approval_number,
         total_credits = t.available,
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.credits_held, p.total_credits
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits, p.receipt_url, p.card_number, p.approval_number
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-
+           case t.to_status
+             when 'CONFIRMED' then
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
-    'balance', t.available) as data, t.moved_at
+    'balance', t.available,
+  'receiptUrl', t.receipt_url, 'cardNumber', t.card_number,
+  'approvalNumber', t.approval_number)
+             else
+  json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
+    'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
+    'balance', t.available)
+           end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),
@@ -2976,7 +2999,10 @@ with recursive input as (
         due_at = case when q.next_event > q.last_event then now() else q.due_at end,
         last_event = excluded.last_event
   )
-  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits",
+
+  closed.receipt_url as "receiptUrl", closed.card_number as "cardNumber",
+  closed.approval_number as "approvalNumber"
   from closed;
 
 -- payments.finishReconciliation

@@ -12,9 +12,19 @@ export type ConfirmIntent = {
 
 export type CancelIntent = ConfirmIntent & { reason: string }
 
+/** What the buyer finds on the card statement: visible ASCII, the card number masked. Null: the gateway did not send it. */
+export type CardSlip = {
+  /** https; http only to this machine. */
+  receiptUrl: string | null
+  cardNumber: string | null
+  approvalNumber: string | null
+}
+
 export type Approved = {
   kind: 'approved'
   transactionKey: string | null
+  /** Of a confirm, if the gateway sent one. */
+  slip?: CardSlip
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail
 }
@@ -63,6 +73,7 @@ export type PaymentSnapshot = {
   balance: number
   /** Of the last capture or refund. */
   transactionKey: string | null
+  slip?: CardSlip
 }
 
 export type FetchedPayment = PaymentSnapshot | { kind: 'absent' } | Unknown

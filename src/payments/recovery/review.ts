@@ -4,7 +4,7 @@
 // counts: of the caller's claims only the payment key is used.
 import { unreachable } from '../../core/assert.ts'
 import { newOperationId } from '../../core/ids.ts'
-import type { FetchedPayment, PaymentDetail, PaymentSnapshot } from '../../gateway/gateway.ts'
+import type { Approved, FetchedPayment, PaymentDetail, PaymentSnapshot } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { claimReturn, newOperation, type Operation } from '../operations/begin.sql.ts'
@@ -155,7 +155,7 @@ async function applyRule(
 async function adoptCapture(
   context: PaymentContext,
   { customerId, order }: OrderForReview,
-  { paymentKey, transactionKey }: PaymentSnapshot,
+  { paymentKey, transactionKey, slip }: PaymentSnapshot,
 ): Promise<Review> {
   const intent = {
     customerId,
@@ -168,7 +168,8 @@ async function adoptCapture(
   }
   const leaseMs = context.settings.operationLeaseMs
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
-  await finish(context, newOperation(intent), { kind: 'approved', transactionKey }, recoveryModes.background)
+  const outcome: Approved = { kind: 'approved', transactionKey, ...(slip && { slip }) }
+  await finish(context, newOperation(intent), outcome, recoveryModes.background)
   return 'repaired'
 }
 
