@@ -27,6 +27,7 @@ export type {
   Cancellation,
   CancelRequest,
   CaptureRequest,
+  CardSlip,
   Confirmation,
   ConfirmRequest,
   CreditPackage,

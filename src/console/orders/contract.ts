@@ -70,7 +70,15 @@ export const orderActions = ['settle', 'refund', 'resend events'] as const
 export const blockCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
 
 export const OrderData = Type.Object({
-  order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull }),
+  order: Type.Object({
+    ...row,
+    paymentKey: TextOrNull,
+    cardNumber: TextOrNull,
+    approvalNumber: TextOrNull,
+    /** Masked like a payment key. */
+    receiptUrl: TextOrNull,
+    refundShortfall: WholeOrNull,
+  }),
   story: TimelineMoments,
   /** The operation in progress at the gateway. */
   open: Type.Union([

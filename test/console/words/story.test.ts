@@ -126,6 +126,9 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     createdAt: new Date(second(0)),
     confirmedAt: new Date(second(6)),
     refundShortfall: null,
+    receiptUrl: null,
+    cardNumber: null,
+    approvalNumber: null,
     operations: [
       {
         operationId,

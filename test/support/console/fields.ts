@@ -70,7 +70,7 @@ const fields: Record<EndpointName, Fields> = {
 
   orders: { '': 'nextCursor', 'orders[].': orderRow },
   order: {
-    'order.': `${orderRow} paymentKey refundShortfall`,
+    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl refundShortfall`,
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),
     'open.': 'kind openedAt attempts gatewayCode nextAttemptAt',
