@@ -3,7 +3,7 @@
 import type { SpendInput, SpendOutput } from '../../src/credits/spend.sql.ts'
 import { type Database, statement } from '../../src/db/database.ts'
 import { type NewOrder, type OrderKey, type OrderWithSlip, orderColumns } from '../../src/payments/orders.sql.ts'
-import { slipColumns } from '../../src/payments/slip.sql.ts'
+import { slipColumns } from '../../src/payments/slip/columns.sql.ts'
 
 const insertOrderStatement = statement(
   'bench.insertOrder',

@@ -7,7 +7,7 @@ import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { CardSlip } from '../gateway/gateway.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
-import { slipColumns } from './slip.sql.ts'
+import { slipColumns, slipMembers } from './slip/columns.sql.ts'
 
 export type Order = {
   orderId: string
@@ -23,13 +23,13 @@ export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
 
-type OrderEventColumns = { order: string; status: string; available: string; more?: string }
+type OrderEventColumns = { order: string; status: string; available: string; slip?: string }
 
-/** The data of an event about an order, with the credits that its customer can spend then. */
-export const orderEventData = ({ order, status, available, more }: OrderEventColumns) => `
+/** The data of an event about an order, with the credits that its customer can spend then, and a card slip. */
+export const orderEventData = ({ order, status, available, slip }: OrderEventColumns) => `
   json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
     'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
-    'balance', ${available}${more ? `, ${more}` : ''})`
+    'balance', ${available}${slip ? `, ${slipMembers(slip)}` : ''})`
 
 export type NewOrder = {
   customerId: string

@@ -5,7 +5,7 @@ import { iso } from '../../db/iso.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
-import { slipColumns } from '../slip.sql.ts'
+import { slipColumns } from '../slip/columns.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
 export type StoryOperation = {

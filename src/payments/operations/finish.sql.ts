@@ -11,7 +11,7 @@ import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { CreditsEffect, OrderStatus } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
-import { slipColumns, slipMembers } from '../slip.sql.ts'
+import { slipColumns } from '../slip/columns.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
 /** The slip is that of an approved confirm; of everything else its members are null. */
@@ -56,8 +56,6 @@ const finishes = inputs<Finish>({
   answered: 'boolean',
   onlyHolder: 'boolean',
 })
-
-const eventColumns = { order: 't', status: 't.to_status', available: 't.available' }
 
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
@@ -130,8 +128,8 @@ const finishOperationsStatement = statement(
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
            case t.to_status
-             when 'CONFIRMED' then ${orderEventData({ ...eventColumns, more: slipMembers('t') })}
-             else ${orderEventData(eventColumns)}
+             when 'CONFIRMED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', slip: 't' })}
+             else ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })}
            end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status

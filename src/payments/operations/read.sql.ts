@@ -8,7 +8,7 @@ import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
-import { slipMembers } from '../slip.sql.ts'
+import { slipMembers } from '../slip/columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */

@@ -1,5 +1,5 @@
 // The columns of the card slip of an approved confirm.
-import type { CardSlip } from '../gateway/gateway.ts'
+import type { CardSlip } from '../../gateway/gateway.ts'
 
 export const noSlip: CardSlip = { receiptUrl: null, cardNumber: null, approvalNumber: null }
 
