@@ -61,16 +61,19 @@ export function receiptUrl({ paymentKey, receiptOrigin = 'https://sandbox.invali
   return `${receiptOrigin}/receipt/${encodeURIComponent(paymentKey)}`
 }
 
+/** Eight digits that two payments hardly share. */
+export function approvalNumberOf(paymentKey: string): string {
+  return String(createHash('sha256').update(paymentKey).digest().readUInt32BE() % 1e8).padStart(8, '0')
+}
+
 function cardObject({ amount, paymentKey }: Payment) {
-  // Eight digits that two payments hardly share.
-  const approveNo = String(createHash('sha256').update(paymentKey).digest().readUInt32BE() % 1e8).padStart(8, '0')
   return {
     amount,
     issuerCode: '61',
     acquirerCode: '31',
     number: '43301234****123*',
     installmentPlanMonths: 0,
-    approveNo,
+    approveNo: approvalNumberOf(paymentKey),
     useCardPoint: false,
     cardType: '신용',
     ownerType: '개인',
