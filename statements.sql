@@ -2794,9 +2794,10 @@ select i.ordinal,
   ) o
   left join lateral (
     select * from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
     limit 1
-  ) c on o.confirmed_at is not null;
+  ) c on true;
 
 -- payments.findOrdersOfKeys
 select i.ordinal, o.payment_method as "paymentMethod",
