@@ -77,6 +77,7 @@ test('a paid order shows the card, the approval number and a link to the receipt
   const success = await shop.pay(orderId, 'approve')
   const [payment] = (await service.sandbox.paymentsOf(orderId)) as unknown as { paymentKey: string }[]
   const receiptUrl = `${service.sandboxUrl}/receipt/${payment?.paymentKey}`
+  assert.equal((await fetch(receiptUrl)).status, 404)
   for (const path of [success, `/orders/${orderId}`]) {
     const { text, html } = await shop.get(path)
     assert.match(text, /Card 43301234\*{4}123\* Approval number \d{8} Receipt Open the receipt/)
