@@ -478,6 +478,9 @@ create table payment_operations (
   settle_at       timestamp with time zone not null default now(),
   answered_by     uuid,
   trace_parent    text,
+  receipt_url     text,
+  card_number     text,
+  approval_number text,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
   constraint payment_operations_attempts_counted CHECK (attempts >= 0),
@@ -487,6 +490,9 @@ create table payment_operations (
   constraint payment_operations_open_is_not_closed CHECK ((state = 'OPEN'::text) = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL)),
   constraint payment_operations_state CHECK (state = ANY (ARRAY['OPEN'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text]))
 );
+
+alter table payment_operations add constraint payment_operations_slip_of_approved_confirm CHECK (kind = 'CONFIRM'::text AND state = 'APPROVED'::text OR num_nonnulls(receipt_url, card_number, approval_number) = 0) NOT VALID;
+alter table payment_operations add constraint payment_operations_slip_well_formed CHECK (card_number ~ '^[0-9]{0,8}\*{3,16}[0-9]{0,4}\*{0,4}$'::text AND length(card_number) <= 20 AND approval_number ~ '^[A-Za-z0-9]{1,8}$'::text AND receipt_url ~ '^https?://[!-~]+$'::text AND length(receipt_url) <= 500) NOT VALID;
 
 CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
 CREATE INDEX payment_operations_of_payment ON payment_operations USING btree (payment_key, customer_id) WHERE kind = 'CONFIRM'::text;
@@ -503,7 +509,7 @@ CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (set
 
 CREATE TRIGGER payment_operations_approved_with_order AFTER UPDATE ON payment_operations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_order();
 CREATE TRIGGER payment_operations_begin_open BEFORE INSERT ON payment_operations FOR EACH ROW WHEN (new.state <> 'OPEN'::text AND new.state <> 'EXPIRED'::text) EXECUTE FUNCTION refuse_write('an operation begins OPEN');
-CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
+CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.receipt_url IS DISTINCT FROM new.receipt_url OR old.card_number IS DISTINCT FROM new.card_number OR old.approval_number IS DISTINCT FROM new.approval_number OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
 
 create table cancel_keys (
   customer_id  uuid                     not null,

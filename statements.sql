@@ -1744,7 +1744,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1777,7 +1777,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 68 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1810,7 +1810,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1843,7 +1843,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -1983,19 +1983,19 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 54 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 55 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 55 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 56 end,
              case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 56 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 57 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 57 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 58 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 58 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 59 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 59 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 60 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 60 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 61 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -2083,16 +2083,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 68 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 69 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 69 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 70 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 70 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 71 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 71 end,
+      order by b.record_number desc limit 1)) is not true then 72 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2108,7 +2108,7 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 72 end], null) as broken
+      else true end) is not true then 73 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2167,8 +2167,11 @@ with page as materialized (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
         and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 52 end,
+             case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
+      or p.kind = 'CONFIRM' and p.state = 'APPROVED'
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 53 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 53 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 54 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2198,7 +2201,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2231,7 +2234,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2331,7 +2334,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -2787,9 +2790,9 @@ with recursive due as (
   event as (
     select customer_id, m.first_event as event_number, 'order.failed' as type,
 
-  json_strip_nulls(json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', 'FAILED',
+  json_build_object('customerId', d.customer_id, 'orderId', d.order_id, 'status', 'FAILED',
     'packageType', d.package_type, 'amount', d.amount, 'credits', d.credits,
-    'refundedAmount', null, 'balance', m.available)) as data, m.moved_at
+    'balance', m.available) as data, m.moved_at
     from due d
     join moved m using (customer_id, order_id)
   ),
@@ -2862,7 +2865,9 @@ select i.ordinal,
     'state', p.state, 'sendNumber', p.send_number,
     'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
-    'traceParent', p.trace_parent) end as "confirm",
+    'traceParent', p.trace_parent) end as "confirm", json_build_object(
+  'receiptUrl', p.receipt_url, 'cardNumber', p.card_number,
+  'approvalNumber', p.approval_number) as "slip",
 
   (select true from payment_operations other
    where other.payment_key = i.payment_key and other.customer_id = i.customer_id and other.kind = 'CONFIRM'
@@ -2882,7 +2887,10 @@ select customer_id as "customerId", order_id as "orderId"
   where discrepancy_id = $1 and order_id is not null;
 
 -- payments.findFinishes
-select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
+select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits",
+
+  p.receipt_url as "receiptUrl", p.card_number as "cardNumber",
+  p.approval_number as "approvalNumber"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
@@ -2908,6 +2916,9 @@ select customer_id as "customerId", order_id as "orderId" from orders where orde
 select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber",
     (select coalesce(json_agg(json_build_object(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
@@ -2963,16 +2974,26 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
       where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state <> 'REJECTED') as operations
     offset 0
   ) own
+  left join lateral (
+    select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
   where o.order_id = $1;
 
 -- payments.findOrders
 select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
-  ) o;
+  ) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true;
 
 -- payments.findOrdersOfKeys
 select i.ordinal, o.payment_method as "paymentMethod",
@@ -3028,7 +3049,7 @@ select o.customer_id as "customerId",
 
 -- payments.finishOperations
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, answered, only_holder)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, receipt_url, card_number, approval_number, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -3144,19 +3165,33 @@ with recursive input as (
         closed_by = t.holder_id,
         gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,
+        receipt_url = t.receipt_url,
+        card_number = t.card_number,
+        approval_number = t.approval_number,
         total_credits = t.available,
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.credits_held, p.total_credits
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits, p.receipt_url, p.card_number, p.approval_number
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-
-  json_strip_nulls(json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
+           case t.to_status
+             when 'CONFIRMED' then
+  json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
-    'refundedAmount', case t.to_status when 'REFUNDED' then t.operation_amount end, 'balance', t.available)) as data,
-           t.moved_at
+    'balance', t.available,
+  'receiptUrl', t.receipt_url, 'cardNumber', t.card_number,
+  'approvalNumber', t.approval_number)
+             when 'REFUNDED' then
+  json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
+    'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
+    'balance', t.available, 'refundedAmount', t.operation_amount)
+             else
+  json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
+    'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
+    'balance', t.available)
+           end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),
@@ -3177,7 +3212,10 @@ with recursive input as (
         due_at = case when q.next_event > q.last_event then now() else q.due_at end,
         last_event = excluded.last_event
   )
-  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits",
+
+  closed.receipt_url as "receiptUrl", closed.card_number as "cardNumber",
+  closed.approval_number as "approvalNumber"
   from closed;
 
 -- payments.finishReconciliation

@@ -87,9 +87,10 @@ function addTossRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   const { payments, movements, strict } = sandbox
   const behaviour = sandbox.behaviour.values
 
-  app.post('/v1/payments/confirm', (request, reply) =>
-    exchange(sandbox, 'confirm', request, reply, (now) => confirm({ payments, strict, behaviour }, request.body, now)),
-  )
+  app.post('/v1/payments/confirm', (request, reply) => {
+    const rules = { payments, strict, behaviour, origin: `${request.protocol}://${request.host}` }
+    return exchange(sandbox, 'confirm', request, reply, (now) => confirm(rules, request.body, now))
+  })
   app.post<{ Params: { paymentKey: string } }>('/v1/payments/:paymentKey/cancel', (request, reply) =>
     exchange(sandbox, 'cancel', request, reply, (now) =>
       cancel(payments, request.params.paymentKey, request.body, now),

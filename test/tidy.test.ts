@@ -109,7 +109,7 @@ const sqlFragments = [
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
-  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
+  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}\\)$`),
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/

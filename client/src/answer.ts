@@ -4,7 +4,8 @@
 import { type Failure, statuses } from './errors.ts'
 import { retryAfterMs } from './pauses.ts'
 
-export type Answer = { code: 'SUCCESS'; data: unknown } | Failure
+export type Success = { code: 'SUCCESS'; data: unknown; headers: Headers }
+export type Answer = Success | Failure
 
 type Envelope = {
   success: boolean
@@ -19,7 +20,7 @@ export function readAnswer(response: Response, text: string): Answer {
   const envelope = isJson(headers) ? envelopeIn(text) : null
   if (!envelope) return unreadable(response)
   const { code, data, message, metadata, success } = envelope
-  if (code === 'SUCCESS') return success && ok && isObject(data) ? { code, data } : unreadable(response)
+  if (code === 'SUCCESS') return success && ok && isObject(data) ? { code, data, headers } : unreadable(response)
   if (success || !isKnown(code) || statuses[code] !== status) return unreadable(response)
   return { code, status, metadata, message: message ?? code, retryAfterMs: retryAfterIn(headers) }
 }

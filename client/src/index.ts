@@ -28,6 +28,7 @@ export type {
   Cancellation,
   CancelRequest,
   CaptureRequest,
+  CardSlip,
   Confirmation,
   ConfirmRequest,
   CreditPackage,

@@ -94,7 +94,7 @@ export interface paths {
         };
         /**
          * Get the status of a payment
-         * @description The order as it stands now.
+         * @description The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed.
          */
         get: operations["getPaymentStatus"];
         put?: never;
@@ -580,6 +580,12 @@ export interface components {
                 credits: number;
                 /** @description What the customer could spend then. */
                 balance: number;
+                /** @description The receipt of the card payment, a page of the gateway. */
+                receiptUrl: string | null;
+                /** @description The card that was charged, masked. */
+                cardNumber: string | null;
+                /** @description Under which the card company has approved the payment. */
+                approvalNumber: string | null;
             };
         };
         /** @description An order was refused by the gateway, or expired. */

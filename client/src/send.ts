@@ -1,11 +1,12 @@
 // A call from its first attempt to its end: what is retried, when, and which error the caller gets. One rule decides
 // about retries, one about the outcome; both are below.
+import type { Success } from './answer.ts'
 import { abortedBy, attempt, type Request } from './attempt.ts'
 import { type ClientCode, type CreditsError, errorOf, type Failure, type Outcome, type ServiceCode } from './errors.ts'
 import { operations } from './operations.ts'
 import { pause, pauseBefore } from './pauses.ts'
 import { type CallOptions, limitsOf, type Settings } from './settings.ts'
-import type { DataOf, OperationId } from './types.ts'
+import type { CardSlip, DataOf, OperationId } from './types.ts'
 
 export type Call = {
   /** Below the base URL, encoded, with its query. */
@@ -14,12 +15,42 @@ export type Call = {
   idempotencyKey?: string
 }
 
+/** Returns the data of the answer. */
 export async function send<Id extends OperationId>(
   settings: Settings,
   operation: Id,
   call: Call,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<DataOf<Id>> {
+  const { data } = await sendForAnswer(settings, operation, call, options)
+  return data as DataOf<Id>
+}
+
+/** Returns the data, and the card slip from the headers. */
+export async function sendForSlip<Id extends 'confirmPayment' | 'getPaymentStatus'>(
+  settings: Settings,
+  operation: Id,
+  call: Call,
+  options?: CallOptions,
+): Promise<DataOf<Id> & { slip: CardSlip }> {
+  const { data, headers } = await sendForAnswer(settings, operation, call, options)
+  return Object.assign(data as DataOf<Id>, { slip: slipIn(headers) })
+}
+
+function slipIn(headers: Headers): CardSlip {
+  return {
+    receiptUrl: headers.get('payment-receipt-url'),
+    cardNumber: headers.get('payment-card'),
+    approvalNumber: headers.get('payment-approval-number'),
+  }
+}
+
+async function sendForAnswer(
+  settings: Settings,
+  operation: OperationId,
+  call: Call,
+  options: CallOptions = {},
+): Promise<Success> {
   const limits = limitsOf(settings.limits, options)
   const isSettling = operations[operation].work === 'settle'
   const attemptMs = options.timeoutMs ?? (isSettling ? limits.settleTimeoutMs : limits.timeoutMs)
@@ -38,7 +69,7 @@ export async function send<Id extends OperationId>(
     if (signal?.aborted) throw failed(abortedBy(signal), earlier.length)
     const leftMs = endsAt - performance.now()
     const answer = await attempt(settings.fetch, request, Math.min(attemptMs, leftMs), signal)
-    if (answer.code === 'SUCCESS') return answer.data as DataOf<Id>
+    if (answer.code === 'SUCCESS') return answer
     const pauseMs = pauseBefore(attempts + 1, answer.retryAfterMs, limits, Math.random())
     // Waiting until the deadline would only delay the same error. Timers can be early by a millisecond.
     const hasTime = performance.now() + pauseMs + 1 < endsAt

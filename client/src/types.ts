@@ -24,9 +24,18 @@ export type PackageType = Schemas['PackageType']
 export type OrderStatus = Schemas['OrderStatus']
 export type CreditPackage = Schemas['CreditPackage']
 export type Purchase = Schemas['Purchase']
-export type Confirmation = Schemas['Confirmation']
+/** What the buyer finds on the card statement, from the headers of the answer. Null: the gateway has not sent it. */
+export type CardSlip = {
+  /** The receipt, a page of the gateway. */
+  receiptUrl: string | null
+  /** Masked. */
+  cardNumber: string | null
+  approvalNumber: string | null
+}
+export type Confirmation = Schemas['Confirmation'] & { slip: CardSlip }
 export type Cancellation = Schemas['Cancellation']
-export type PaymentOrder = Schemas['PaymentOrder']
+/** The slip is empty before the order is confirmed. */
+export type PaymentOrder = Schemas['PaymentOrder'] & { slip: CardSlip }
 export type Balance = Schemas['Balance']
 export type PurchaseRequest = Schemas['PurchaseRequest']
 export type ConfirmRequest = Schemas['ConfirmRequest']

@@ -68,7 +68,7 @@ export function orderPage(view: View, order: Order, outcome: Outcome, reasonProb
         <h1>${heading}</h1>
         <p>${sentence}</p>
         ${unknown && outcome.code ? html`<p>${text.errors[outcome.code]}</p>` : null}
-        ${orderFacts(view, order)}
+        ${orderFacts(view, order, outcome.slip)}
         <p class="date">${text.date} <time datetime="${order.purchasedAt}">${dateOf(view, order.purchasedAt)}</time></p>
         ${outcome.kind === 'awaiting' ? actions({ href: `/pay/${order.orderId}`, label: text.payAgain }) : null}
         ${unknown ? actions({ href: againAddress(order), label: text.checkAgain }) : null}

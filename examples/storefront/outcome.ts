@@ -1,7 +1,7 @@
 // The outcome of an order, as far as the shop knows: never a guess. A payment is complete or refused when the service
 // answers so; every answer that leaves it open is `unknown`, and the shop checks again.
 
-import type { Confirmation, OrderStatus } from '../../client/src/index.ts'
+import type { CardSlip, Confirmation, OrderStatus } from '../../client/src/index.ts'
 import type { Answer, Api, ApiCode } from './api.ts'
 import type { Order, Orders } from './orders.ts'
 
@@ -17,7 +17,7 @@ export type OutcomeKind =
   | 'unknown'
   | 'missing'
 
-export type Outcome = { kind: OutcomeKind; creditsAdded: number | null; code: ApiCode | null }
+export type Outcome = { kind: OutcomeKind; creditsAdded: number | null; code: ApiCode | null; slip: CardSlip | null }
 
 const ofStatus: Record<OrderStatus, OutcomeKind> = {
   PENDING: 'awaiting',
@@ -59,22 +59,26 @@ export async function confirmOrder(api: Api, orders: Orders, order: Order, payme
 }
 
 async function judge(api: Api, orderId: string, answer: Answer<Confirmation>): Promise<Outcome> {
-  if (answer.ok) return { kind: 'confirmed', creditsAdded: answer.data.creditsAdded, code: null }
+  if (answer.ok) {
+    const { creditsAdded, slip } = answer.data
+    return { kind: 'confirmed', creditsAdded, code: null, slip }
+  }
   const { code } = answer
   const meaning = afterConfirm[code]
-  if (meaning !== 'read status') return { kind: meaning, creditsAdded: null, code }
+  if (meaning !== 'read status') return { kind: meaning, creditsAdded: null, code, slip: null }
   const status = await api.status(orderId)
-  if (!status.ok) return { kind: 'unknown', creditsAdded: null, code: status.code }
+  if (!status.ok) return { kind: 'unknown', creditsAdded: null, code: status.code, slip: null }
   const kind = status.data.status === 'PENDING' ? 'mismatch' : ofStatus[status.data.status]
-  return { kind, creditsAdded: null, code }
+  return { kind, creditsAdded: null, code, slip: status.data.slip }
 }
 
 /** Without a payment key: the status of the order. */
 export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
   const status = await api.status(order.orderId)
   if (!status.ok)
-    return { kind: status.code === 'NOT000' ? 'missing' : 'unknown', creditsAdded: null, code: status.code }
+    return { kind: status.code === 'NOT000' ? 'missing' : 'unknown', creditsAdded: null, code: status.code, slip: null }
+  const { slip } = status.data
   const kind = ofStatus[status.data.status]
   // Pending with a payment key: the buyer has paid, and the last confirm had an unknown outcome.
-  return { kind: kind === 'awaiting' && order.paymentKey ? 'unknown' : kind, creditsAdded: null, code: null }
+  return { kind: kind === 'awaiting' && order.paymentKey ? 'unknown' : kind, creditsAdded: null, code: null, slip }
 }

@@ -1,7 +1,7 @@
 // The pages of the shop as functions of their data. No page decides anything: figures and outcome are arguments.
 
 import { randomUUID } from 'node:crypto'
-import type { CreditPackage } from '../../client/src/index.ts'
+import type { CardSlip, CreditPackage } from '../../client/src/index.ts'
 import type { ApiCode } from './api.ts'
 import { type Html, html } from './html.ts'
 import { actions, formatWon, layout, packageName, type View } from './layout.ts'
@@ -116,7 +116,7 @@ export function outcomePage(
         ${outcome.kind === 'confirmed' && view.balance !== null ? html`<p>${text.balanceNow(text.credits(view.balance))}</p>` : null}
         ${outcome.kind === 'unknown' && outcome.code ? html`<p>${text.errors[outcome.code]}</p>` : null}
         ${retry ? retryPart(view, retry) : null}
-        ${orderFacts(view, order)}
+        ${orderFacts(view, order, outcome.slip)}
         ${outcomeActions(view, order, outcome, retry)}
       </section>`,
     retry ? 'outcome.js' : undefined,
@@ -163,13 +163,28 @@ export function failPage(view: View, order: Order, code: string, quoted: { code:
   )
 }
 
-export function orderFacts(view: View, order: Order): Html {
+export function orderFacts(view: View, order: Order, slip: CardSlip | null = null): Html {
   const text = texts[view.language]
   const facts: [string, string | Html][] = [
     [text.package, packageName(view.language, order.packageType)],
     [text.amount, formatWon(order.amount)],
     [text.order, html`<code>${order.orderId}</code>`],
+    ...slipFacts(text, slip),
   ]
   return html`
         <dl class="facts">${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+/** What the buyer finds on the card statement, as far as the gateway sent it. */
+function slipFacts(text: Texts, slip: CardSlip | null): [string, string | Html][] {
+  const { cardNumber = null, approvalNumber = null, receiptUrl = null } = slip ?? {}
+  const facts: [string, string | Html | null][] = [
+    [text.card, cardNumber],
+    [text.approvalNumber, approvalNumber],
+    [
+      text.receipt,
+      receiptUrl && html`<a href="${receiptUrl}" target="_blank" rel="noreferrer noopener">${text.openReceipt}</a>`,
+    ],
+  ]
+  return facts.filter((fact): fact is [string, string | Html] => fact[1] !== null)
 }

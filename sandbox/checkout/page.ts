@@ -63,7 +63,7 @@ export function endedPage(language: Language, kind: EndedKind, location: string 
   )
 }
 
-function layout(language: Language, content: Html): string {
+export function layout(language: Language, content: Html): string {
   const text = texts[language]
   const page = html`<!doctype html>
 <html lang="${language}">

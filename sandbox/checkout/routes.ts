@@ -1,11 +1,12 @@
-// The browser's side of the gateway: the script a shop loads, the request with which it opens a payment window, and
-// the window itself. Any page may open one (that request alone answers across origins, and carries no credentials);
-// what follows is between the buyer and this server, by links and plain forms.
+// The browser's side of the gateway: the script a shop loads, the request with which it opens a payment window, the
+// window itself, and the receipt of a payment. Any page may open a window (that request alone answers across origins,
+// and carries no credentials); what follows is between the buyer and this server, by links and plain forms.
 
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isCardName } from './cards.ts'
 import { checkoutPage, endedPage } from './page.ts'
+import { receiptPage } from './receipt.ts'
 import { readCheckoutRequest } from './request.ts'
 import { type CheckoutHost, createSessions, failLocation, type Session } from './sessions.ts'
 import { chooseLanguage, type EndedKind, type Language, texts } from './texts.ts'
@@ -49,6 +50,16 @@ export function addCheckoutRoutes(app: FastifyInstance, host: CheckoutHost): voi
     )
     addAssets(scope)
     addCheckout(scope, host)
+    addReceipts(scope, host)
+  })
+}
+
+function addReceipts(app: FastifyInstance, { payments }: CheckoutHost): void {
+  app.get('/receipt/:id', (request: PageRequest, reply) => {
+    const payment = payments.find(request.params.id)
+    const language = languageOf(request)
+    if (!payment?.approvedAt) return sendPage(reply, 404, endedPage(language, 'unknown', null))
+    return sendPage(reply, 200, receiptPage(payment, language))
   })
 }
 

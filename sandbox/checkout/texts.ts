@@ -23,6 +23,7 @@ type Texts = {
   ended: Record<EndedKind, { heading: string; text: string }>
   continueToShop: string
   backToShop: string
+  receipt: Record<'heading' | 'returned' | 'card' | 'approvalNumber' | 'approvedAt', string>
   /** Part of the redirect to failUrl. */
   messages: Record<'PAY_PROCESS_CANCELED' | 'PAY_PROCESS_ABORTED' | 'REJECT_CARD_COMPANY', string>
 }
@@ -67,6 +68,13 @@ const en: Texts = {
   },
   continueToShop: 'Continue to the shop',
   backToShop: 'Back to the shop',
+  receipt: {
+    heading: 'Receipt',
+    returned: 'Returned',
+    card: 'Card',
+    approvalNumber: 'Approval number',
+    approvedAt: 'Approved at',
+  },
   messages: {
     PAY_PROCESS_CANCELED: 'The buyer cancelled the payment.',
     PAY_PROCESS_ABORTED: 'The payment was not finished in time.',
@@ -114,6 +122,13 @@ const ko: Texts = {
   },
   continueToShop: '상점으로 계속하기',
   backToShop: '상점으로 돌아가기',
+  receipt: {
+    heading: '매출전표',
+    returned: '취소 금액',
+    card: '카드',
+    approvalNumber: '승인 번호',
+    approvedAt: '승인 시각',
+  },
   messages: {
     PAY_PROCESS_CANCELED: '구매자가 결제를 취소했습니다.',
     PAY_PROCESS_ABORTED: '결제가 제한 시간 안에 끝나지 않았습니다.',

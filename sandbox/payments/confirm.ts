@@ -36,23 +36,30 @@ const refusalOfStatus = {
   PARTIAL_CANCELED: 'ALREADY_PROCESSED_PAYMENT',
 } as const satisfies Record<PaymentStatus, ErrorCode | null>
 
-export type ConfirmRules = { payments: Payments; strict: boolean; behaviour: Behaviour }
+export type ConfirmRules = {
+  payments: Payments
+  strict: boolean
+  behaviour: Behaviour
+  /** Where this server was reached. */
+  origin: string
+}
 
-export function confirm({ payments, strict, behaviour }: ConfirmRules, body: unknown, now: Date): Outcome {
+export function confirm(rules: ConfirmRules, body: unknown, now: Date): Outcome {
+  const { payments, strict } = rules
   const breach = findBreach(body, confirmFields)
   if (breach !== null) return refused('INVALID_REQUEST', breach)
   const fields = body as { paymentKey: string; orderId: string; amount: number | string }
   const request = { paymentKey: fields.paymentKey, orderId: fields.orderId, amount: Number(fields.amount) }
 
   const known = payments.find(request.paymentKey)
-  if (known !== undefined) return decide(behaviour, known, request, now)
+  if (known !== undefined) return decide(rules, known, request, now)
 
   const checkout = strict ? null : madeUpCheckout(request)
   if (checkout === null) return refused('NOT_FOUND_PAYMENT_SESSION')
   const checkoutBreach = findBreach(checkout, checkoutFields)
   if (checkoutBreach !== null) return refused('INVALID_REQUEST', checkoutBreach)
   const begun = finishCheckout(checkout, now)
-  const { changed, answer } = decide(behaviour, begun, request, now)
+  const { changed, answer } = decide(rules, begun, request, now)
   return { changed: [begun, ...changed], answer }
 }
 
@@ -67,12 +74,12 @@ function madeUpCheckout(request: { paymentKey: string; orderId: string; amount: 
 
 type ConfirmRequest = { orderId: string; amount: number }
 
-function decide(behaviour: Behaviour, payment: Payment, request: ConfirmRequest, now: Date): Outcome {
+function decide(rules: ConfirmRules, payment: Payment, request: ConfirmRequest, now: Date): Outcome {
   const statusRefusal = refusalOfStatus[payment.status]
   if (statusRefusal === 'NOT_FOUND_PAYMENT_SESSION') return refused(statusRefusal)
   if (payment.orderId !== request.orderId) return refused('FORBIDDEN_REQUEST')
   // Toss refuses a different amount; with which code is not documented.
-  if (payment.amount !== request.amount) return refused(behaviour.amountMismatch)
+  if (payment.amount !== request.amount) return refused(rules.behaviour.amountMismatch)
   if (statusRefusal !== null) return refused(statusRefusal)
 
   const { refusal, silent } = checkoutResults[payment.result]
@@ -87,6 +94,7 @@ function decide(behaviour: Behaviour, payment: Payment, request: ConfirmRequest,
     status: 'DONE',
     sessionEndsAtMs: null,
     approvedAt: koreanTime(now),
+    receiptOrigin: rules.origin,
     lastTransactionKey: newTransactionKey(),
   }
   return { changed: [done], answer: { status: 200, payment: done }, silent }

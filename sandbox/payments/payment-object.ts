@@ -2,6 +2,7 @@
 // where Toss has them. A pure function of the payment: an idempotent replay renders the stored payment again and must
 // be the same byte for byte, so nothing here may read a clock or an address.
 
+import { createHash } from 'node:crypto'
 import { type Answer, balanceOf, type Cancel, merchantId, type Payment } from './payments.ts'
 
 export function bodyOf(answer: Answer): object {
@@ -38,7 +39,7 @@ export function paymentObject(payment: Payment) {
     cultureExpense: false,
     isPartialCancelable: true,
     secret: payment.secret,
-    card: approved ? cardObject(payment.amount) : null,
+    card: approved ? cardObject(payment) : null,
     cancels: payment.cancels.length > 0 ? payment.cancels.map(cancelObject) : null,
     failure: payment.failure,
     receipt: approved ? { url: receiptUrl(payment) } : null,
@@ -56,18 +57,23 @@ export function paymentObject(payment: Payment) {
 }
 
 /** .invalid never resolves: no link leads to the real gateway with a key it did not issue. */
-export function receiptUrl({ paymentKey }: Payment): string {
-  return `https://sandbox.invalid/receipt/${encodeURIComponent(paymentKey)}`
+export function receiptUrl({ paymentKey, receiptOrigin = 'https://sandbox.invalid' }: Payment): string {
+  return `${receiptOrigin}/receipt/${encodeURIComponent(paymentKey)}`
 }
 
-function cardObject(amount: number) {
+/** Eight digits that two payments hardly share. */
+export function approvalNumberOf(paymentKey: string): string {
+  return String(createHash('sha256').update(paymentKey).digest().readUInt32BE() % 1e8).padStart(8, '0')
+}
+
+function cardObject({ amount, paymentKey }: Payment) {
   return {
     amount,
     issuerCode: '61',
     acquirerCode: '31',
     number: '43301234****123*',
     installmentPlanMonths: 0,
-    approveNo: '00000000',
+    approveNo: approvalNumberOf(paymentKey),
     useCardPoint: false,
     cardType: '신용',
     ownerType: '개인',

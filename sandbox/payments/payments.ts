@@ -31,6 +31,8 @@ export type Payment = Readonly<{
   sessionEndsAtMs: number | null
   requestedAt: string
   approvedAt: string | null
+  /** Where this server was reached when it approved the payment: the receipt is a page of it. */
+  receiptOrigin?: string
   lastTransactionKey: string | null
   secret: string
   cancels: readonly Cancel[]

@@ -45,7 +45,9 @@ function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none
 }
 
 function readingOf(row: Record<string, unknown>, name: string, above: Reading): Reading {
-  if (/payment_?keys?$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name)) return 'key'
+  // The address of a receipt contains the key.
+  if (/payment_?keys?$|^receiptUrl$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name))
+    return 'key'
   // The fields of a detail are not in the contract and may contain texts of the gateway; operators may quote a key in what they
   // write.
   if (/^(detail|reason|resolution|arguments|outcome)$/.test(name)) return 'may contain keys'

@@ -19,11 +19,21 @@ export type CancelIntent = ConfirmIntent & {
 /** Stored with a refund that adopts a cancellation made at the gateway. */
 export const cancelledAtGateway = 'CANCELLED_AT_GATEWAY'
 
+/** What the buyer finds on the card statement: visible ASCII, the card number masked. Null: the gateway did not send it. */
+export type CardSlip = {
+  /** https; http only to this machine. */
+  receiptUrl: string | null
+  cardNumber: string | null
+  approvalNumber: string | null
+}
+
 export type Approved = {
   kind: 'approved'
   transactionKey: string | null
   /** It was not done by a call of ours: found so at the gateway. */
   code?: typeof cancelledAtGateway
+  /** Of a confirm, if the gateway sent one. */
+  slip?: CardSlip
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail
 }
@@ -72,6 +82,7 @@ export type PaymentSnapshot = {
   balance: number
   /** Of the last capture or refund. */
   transactionKey: string | null
+  slip?: CardSlip
 }
 
 export type FetchedPayment = PaymentSnapshot | { kind: 'absent' } | Unknown

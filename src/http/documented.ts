@@ -23,6 +23,8 @@ export type Documented = {
   headers?: Record<string, Type.TSchema>
   /** An example of the body. */
   body?: object
+  /** Response headers of its success, beyond those that every answer has; each may be missing. */
+  answerHeaders?: Record<string, Type.TSchema>
   /** An example for each status, as it is sent. */
   answers: Record<number, unknown>
   /** What the endpoint itself refuses; refusals before it is reached come with its listener. */

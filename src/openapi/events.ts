@@ -5,6 +5,7 @@ import type { EventType } from '../events/outbox.sql.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
+import { documentedSlip } from '../payments/slip/headers.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
 type DocumentedEvent = { title: string; summary: string; data: Type.TProperties; example: object }
@@ -50,8 +51,20 @@ function orderEvent(
   }
 }
 
+/** Each is null where the gateway did not send it. */
+function withSlip(event: DocumentedEvent): DocumentedEvent {
+  const slip = Object.entries(documentedSlip)
+  const data = slip.map(([name, { description }]) => [name, Type.Unsafe({ type: ['string', 'null'], description })])
+  const example = slip.map(([name, member]) => [name, member.example])
+  return {
+    ...event,
+    data: { ...event.data, ...Object.fromEntries(data) },
+    example: { ...event.example, ...Object.fromEntries(example) },
+  }
+}
+
 const events: Record<EventType, DocumentedEvent> = {
-  'order.confirmed': orderEvent('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32),
+  'order.confirmed': withSlip(orderEvent('OrderConfirmedEvent', 'An order was confirmed', 'CONFIRMED', 32)),
   'order.failed': orderEvent('OrderFailedEvent', 'An order was refused by the gateway, or expired', 'FAILED', 11),
   'order.cancelled': orderEvent('OrderCancelledEvent', 'An order was cancelled', 'CANCELLED', 11),
   'order.refunded': orderEvent('OrderRefundedEvent', 'An order was refunded by the platform', 'REFUNDED', 11, {

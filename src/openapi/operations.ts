@@ -68,9 +68,14 @@ function parametersOf(components: Components, place: 'path' | 'query', schema: O
 }
 
 function parameterOf(components: Components, place: string, name: string, schema: object, required: boolean) {
-  const { description, examples, ...rest } = components.schemaOf(schema, 'request')
+  return { name, in: place, required, ...describedValue(components, schema, 'request') }
+}
+
+/** Of a parameter or a header: its text and its example stand beside its schema. */
+function describedValue(components: Components, schema: object, use: 'request' | 'response') {
+  const { description, examples, ...rest } = components.schemaOf(schema, use)
   const [example] = (examples ?? []) as unknown[]
-  return { name, in: place, required, description, schema: rest, ...(example !== undefined && { example }) }
+  return { description, schema: rest, ...(example !== undefined && { example }) }
 }
 
 function requestBodyOf(components: Components, schema: object, example: unknown): JsonSchema {
@@ -83,14 +88,22 @@ function requestBodyOf(components: Components, schema: object, example: unknown)
 const descriptions: Record<string, string> = { 200: 'Done.', 201: 'Created.', 503: 'Not now.' }
 
 /** An answer without a schema is plain text. */
-function successResponses(components: Components, { response = {} }: RouteSchema, { answers }: Documented) {
+function successResponses(components: Components, { response = {} }: RouteSchema, documented: Documented) {
+  const { answers, answerHeaders = {} } = documented
+  const own = Object.entries(answerHeaders).map(([name, header]) => [
+    name,
+    { required: false, ...describedValue(components, header, 'response') },
+  ])
   return Object.fromEntries(
     Object.entries(answers).map(([status, example]) => {
       const schema = response[status]
       const content = schema
         ? { 'application/json': { schema: components.schemaOf(schema, 'response'), example } }
         : { 'text/plain': { schema: { type: 'string' }, example } }
-      const headers = { 'Cache-Control': { $ref: '#/components/headers/Cache-Control' } }
+      const headers = {
+        'Cache-Control': { $ref: '#/components/headers/Cache-Control' },
+        ...Object.fromEntries(own),
+      }
       return [status, { description: descriptions[status], headers, content }]
     }),
   )

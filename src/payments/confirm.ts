@@ -102,10 +102,11 @@ function explainFailedClaim(found: OrderForConfirm | null, operation: Operation)
 function answerOf({ orderId }: ConfirmRequest, { kind, finished }: ClosedResult): ConfirmAnswer {
   if (kind === 'rejected') throw confirmRefusals.refusedByGateway()
   assert(finished?.totalCredits != null, 'a confirm was approved without a grant')
-  return { orderId, creditsAdded: finished.credits, totalCredits: finished.totalCredits }
+  const { credits: creditsAdded, totalCredits, receiptUrl, cardNumber, approvalNumber } = finished
+  return { orderId, creditsAdded, totalCredits, slip: { receiptUrl, cardNumber, approvalNumber } }
 }
 
-function originalAnswer({ order, confirm }: OrderForConfirm): ConfirmAnswer {
+function originalAnswer({ order, confirm, slip }: OrderForConfirm): ConfirmAnswer {
   assert(confirm?.totalCredits != null, 'a confirmed order without the answer of its confirm')
-  return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits }
+  return { orderId: order.orderId, creditsAdded: order.credits, totalCredits: confirm.totalCredits, slip }
 }

@@ -6,7 +6,7 @@ import type { Tallies } from '../core/tallies.ts'
 import { noTracing, type Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Database, Log } from '../db/database.ts'
-import type { Gateway } from '../gateway/gateway.ts'
+import type { CardSlip, Gateway } from '../gateway/gateway.ts'
 import type { FailUrlOf } from './fail-url.ts'
 import {
   type CancelClaim,
@@ -22,10 +22,10 @@ import {
   createFindOrderOfKey,
   createInsertOrder,
   type NewOrder,
-  type Order,
   type OrderKey,
   type OrderOfKey,
   type OrderOfKeyInput,
+  type OrderWithSlip,
 } from './orders.sql.ts'
 
 export type PaymentSettings = {
@@ -72,12 +72,12 @@ export type PaymentContext = {
 }
 
 export type Confirming = { paymentKey: string; amount: number; answer: Promise<ConfirmAnswer> }
-export type ConfirmAnswer = { orderId: string; creditsAdded: number; totalCredits: number }
+export type ConfirmAnswer = { orderId: string; creditsAdded: number; totalCredits: number; slip: CardSlip }
 
 export type PaymentBatches = {
   insertOrder: Batch<NewOrder, boolean>
   findOrderOfKey: Batch<OrderOfKeyInput, OrderOfKey | null>
-  findOrder: Batch<OrderKey, Order | null>
+  findOrder: Batch<OrderKey, OrderWithSlip | null>
   claimConfirm: Batch<ConfirmClaim, boolean>
   findOrderForConfirm: Batch<ConfirmKey, OrderForConfirm | null>
   claimCancel: Batch<CancelClaim, CancelClaimed | null>

@@ -5,6 +5,7 @@ import { success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'
 import { cancelRefusals, confirmRefusals, orderNotFound, outcomeUnknown, purchaseRefusals } from './refusals.ts'
 import { Amount, CancelReason, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
+import { slipHeaders } from './slip/headers.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const paymentKey = 'tgen_20261115200512AbCd1'
@@ -56,6 +57,7 @@ export const documentedPayments = {
       'an answer other than SVC001: the payment is captured and the credits are added once, and a repeated confirm ' +
       'gets the first answer again.',
     body: { orderId, paymentKey, amount },
+    answerHeaders: slipHeaders,
     answers: {
       200: success(
         {
@@ -100,7 +102,9 @@ export const documentedPayments = {
     operationId: 'getPaymentStatus',
     tag: 'Payments',
     summary: 'Get the status of a payment',
-    description: 'The order as it stands now.',
+    description:
+      'The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed.',
+    answerHeaders: slipHeaders,
     answers: {
       200: success(
         {

@@ -4,8 +4,10 @@ import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
+import type { CardSlip } from '../gateway/gateway.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
+import { slipColumns, slipMembers } from './slip/columns.sql.ts'
 
 export type Order = {
   orderId: string
@@ -21,14 +23,16 @@ export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
 
-/** The data of an event about an order, with the credits that its customer can spend then; what is null is left out. */
-export const orderEventData = (columns: { order: string; status: string; available: string; refunded?: string }) => {
-  const { order, status, available, refunded = 'null' } = columns
-  return `
-  json_strip_nulls(json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
+type OrderEventColumns = { order: string; status: string; available: string; slip?: string; refunded?: string }
+
+/**
+ * The data of an event about an order, with the credits that its customer can spend then; with a card slip, or with what was
+ * returned.
+ */
+export const orderEventData = ({ order, status, available, slip, refunded }: OrderEventColumns) => `
+  json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
     'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
-    'refundedAmount', ${refunded}, 'balance', ${available}))`
-}
+    'balance', ${available}${slip ? `, ${slipMembers(slip)}` : ''}${refunded ? `, 'refundedAmount', ${refunded}` : ''})`
 
 export type NewOrder = {
   customerId: string
@@ -131,20 +135,31 @@ export type OrderKey = { customerId: string; orderId: string }
 
 export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
 
+/** An order with the slip of its approved confirm. */
+export type OrderWithSlip = Order & CardSlip
+
+// An order that was never confirmed has no slip: its operations are not read.
 const findOrdersStatement = statement(
   'payments.findOrders',
-  `select i.ordinal, ${orderColumns}
+  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
-  ) o`,
+  ) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true`,
 )
 
-export async function findOrders(database: Database, all: OrderKey[]): Promise<(Order | null)[]> {
-  return byOrdinal(all, await database.run<Order & { ordinal: number }>(findOrdersStatement, orderKeys.valuesOf(all)))
+export async function findOrders(database: Database, all: OrderKey[]): Promise<(OrderWithSlip | null)[]> {
+  type Row = OrderWithSlip & { ordinal: number }
+  return byOrdinal(all, await database.run<Row>(findOrdersStatement, orderKeys.valuesOf(all)))
 }
 
-export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, Order | null> {
+export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithSlip | null> {
   return createBatch({
     retryScopeOf,
     sizes: batchSizesOf(tallies, findOrdersStatement.name),

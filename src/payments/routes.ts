@@ -27,6 +27,7 @@ import {
   StatusData,
   StatusParams,
 } from './schemas.ts'
+import { slipHeadersOf } from './slip/headers.ts'
 
 /** Optional, 1 to 255 visible ASCII characters, once. Only a purchase reads it. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
@@ -73,10 +74,10 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       config: { work: 'settle', documented: documentedPayments.confirm },
       schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } },
     },
-    async (request) => {
-      const answer = await confirm(context, request.customerId, request.body, refOf(request))
+    async (request, reply) => {
+      const { slip, ...answer } = await confirm(context, request.customerId, request.body, refOf(request))
       const message = `${credits(answer.creditsAdded)} added. The balance is ${credits(answer.totalCredits)}.`
-      return success({ ...answer, message }, 'The payment is confirmed.')
+      return reply.headers(slipHeadersOf(slip)).send(success({ ...answer, message }, 'The payment is confirmed.'))
     },
   )
 
@@ -110,7 +111,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       config: { work: 'read', documented: documentedPayments.status },
       schema: { params: StatusParams, response: { 200: SuccessOf(StatusData) } },
     },
-    async (request) => {
+    async (request, reply) => {
       const { orderId } = request.params
       const order = orderIdPattern.test(orderId)
         ? await context.batches.findOrder({ customerId: request.customerId, orderId })
@@ -118,7 +119,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       if (!order) throw orderNotFound()
       const { createdAt, confirmedAt } = order
       const times = { createdAt: createdAt.toISOString(), confirmedAt: confirmedAt?.toISOString() ?? null }
-      return success({ ...order, ...times }, 'The payment status.')
+      return reply.headers(slipHeadersOf(order)).send(success({ ...order, ...times }, 'The payment status.'))
     },
   )
 

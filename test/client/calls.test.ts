@@ -64,10 +64,15 @@ describe('the six endpoints', () => {
     const { orderId, amount } = purchase
     const pending = await credits.getPaymentStatus({ orderId })
     assert.deepEqual([pending.status, pending.confirmedAt], ['PENDING', null])
+    assert.deepEqual(pending.slip, { receiptUrl: null, cardNumber: null, approvalNumber: null })
 
     const paymentKey = await service.sandbox.pay(orderId, amount)
     const confirmation = await credits.confirmPayment({ orderId, paymentKey, amount })
     assert.equal(confirmation.creditsAdded, 21)
+    assert.match(confirmation.slip.receiptUrl ?? '', new RegExp(`/receipt/${paymentKey}$`))
+    assert.match(confirmation.slip.cardNumber ?? '', /^\d{8}\*{4}\d{3}\*$/)
+    assert.match(confirmation.slip.approvalNumber ?? '', /^\d{8}$/)
+    assert.deepEqual((await credits.getPaymentStatus({ orderId })).slip, confirmation.slip)
     assert.deepEqual(await credits.confirmPayment({ orderId, paymentKey, amount }), confirmation)
     assert.equal((await credits.getCreditBalance()).credits, before.credits + 21)
 

@@ -121,7 +121,8 @@ async function run<Result>(line: string): Promise<Result> {
 }
 
 /** The fields whose values differ from run to run. */
-const varying = /^(lastFour|paymentKey|transactionKey|firstPassword|tookMs|actor|ageSeconds|oldestDiscrepancySeconds)$/
+const varying =
+  /^(lastFour|paymentKey|transactionKey|receiptUrl|approvalNumber|firstPassword|tookMs|actor|ageSeconds|oldestDiscrepancySeconds)$/
 
 function masked(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => masked(each, name))

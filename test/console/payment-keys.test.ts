@@ -234,3 +234,13 @@ test('an admin issues and activates keys; support creates customers without a ke
   assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
   assertRefused(await support.request('rotateKey', { params: { keyId }, body }), 'AUTH003')
 })
+
+test('an order shows its card and approval number to every role, and its receipt to those that may refund', async () => {
+  const { orderId, paymentKey } = await (await service.newCustomer()).confirmedOrder()
+  for (const role of ['viewer', 'support', 'finance', 'admin'] as const) {
+    const { order } = await operators[role].get('order', { params: { orderId } })
+    assert.match(`${order.cardNumber} ${order.approvalNumber}`, /^43301234\*{4}123\* \d{8}$/)
+    const mayRefund = permissions.refund.some((each) => each === role)
+    assert.equal(order.receiptUrl, mayRefund ? `${service.sandboxUrl}/receipt/${paymentKey}` : 'http…')
+  }
+})

@@ -118,6 +118,68 @@ for (const paymentKey of [
 
 // --------------------------------------------------------------------------------------- accepted answers
 
+const receipt = { url: 'https://dashboard.tosspayments.com/receipt/redirection?transactionId=t1&ref=PX' }
+const card = { issuerCode: '61', number: '43301234****123*', approveNo: '00482913' }
+const wholeSlip = { receiptUrl: receipt.url, cardNumber: card.number, approvalNumber: card.approveNo }
+
+test('a captured payment comes with its card slip: of a confirm, of a lookup, also after a part was cancelled', async () => {
+  for (const members of [{}, partlyCancelled]) {
+    const body = paymentObject({ receipt, card, ...members })
+    server.play(answer(200, body), answer(200, body))
+    const found = await gateway.findConfirm(intent)
+    const snapshot = await gateway.fetchPayment(intent.paymentKey)
+    for (const each of [found, snapshot]) assert.deepEqual('slip' in each && each.slip, wholeSlip)
+  }
+  server.play(answer(200, paymentObject({ receipt, card })))
+  const transactionKey = 'transaction-1'
+  assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey, slip: wholeSlip })
+})
+
+test('a member of the slip that is missing or malformed is left out, and the confirm stays approved', async () => {
+  const longUrl = `https://pay.example/${'x'.repeat(481)}`
+  const cases: [members: Record<string, unknown>, slip: Partial<typeof wholeSlip>][] = [
+    [{ receipt: null, card: null }, {}],
+    [{ receipt: 'https://pay.example', card: ['43301234****123*'] }, {}],
+    [{ receipt: { url: longUrl.slice(0, 500) } }, { receiptUrl: longUrl.slice(0, 500) }],
+    [{ receipt: { url: longUrl } }, {}],
+    [{ receipt: { url: 'http://127.0.0.1:8082/receipt/1' } }, { receiptUrl: 'http://127.0.0.1:8082/receipt/1' }],
+    ...[
+      'http://pay.example/1',
+      'http://127.0.0.1.pay.example/1',
+      'javascript:alert(1)',
+      'data:text/html,1',
+      '//pay.example/1',
+      'https://shop:secret@pay.example/1',
+      'https://pay.example/1\r\nSet-Cookie: a=b',
+      'https://pay.example/영수증',
+      7,
+    ].map((url): [Record<string, unknown>, object] => [{ receipt: { url } }, {}]),
+    ...['', '123456789', '승인', '1\n2', 7, null].map((approveNo): [Record<string, unknown>, object] => [
+      { card: { approveNo } },
+      {},
+    ]),
+  ]
+  for (const [members, slip] of cases) {
+    server.play(answer(200, paymentObject(members)))
+    const none = { receiptUrl: null, cardNumber: null, approvalNumber: null }
+    const expected = Object.keys(slip).length > 0 ? { slip: { ...none, ...slip } } : {}
+    const approved = { kind: 'approved', transactionKey: 'transaction-1', ...expected }
+    assert.deepEqual(await gateway.confirm(intent), approved, JSON.stringify(members))
+  }
+})
+
+test('a card number is taken only if it is masked', async () => {
+  const masked = { '4330-12**-****-123*': '433012******123*', '************1234': '************1234' }
+  const unmasked = ['4330123412341234', '433012341234123*', '4330-1234-1234-123*', '4330 1234 1234 1234', '카드***']
+  const numbers = [...Object.entries(masked), ...unmasked.map((number) => [number, null])]
+  for (const [number, cardNumber] of numbers) {
+    server.play(answer(200, paymentObject({ card: { ...card, number } })))
+    const outcome = await gateway.confirm(intent)
+    const slip = { receiptUrl: null, cardNumber, approvalNumber: card.approveNo }
+    assert.deepEqual(outcome, { kind: 'approved', transactionKey: 'transaction-1', slip }, `${number}`)
+  }
+})
+
 /** An operator sees the payment as the gateway describes it, without the payment key. */
 function disagreement(code: string, members: Record<string, unknown>): Outcome {
   const { orderId, status, totalAmount, balanceAmount, currency } = paymentObject(members)

@@ -123,7 +123,13 @@ test('F1: an operator, a webhook and a review that refund at once make one refun
       review(contextAt(2), key, paymentKey),
       processNotifications(contextAt(3)),
     ])
-    assert.deepEqual(answer, { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, shortfall: 0 })
+    assert.deepEqual(answer, {
+      orderId,
+      status: 'REFUNDED',
+      refundedAmount: 20_000,
+      creditsTakenBack: 21,
+      shortfall: 0,
+    })
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
     const states = await operationStates(service, orderId)
     assert.deepEqual(states, ['CONFIRM APPROVED', 'REFUND APPROVED'])

@@ -237,7 +237,13 @@ for (const held of [15, 21]) {
     const { orderId } = order
     const answer = await refund(service.payments, { orderId, reason: 'decided by the platform' })
     const taken = 21 - held
-    assert.deepEqual(answer, { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: taken, shortfall: held })
+    assert.deepEqual(answer, {
+      orderId,
+      status: 'REFUNDED',
+      refundedAmount: 20_000,
+      creditsTakenBack: taken,
+      shortfall: held,
+    })
     assert.equal(await customer.credits(), 0)
     const captured = await internal.capture(id, holdId, 5)
     assert.deepEqual(captured.body.data, { holdId, captured: 5, released: held - 5, balance: held - 5 })

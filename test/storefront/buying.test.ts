@@ -71,6 +71,25 @@ test('a successful payment adds its credits once, however often the buyer return
   assert.equal(await customer.credits(), creditsBefore + 21)
 })
 
+test('a paid order shows the card, the approval number and a link to the receipt, and one that is not paid does not', async () => {
+  const orderId = await shop.buy('BASIC')
+  assert.ok(!(await shop.get(`/orders/${orderId}`)).text.includes('Receipt'))
+  const success = await shop.pay(orderId, 'approve')
+  const [payment] = (await service.sandbox.paymentsOf(orderId)) as unknown as { paymentKey: string }[]
+  const receiptUrl = `${service.sandboxUrl}/receipt/${payment?.paymentKey}`
+  assert.equal((await fetch(receiptUrl)).status, 404)
+  for (const path of [success, `/orders/${orderId}`]) {
+    const { text, html } = await shop.get(path)
+    assert.match(text, /Card 43301234\*{4}123\* Approval number \d{8} Receipt Open the receipt/)
+    assert.ok(html.includes(`<a href="${receiptUrl}" target="_blank" rel="noreferrer noopener">`), html)
+  }
+  const korean = await shop.get(`/orders/${orderId}`, { 'accept-language': 'ko' })
+  assert.match(korean.text, /카드 43301234\*{4}123\* 승인 번호 \d{8} 매출전표/)
+  const receipt = await fetch(receiptUrl, { headers: { 'accept-language': 'en' } })
+  const page = await receipt.text()
+  assert.ok(receipt.status === 200 && page.includes(orderId) && page.includes('43301234****123*'), page)
+})
+
 test('going back to a paid order does not open the payment window again', async () => {
   const form = await shop.buyForm('BASIC')
   const orderId = pathOf(await shop.post('/buy', form)).slice('/pay/'.length)

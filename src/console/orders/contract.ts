@@ -87,7 +87,16 @@ export const orderActions = ['settle', 'refund', 'resend events'] as const
 export const blockCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
 
 export const OrderData = Type.Object({
-  order: Type.Object({ ...row, paymentKey: TextOrNull, refundShortfall: WholeOrNull, refundedAmount: WholeOrNull }),
+  order: Type.Object({
+    ...row,
+    paymentKey: TextOrNull,
+    cardNumber: TextOrNull,
+    approvalNumber: TextOrNull,
+    /** Masked like a payment key. */
+    receiptUrl: TextOrNull,
+    refundShortfall: WholeOrNull,
+    refundedAmount: WholeOrNull,
+  }),
   /** What is left of the order; null when it has granted nothing. */
   lot: Type.Union([LotRow, Type.Null()]),
   story: TimelineMoments,

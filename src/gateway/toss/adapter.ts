@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { unreachable } from '../../core/assert.ts'
 import type {
+  Approved,
   CancelIntent,
   ConfirmIntent,
   FetchedPayment,
@@ -18,13 +19,17 @@ import type {
 import type { Exchange, TossClient } from './client.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
 import { printableText } from './printable-text.ts'
+import { slipOf } from './slip.ts'
 import { movementQuery, readMovements } from './transactions.ts'
 
 const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 
 const Cancel = Type.Object({ transactionKey: TransactionKey, cancelAmount: Type.Optional(Type.Number()) })
 
-/** The fields of a Payment that decide something. Toss adds fields without notice; they are ignored. */
+/**
+ * The fields of a Payment that decide something, and two that slip.ts reads if they are well formed. Toss adds fields without
+ * notice; they are ignored.
+ */
 const Payment = Type.Object({
   paymentKey: printableText,
   orderId: printableText,
@@ -34,6 +39,8 @@ const Payment = Type.Object({
   balanceAmount: Type.Number(),
   lastTransactionKey: TransactionKey,
   cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Cancel)])),
+  receipt: Type.Optional(Type.Unknown()),
+  card: Type.Optional(Type.Unknown()),
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
@@ -123,7 +130,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       if (other) return other
       switch (payment.status) {
         case 'DONE':
-          return { kind: 'approved', transactionKey: printableOrNull(payment.lastTransactionKey) }
+          return { kind: 'approved', ...captureOf(payment) }
         case 'READY':
         case 'IN_PROGRESS':
           return { kind: 'unsent' }
@@ -202,7 +209,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       const other = contradiction(payment, intent)
       if (other) return other
       if (payment.status !== 'DONE') return { kind: 'unknown', code: `PAYMENT_${payment.status}` }
-      return { kind: 'approved', transactionKey: printableOrNull(payment.lastTransactionKey) }
+      return { kind: 'approved', ...captureOf(payment) }
     },
 
     async cancel(intent) {
@@ -254,6 +261,11 @@ function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Mone
   }
 }
 
+function captureOf(payment: Payment): Pick<Approved, 'transactionKey' | 'slip'> {
+  const slip = slipOf(payment)
+  return { transactionKey: printableOrNull(payment.lastTransactionKey), ...(slip && { slip }) }
+}
+
 /**
  * Captured, and cancelled at the gateway before we knew of the capture. If nothing is left there is nothing to grant credits
  * for. If part of it is left the capture stands, and a person has to look at the refunded part.
@@ -263,11 +275,7 @@ function capturedAndCancelled(payment: Payment): LookupResult {
     case 'returned':
       return { kind: 'rejected', code: payment.status, returned: true }
     case 'partly returned':
-      return {
-        kind: 'approved',
-        transactionKey: printableOrNull(payment.lastTransactionKey),
-        discrepancy: detailOf(payment),
-      }
+      return { kind: 'approved', ...captureOf(payment), discrepancy: detailOf(payment) }
     default:
       return unknownPayment(`PAYMENT_${payment.status}`, payment)
   }
@@ -277,8 +285,7 @@ function snapshotOf(payment: Payment): FetchedPayment {
   const { paymentKey, orderId, totalAmount: amount, balanceAmount: balance, currency, status } = payment
   const money = moneyOf(payment)
   if (money === undefined) return unknownPayment(`PAYMENT_${status}`, payment)
-  const transactionKey = printableOrNull(payment.lastTransactionKey)
-  return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, transactionKey }
+  return { kind: 'payment', paymentKey, orderId, amount, currency, money, status, balance, ...captureOf(payment) }
 }
 
 /** The gateway's code for a balance that is not the expected one. */

@@ -179,6 +179,13 @@ export const operationRules: ScanRule[] = [
         and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))`,
   },
   {
+    invariant: 'I-12',
+    rule: 'only an approved confirm has a card slip, and a card number is masked',
+    holds: `num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
+      or p.kind = 'CONFIRM' and p.state = 'APPROVED'
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)`,
+  },
+  {
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
     holds: `p.state <> 'OPEN' or not (${stranded})`,

@@ -2,8 +2,10 @@
 // that its parts are consistent. Rejected operations have an index of their own, hence the `union all`.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import type { CardSlip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
+import { slipColumns } from '../slip/columns.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
 export type StoryOperation = {
@@ -59,7 +61,8 @@ export type StoryAction = {
   endedAt: string | null
 }
 
-export type OrderStory = {
+/** With the slip of its approved confirm. */
+export type OrderStory = CardSlip & {
   orderId: string
   customerId: string
   status: OrderStatus
@@ -89,6 +92,7 @@ const findOrderStoryStatement = statement(
   `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    ${slipColumns('c')},
     (select coalesce(json_agg(json_build_object(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
@@ -144,6 +148,8 @@ const findOrderStoryStatement = statement(
       where r.customer_id = o.customer_id and r.order_id = o.order_id and r.state <> 'REJECTED') as operations
     offset 0
   ) own
+  left join lateral (
+    select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
   where o.order_id = $1`,
 )
 

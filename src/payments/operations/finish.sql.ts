@@ -8,11 +8,14 @@ import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
+import type { CardSlip } from '../../gateway/gateway.ts'
 import type { CreditsEffect, OrderStatus } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
+import { slipColumns } from '../slip/columns.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
-export type Finish = {
+/** The slip is that of an approved confirm; of everything else its members are null. */
+export type Finish = CardSlip & {
   customerId: string
   operationId: string
   holderId: string
@@ -29,7 +32,12 @@ export type Finish = {
   onlyHolder: boolean
 }
 
-export type Finished = { operationId: string; credits: number; creditsHeld: number; totalCredits: number | null }
+export type Finished = CardSlip & {
+  operationId: string
+  credits: number
+  creditsHeld: number
+  totalCredits: number | null
+}
 
 const finishes = inputs<Finish>({
   customerId: 'uuid',
@@ -42,11 +50,12 @@ const finishes = inputs<Finish>({
   credits: ['text', 'effect'],
   gatewayCode: 'text',
   transactionKey: 'text',
+  receiptUrl: 'text',
+  cardNumber: 'text',
+  approvalNumber: 'text',
   answered: 'boolean',
   onlyHolder: 'boolean',
 })
-
-const refundedAmount = `case t.to_status when 'REFUNDED' then t.operation_amount end`
 
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
@@ -97,7 +106,7 @@ const finishOperationsStatement = statement(
         rollback_entry = case t.entry_kind when 'ROLLBACK' then t.entry_number else o.rollback_entry end,
         refund_entry = case t.entry_kind when 'REFUND' then t.entry_number else o.refund_entry end,
         refund_shortfall = case t.to_status when 'REFUNDED' then t.credits - t.credits_held end,
-        refunded_amount = ${refundedAmount}
+        refunded_amount = case t.to_status when 'REFUNDED' then t.operation_amount end
     from outcome t
     where o.customer_id = t.customer_id and o.order_id = t.order_id and t.from_status <> t.to_status
   ),
@@ -108,20 +117,27 @@ const finishOperationsStatement = statement(
         closed_by = t.holder_id,
         gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,
+        receipt_url = t.receipt_url,
+        card_number = t.card_number,
+        approval_number = t.approval_number,
         total_credits = t.available,
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.credits_held, p.total_credits
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits, p.receipt_url, p.card_number, p.approval_number
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-           ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: refundedAmount })} as data,
-           t.moved_at
+           case t.to_status
+             when 'CONFIRMED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', slip: 't' })}
+             when 'REFUNDED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: 't.operation_amount' })}
+             else ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })}
+           end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),${emitEvents}
-  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits",
+    ${slipColumns('closed')}
   from closed`,
 )
 
@@ -129,7 +145,8 @@ const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', hol
 
 const findFinishesStatement = statement(
   'payments.findFinishes',
-  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
+  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits",
+    ${slipColumns('p')}
   from unnest(${finishKeys.arrays}) as i (${finishKeys.columns})
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id

@@ -6,7 +6,9 @@ import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
+import type { CardSlip } from '../../gateway/gateway.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
+import { slipMembers } from '../slip/columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
@@ -27,6 +29,8 @@ export type OrderForConfirm = {
   confirm: Operation | null
   /** Another order of the customer has a confirm with this payment key. */
   paymentKeyTaken: boolean
+  /** Of the approved one. */
+  slip: CardSlip
 }
 export type ConfirmKey = OrderKey & { paymentKey: string }
 
@@ -34,7 +38,7 @@ const confirmKeys = inputs<ConfirmKey>({ customerId: 'uuid', orderId: 'text', pa
 
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
-  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm",
+  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm", json_build_object(${slipMembers('p')}) as "slip",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
   from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
@@ -51,7 +55,7 @@ export async function findOrdersForConfirm(
   type Row = Order & Omit<OrderForConfirm, 'order'> & { ordinal: number }
   const rows = await database.run<Row>(findConfirmSubjectsStatement, confirmKeys.valuesOf(keys))
   return byOrdinal(keys, rows).map(
-    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken },
+    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken, slip: row.slip },
   )
 }
 

@@ -11,10 +11,19 @@
 //                                        → unknown: leaveOpen again
 import { newOperationId } from '../../core/ids.ts'
 import { inSpan } from '../../core/tracing.ts'
-import type { Approved, CancelIntent, LookupResult, Outcome, Rejected, Unknown } from '../../gateway/gateway.ts'
+import type {
+  Approved,
+  CancelIntent,
+  CardSlip,
+  LookupResult,
+  Outcome,
+  Rejected,
+  Unknown,
+} from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { type OutcomeRow, operationKinds } from '../kinds.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
+import { noSlip } from '../slip/columns.sql.ts'
 import type { Operation, RequestRef } from './begin.sql.ts'
 import type { Finish, Finished } from './finish.sql.ts'
 import { claimLease, notArrivedYet, releaseLease, renewLease } from './lease.sql.ts'
@@ -204,12 +213,17 @@ async function endWithoutSending(
   return { kind: 'unknown', code: notArrivedYet, hasDiscrepancy: false }
 }
 
-type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey'>
+type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | keyof CardSlip>
 
 function recordOf(outcome: Approved | Rejected): OutcomeToRecord {
   return outcome.kind === 'approved'
-    ? { state: 'APPROVED', gatewayCode: outcome.code ?? null, transactionKey: outcome.transactionKey }
-    : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null }
+    ? {
+        state: 'APPROVED',
+        gatewayCode: outcome.code ?? null,
+        transactionKey: outcome.transactionKey,
+        ...(outcome.slip ?? noSlip),
+      }
+    : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, ...noSlip }
 }
 
 /** Records the outcome and everything that follows from it; also for an outcome that a review has seen at the gateway. */

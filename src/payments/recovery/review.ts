@@ -5,6 +5,7 @@
 import { unreachable } from '../../core/assert.ts'
 import { newOperationId } from '../../core/ids.ts'
 import {
+  type Approved,
   cancelledAtGateway,
   type FetchedPayment,
   type PaymentDetail,
@@ -169,7 +170,7 @@ async function applyRule(
 async function adoptCapture(
   context: PaymentContext,
   { customerId, order }: OrderForReview,
-  { paymentKey, transactionKey }: PaymentSnapshot,
+  { paymentKey, transactionKey, slip }: PaymentSnapshot,
 ): Promise<Review> {
   const intent = {
     customerId,
@@ -182,7 +183,8 @@ async function adoptCapture(
   }
   const leaseMs = context.settings.operationLeaseMs
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
-  await finish(context, newOperation(intent), { kind: 'approved', transactionKey }, recoveryModes.background)
+  const outcome: Approved = { kind: 'approved', transactionKey, ...(slip && { slip }) }
+  await finish(context, newOperation(intent), outcome, recoveryModes.background)
   return 'repaired'
 }
 

@@ -55,6 +55,8 @@ test('paid and no credits: support signs in, finds the payment, reads the cause,
   await newcomer.giveReason('the customer called: paid and no credits', 'Sync now')
   await newcomer.sees('Order updated')
   await newcomer.sees('Paid. The credits have been granted.')
+  await newcomer.sees('43301234****123*')
+  await newcomer.sees('Shown to roles that can refund.')
   await newcomer.sees(`${standard.credits} credits granted, balance ${standard.credits}`, story)
   await newcomer.sees('the customer called: paid and no credits', story)
   await takePicture(page, 'story-1-settled', { fullPage: true })
@@ -83,6 +85,11 @@ test('a refund shows its quote first, needs a second click, and shows the credit
   const { page, ...finance } = await newOperator('finance')
 
   await finance.open(`/orders/${whole}`)
+  const receipt = page.getByRole('link', { name: 'Open the receipt' })
+  const link = ['href', 'target', 'rel'].map((name) => receipt.getAttribute(name))
+  const [captured] = await world.sandbox.paymentsOf(whole)
+  const href = `${world.sandboxUrl}/receipt/${captured?.paymentKey}`
+  assert.deepEqual(await Promise.all(link), [href, '_blank', 'noreferrer noopener'])
   await finance.press('Refund')
   const quote = page.getByRole('table', { name: 'Refund preview' })
   await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))

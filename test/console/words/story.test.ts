@@ -127,6 +127,9 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     confirmedAt: new Date(second(6)),
     refundShortfall: null,
     refundedAmount: null,
+    receiptUrl: null,
+    cardNumber: null,
+    approvalNumber: null,
     operations: [
       {
         operationId,

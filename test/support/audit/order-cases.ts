@@ -258,6 +258,22 @@ export const brokenOrders: BrokenRule[] = [
     also: [entryOfOperation],
   },
   {
+    invariant: 'I-12',
+    rule: 'only an approved confirm has a card slip, and a card number is masked',
+    when: 'a cancel has one',
+    damage: (books) => `alter table payment_operations drop constraint payment_operations_slip_of_approved_confirm;
+      ${operationOf('cancelled', 'CANCEL', `approval_number = '1'`)(books)}`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-12',
+    rule: 'only an approved confirm has a card slip, and a card number is masked',
+    when: 'a number is masked in its last digit alone',
+    damage: (books) => `alter table payment_operations drop constraint payment_operations_slip_well_formed;
+      ${operationOf('confirmed', 'CONFIRM', `card_number = '433012341234123*'`)(books)}`,
+    also: [guardsDown],
+  },
+  {
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
     when: 'an open confirm is not recovered',

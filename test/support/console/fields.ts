@@ -72,7 +72,7 @@ const fields: Record<EndpointName, Fields> = {
 
   orders: { '': 'nextCursor', 'orders[].': orderRow },
   order: {
-    'order.': `${orderRow} paymentKey refundShortfall refundedAmount`,
+    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl refundShortfall refundedAmount`,
     'lot.': lot,
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),

@@ -14,6 +14,7 @@ import {
   operation,
   order,
   queue,
+  type Row,
   refund,
   refunded,
   returnPayment,
@@ -21,6 +22,8 @@ import {
   stranger,
   uuid,
 } from './rows.ts'
+
+const confirmWithSlip = (members: Row) => operation({ order_id: 'failed', ...closed('APPROVED'), ...members })
 
 export const paymentCases: Record<string, Case[]> = {
   orders: [
@@ -112,6 +115,22 @@ export const paymentCases: Record<string, Case[]> = {
       operation({ order_id: 'confirmed', ...closed('APPROVED') }),
     ],
     ['a payment key on a second order', 'payment_key', operation({ order_id: 'failed', payment_key: 'pay_done' })],
+    ['a slip of an open confirm', 'slip_of_approved_confirm', operation({ order_id: 'failed', approval_number: '1' })],
+    [
+      'a slip of a cancel',
+      'slip_of_approved_confirm',
+      cancel({ ...closed('APPROVED'), receipt_url: 'https://pay.example/1' }),
+    ],
+    ['a card number that is not masked', 'slip_well_formed', confirmWithSlip({ card_number: '4330123412341234' })],
+    ['a card number with one digit masked', 'slip_well_formed', confirmWithSlip({ card_number: '433012341234123*' })],
+    ['an approval number of nine digits', 'slip_well_formed', confirmWithSlip({ approval_number: '123456789' })],
+    ['a receipt that is no page', 'slip_well_formed', confirmWithSlip({ receipt_url: 'javascript:alert(1)' })],
+    ['a receipt with a line break', 'slip_well_formed', confirmWithSlip({ receipt_url: 'https://pay.example/1\n' })],
+    [
+      'a receipt of 501 characters',
+      'slip_well_formed',
+      confirmWithSlip({ receipt_url: 'https://pay.example/'.padEnd(501, 'x') }),
+    ],
   ],
   discrepancies: [
     ['a second discrepancy with an id', 'pkey', discrepancy({ discrepancy_id: uuid(1), kind: 'OTHER' })],

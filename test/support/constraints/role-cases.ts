@@ -231,6 +231,21 @@ export const roleCases: RoleCase[] = [
     ({ confirmed }) => setOperation(confirmed, 'CONFIRM', `transaction_key = 'T2'`),
   ],
   [
+    'another card of a closed confirm',
+    'payment_operations_stay_closed',
+    ({ confirmed }) => setOperation(confirmed, 'CONFIRM', `card_number = '************1234'`),
+  ],
+  [
+    'another approval number of a closed confirm',
+    'payment_operations_stay_closed',
+    ({ confirmed }) => setOperation(confirmed, 'CONFIRM', `approval_number = '2'`),
+  ],
+  [
+    'another receipt of a closed confirm',
+    'payment_operations_stay_closed',
+    ({ confirmed }) => setOperation(confirmed, 'CONFIRM', `receipt_url = 'https://pay.example/2'`),
+  ],
+  [
     'a cancel that is answered twice',
     'payment_operations_stay_closed',
     ({ cancelled }) => setOperation(cancelled, 'CANCEL', 'answered_by = gen_random_uuid()'),

@@ -1,4 +1,5 @@
 // The expected ends and the crossings that several scenarios of the fault table share.
+import { approvalNumberOf } from '../../../sandbox/payments/payment-object.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import type { Books, Ends, Subject } from './scenario.ts'
 
@@ -28,8 +29,17 @@ export const refunded = {
   shortfall: 0,
 } satisfies Ends
 
-/** Section 4.2: the original answer, every time. */
-export const confirmAnswer = ({ orderId }: Subject) => ({ orderId, creditsAdded: 21, totalCredits: 21 })
+/** Section 4.2: the original answer, every time, with the card slip of the gateway. */
+export const confirmAnswer = ({ orderId, paymentKey }: Subject) => ({
+  orderId,
+  creditsAdded: 21,
+  totalCredits: 21,
+  slip: {
+    receiptUrl: `http://127.0.0.1/receipt/${paymentKey}`,
+    cardNumber: '43301234****123*',
+    approvalNumber: approvalNumberOf(paymentKey),
+  },
+})
 
 export const confirmation = ['payments.claimConfirms', 'gateway.confirm', 'payments.finishOperations']
 export const cancellation = ['payments.claimCancels', 'gateway.cancel', 'payments.finishOperations']

@@ -51,7 +51,7 @@ export function openCrossingSandbox() {
     post([first = '', verb], body, key) {
       const work: Work = verb
         ? (now) => cancel(payments, first, body, now)
-        : (now) => confirm({ payments, strict, behaviour }, body, now)
+        : (now) => confirm({ payments, origin: 'http://127.0.0.1', strict, behaviour }, body, now)
       return request(verb ? 'cancel' : 'confirm', 'POST', `/v1/payments/${first}/${verb ?? ''}`, key, work)
     },
     get([paymentKey = '']) {

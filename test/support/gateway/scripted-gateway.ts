@@ -160,7 +160,7 @@ export function paymentObject(members: Record<string, unknown> = {}): Record<str
     balanceAmount: amount,
     lastTransactionKey: 'transaction-1',
     cancels: null,
-    card: { number: '12345678****000*', approveNo: '00000000' },
+    card: null,
     addedWithoutNotice: { by: 'the gateway' },
     ...members,
   }

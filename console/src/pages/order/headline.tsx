@@ -1,4 +1,4 @@
-// The summary of an order: status, amount, credits, customer, times and payment key.
+// The summary of an order: status, amount, credits, customer, times, payment key and card slip.
 import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -18,7 +18,7 @@ export function Headline({ order }: { order: Order }) {
   const { order: words, nameless } = orders
   const mayRefund = useMay('refund')
   const { status, amount, credits, packageType, customerId, customerName, paymentKey } = order
-  const { createdAt, confirmedAt, refundShortfall } = order
+  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, refundShortfall } = order
   return (
     <Paper component="section" withBorder p="md" aria-label={words.title}>
       <Group gap="sm" mb="md">
@@ -54,6 +54,21 @@ export function Headline({ order }: { order: Order }) {
             </Text>
           )}
         </Fact>
+        {cardNumber && <Fact label={words.card}>{cardNumber}</Fact>}
+        {approvalNumber && <Fact label={words.approvalNumber}>{approvalNumber}</Fact>}
+        {receiptUrl && (
+          <Fact label={words.receipt}>
+            {mayRefund ? (
+              <Anchor href={receiptUrl} target="_blank" rel="noreferrer noopener">
+                {words.openReceipt}
+              </Anchor>
+            ) : (
+              <Text size="xs" c="dimmed">
+                {words.receiptHint}
+              </Text>
+            )}
+          </Fact>
+        )}
         {refundShortfall !== null && refundShortfall > 0 && (
           <Fact label={words.kept} wide>
             <Credits value={refundShortfall} />

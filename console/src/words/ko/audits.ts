@@ -174,6 +174,8 @@ export const audits: typeof english = {
     'no hold lasts longer than a hold may': '보류 기간은 허용된 최대 기간을 넘지 않는다',
     'a FAILED order has a confirm that was refused or expired':
       '실패한 주문에는 거절되었거나 만료된 결제 승인 작업이 있다',
+    'only an approved confirm has a card slip, and a card number is masked':
+      '매출전표 정보는 승인된 결제 작업에만 있고, 카드 번호는 마스킹되어 있다',
     'a return belongs to a FAILED order, and no payment is returned twice':
       '반환 작업은 실패한 주문에만 있고, 같은 결제를 두 번 반환하지 않는다',
     'the time of an event is not before that of the one before it': '이벤트의 시각은 직전 이벤트보다 이르지 않다',
