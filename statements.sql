@@ -434,6 +434,100 @@ with cleared as (
   )
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1;
 
+-- credits.captureParts
+with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, ordinal)
+  ),
+  locked_hold as (
+    select i.ordinal, i.customer_id, i.hold_id, i.credits, i.reference, i.service_id, h.credits as held,
+           h.captured_in_parts, h.part_entry, i.credits = h.credits as is_last
+    from (select * from input order by customer_id, hold_id) i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
+    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits
+      and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, 'CAPTURE' as kind,
+           -credits as delta, -credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
+           null::timestamptz as not_before
+    from locked_hold
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
+           false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
+             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  )
+  update holds h
+  set credits = case when l.is_last then l.held else l.held - l.credits end,
+      captured_in_parts = case when l.is_last then l.captured_in_parts else l.captured_in_parts + l.credits end,
+      part_entry = case when l.is_last then l.part_entry else m.last_entry end,
+      state = case when l.is_last then 'CAPTURED' else 'ACTIVE' end,
+      captured = case when l.is_last then l.credits end,
+      closing_entry = case when l.is_last then m.last_entry end
+  from locked_hold l
+  join moved m using (customer_id, hold_id)
+  where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  returning l.ordinal, l.credits as "captured", l.held - l.credits as "remaining", m.available;
+
 -- credits.endHolds
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
@@ -471,22 +565,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -522,7 +617,32 @@ with recursive input as (
   from locked_hold l
   join moved m using (customer_id, hold_id)
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
-  returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available;
+  returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, h.captured_in_parts as "capturedInParts",
+    false as "isEndedByPart", m.available;
+
+-- credits.extendHolds
+with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as i (customer_id, hold_id, expires_in_seconds, ordinal)
+  ),
+  locked_hold as (
+    select i.ordinal, i.customer_id, i.hold_id, h.expires_at, h.extended_at,
+           now() + i.expires_in_seconds * interval '1 second' as extended_to
+    from (select * from input order by customer_id, hold_id) i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
+    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp()
+  )
+  update holds h
+  set expires_at = greatest(l.expires_at, l.extended_to),
+      extended_at = case when l.extended_to > l.expires_at then now() else l.extended_at end
+  from locked_hold l
+  where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  returning l.ordinal, h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
+    (select a.balance - a.held from accounts a where a.customer_id = h.customer_id) as "available";
+
+-- credits.findAvailable
+select balance - held as "available" from accounts where customer_id = $1;
 
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
@@ -543,14 +663,20 @@ with recursive search (low, high) as (
   select low as "entryNumber" from search where low >= high;
 
 -- credits.findHolds
-select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balance_after - e.held_after as "available"
+select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
+    e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry;
 
 -- credits.findUses
-select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held_after, 0) as "available",
-    h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt"
+select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else -e.delta end as "credits",
+    e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
+    h.expires_at as "expiresAt",
+    case e.kind when 'CAPTURE' then (
+      select sum(p.held_delta)::bigint from ledger_entries p
+      where p.customer_id = e.customer_id and p.hold_id = e.hold_id and p.entry_number <= e.entry_number
+    ) end as "remaining"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, reference, ordinal)
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
@@ -592,20 +718,21 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
 
 -- credits.openHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
   ),
   known as (
-    select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    select i.ordinal, h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
+           e.balance_after - coalesce(e.held_after, 0) as available, e.kind
     from input i
     cross join lateral (
       select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
     ) e
-    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id and e.kind = 'HOLD'
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
-           null::timestamptz as not_before
+           null::timestamptz as not_before, at_most
     from input
     where ordinal not in (select ordinal from known)
   ),
@@ -626,22 +753,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -671,12 +799,12 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   opened as (
-    insert into holds (customer_id, hold_id, credits, service_id, expires_at, opening_entry)
-    select i.customer_id, i.hold_id, i.credits, i.service_id, now() + i.expires_in_seconds * interval '1 second',
-           m.last_entry
+    insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry)
+    select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
+           now() + i.expires_in_seconds * interval '1 second', m.last_entry
     from moved m
     join input i using (customer_id, hold_id)
-    returning customer_id, hold_id, credits, expires_at
+    returning customer_id, hold_id, credits, requested, expires_at
   ),
   event as (
     select customer_id, last_event as event_number, 'credits.low' as type,
@@ -704,10 +832,11 @@ with recursive input as (
   )
   select i.ordinal,
          coalesce(k.hold_id, o.hold_id) as "holdId",
-         coalesce(k.credits, o.credits) as "credits",
+         case when k.hold_id is not null then k.credits else o.credits end as "credits",
+         coalesce(k.requested, o.requested) as "requested",
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'SPEND', false) as "isSpend",
+         nullif(k.kind, 'HOLD') as "usedFor",
          o.hold_id is not null as "isNew"
   from input i
   left join known k using (ordinal)
@@ -778,22 +907,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -849,7 +979,7 @@ with recursive input as (
   select i.ordinal,
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'HOLD', false) as "isHold",
+         nullif(k.kind, 'SPEND') as "usedFor",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
   from input i
   left join known k using (ordinal)
@@ -2245,22 +2375,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -2556,22 +2687,23 @@ with recursive due as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -2876,22 +3008,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n

@@ -98,7 +98,7 @@ const writers: Record<string, string[]> = {
  */
 const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
-  /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
+  /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   // From src/db/inputs.ts.

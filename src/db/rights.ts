@@ -9,7 +9,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 4
+export const rightsVersion = 5
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -21,7 +21,19 @@ export const rights: Record<string, Rights> = {
     update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
   },
   ledger_entries: { insert: true },
-  holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
+  holds: {
+    insert: true,
+    update: [
+      'state',
+      'captured',
+      'closing_entry',
+      'credits',
+      'captured_in_parts',
+      'part_entry',
+      'expires_at',
+      'extended_at',
+    ],
+  },
   orders: {
     insert: true,
     update: ['status', 'confirmed_at', 'grant_entry', 'rollback_entry', 'refund_entry', 'refund_shortfall'],
