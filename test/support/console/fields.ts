@@ -102,7 +102,7 @@ const fields: Record<EndpointName, Fields> = {
     'entries[].':
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
-  holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
+  holds: { '': 'nextCursor', 'holds[].': 'holdId credits capturedInParts reference service expiresAt' },
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },

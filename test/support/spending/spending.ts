@@ -2,7 +2,7 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
+import type { EndAnswer, HoldAnswer, PartAnswer } from '../../../src/credits/holds.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement/statement.sql.ts'
 import type { CustomerStatement } from '../../../src/credits/statement/statement.ts'
@@ -28,6 +28,7 @@ export const creditsPath = '/internal/v1/credits'
 
 export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string }
 export type ShownStatement = Omit<CustomerStatement, 'entries'> & { entries: ShownEntry[] }
+type HoldOptions = { reference?: unknown; expiresInSeconds?: unknown; atMost?: unknown; dryRun?: unknown }
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** The calls of a service with this token, to a listener in this process or in another. */
@@ -52,9 +53,15 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
     call,
     spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
       call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
-    hold: (customerId: string, credits: unknown, more: { reference?: unknown; expiresInSeconds?: unknown } = {}) =>
+    hold: (customerId: string, credits: unknown, more: HoldOptions = {}) =>
       call<HoldAnswer>(`${creditsPath}/holds`, {
         body: { customerId, credits, reference: crypto.randomUUID(), ...more },
+      }),
+    extend: (customerId: string, holdId: string, expiresInSeconds: unknown) =>
+      call<HoldAnswer>(`${creditsPath}/holds/${holdId}/extend`, { body: { customerId, expiresInSeconds } }),
+    capturePart: (customerId: string, holdId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
+      call<PartAnswer>(`${creditsPath}/holds/${holdId}/capture`, {
+        body: { customerId, credits, reference, final: false },
       }),
     capture: (customerId: string, holdId: string, credits?: unknown) =>
       call<EndAnswer>(`${creditsPath}/holds/${holdId}/capture`, { body: { customerId, credits } }),
