@@ -169,7 +169,8 @@ select order_id as "orderId" from orders
   where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1;
 
 -- console.listActiveHolds
-select h.hold_id as "holdId", h.credits, e.reference, t.name as "service", h.expires_at as "expiresAt"
+select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
+    h.expires_at as "expiresAt"
   from (
     select case when $2::uuid is null then '-infinity'
                 else (select expires_at from holds where customer_id = $1 and hold_id = $2) end as expires_at
@@ -1703,7 +1704,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 60 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1736,7 +1737,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1769,7 +1770,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 59 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 60 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1802,7 +1803,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -1875,10 +1876,10 @@ with page as materialized (
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
                        case when e.service_id is not null then 'service' end) in ('order hold', 'reference hold service')
-      when 'CAPTURE' then e.delta < 0 and e.held_delta <= e.delta and concat_ws(' ', case when e.order_id is not null then 'order' end,
+      when 'CAPTURE' then e.delta < 0 and e.held_delta <= e.delta and (e.reference is null or e.held_delta = e.delta) and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('hold service')
+                       case when e.service_id is not null then 'service' end) in ('hold service', 'reference hold service')
       when 'RELEASE' then e.delta = 0 and e.held_delta < 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
@@ -1895,8 +1896,11 @@ with page as materialized (
       from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 21 end,
              case when (e.reference is null or 1 = (
       select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 22 end,
-             case when (e.hold_id is null or e.order_id is not null or e.entry_number = (
-      select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
+             case when (e.hold_id is null or e.order_id is not null or (
+      select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
+                  when e.reference is null then e.entry_number = h.closing_entry
+                  else e.entry_number = h.closing_entry
+                    or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
       from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 23 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
@@ -1905,10 +1909,10 @@ with page as materialized (
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
       from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
-             case when (e.hold_id is null or 1 = (
+             case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 25 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 25 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -1942,19 +1946,19 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 52 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 53 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 53 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 54 end,
              case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 54 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 55 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 55 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 56 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 56 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 57 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 57 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 58 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 58 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 59 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -1992,22 +1996,26 @@ with page as materialized (
     limit $1::int
   ),
   judged as (
-    select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'serviceId', h.service_id,
-      'expiresAt', h.expires_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
+    select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
+      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 27 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 27 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
                                            else h.captured is null end) is not true then 28 end,
-             case when (coalesce(h.expires_at <= opening.created_at + interval '604860 seconds', true)) is not true then 29 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 30 end], null) as broken
+             case when (h.captured_in_parts + coalesce(h.captured, 0) = (
+      select coalesce(sum(-e.delta), 0) from ledger_entries e
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 29 end,
+             case when (coalesce(
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 30 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 31 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -2042,16 +2050,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 66 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 67 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 67 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 68 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 68 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 69 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 69 end,
+      order by b.record_number desc limit 1)) is not true then 70 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2067,7 +2075,7 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 70 end], null) as broken
+      else true end) is not true then 71 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2102,27 +2110,27 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 44 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 45 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 45 end,
-             case when (p.amount = o.amount) is not true then 46 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 46 end,
+             case when (p.amount = o.amount) is not true then 47 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 47 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 48 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 48 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 49 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 49 end,
+                        else p.credits_held = 0 end) is not true then 50 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 50 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 51 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 51 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 52 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2152,7 +2160,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2185,7 +2193,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2221,29 +2229,29 @@ with page as materialized (
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 31 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 32 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 32 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 33 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 33 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 34 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 34 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 35 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 35 end,
-             case when (booked.grants <= 1) is not true then 36 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 37 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 36 end,
+             case when (booked.grants <= 1) is not true then 37 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 38 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 38 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 39 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 40 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 39 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 40 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 41 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 41 end,
+      limit 1)) is not true then 42 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 42 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 43 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 43 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 44 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -2285,7 +2293,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (

@@ -18,7 +18,7 @@ const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
 const reference = 'analyses/2026-11-15/4711'
 const released = { state: 'RELEASED', captured: null, credits: 5, capturedInParts: 0 } as const
 const captured = { state: 'CAPTURED', captured: 3, credits: 5, capturedInParts: 0 } as const
-const expired = { state: 'EXPIRED', captured: null, credits: 3, capturedInParts: 2 } as const
+const releasedAfterPart = { state: 'RELEASED', captured: null, credits: 3, capturedInParts: 2 } as const
 
 const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
@@ -125,7 +125,7 @@ export const documentedCredits = {
       noHold,
       refused('more than is held', holdRefusals.moreThanHeld(released)),
       refused('the hold has ended otherwise', holdRefusals.endedOtherwise(released)),
-      refused('the hold has expired after a part', holdRefusals.endedOtherwise(expired)),
+      refused('the hold has ended otherwise after a part', holdRefusals.endedOtherwise(releasedAfterPart)),
       busy,
     ],
   },

@@ -96,7 +96,8 @@ registerHooks({
 const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
-    if (String(file).endsWith('.ts')) await import(join(process.cwd(), 'src', folder, String(file)))
+    // docs.ts is a program: it would serve the API reference.
+    if (String(file).endsWith('.ts') && file !== 'docs.ts') await import(join(process.cwd(), 'src', folder, String(file)))
   }
 }
 process.stdout.write(JSON.stringify([...found]))
