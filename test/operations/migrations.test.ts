@@ -96,8 +96,9 @@ registerHooks({
 const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
-    // docs.ts is a program: it would serve the API reference.
-    if (String(file).endsWith('.ts') && file !== 'docs.ts') await import(join(process.cwd(), 'src', folder, String(file)))
+    // Programs: they would run when they are imported.
+    if (['docs.ts', 'health-check.ts'].includes(String(file))) continue
+    if (String(file).endsWith('.ts')) await import(join(process.cwd(), 'src', folder, String(file)))
   }
 }
 process.stdout.write(JSON.stringify([...found]))
