@@ -24,7 +24,7 @@ export function checkHolds(evidence: Evidence): Check[] {
       violations: each((hold, call) => acknowledged(evidence, hold, call)),
     },
     {
-      id: 'H-9',
+      id: 'H-8',
       title: 'an acknowledged extension is kept, and one is refused only when the hold has ended',
       violations: callsOf.extend.flatMap((call) => {
         const hold = holds.get(call.request.holdId)
