@@ -56,7 +56,7 @@ const writers: Record<string, string[]> = {
   service_tokens: ['src/customers/service-tokens.sql.ts'],
   accounts: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
-  holds: ['src/credits/holds.sql.ts'],
+  holds: ['src/credits/holds/holds.sql.ts'],
   events: ['src/events/outbox.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts'],

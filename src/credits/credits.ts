@@ -19,7 +19,7 @@ import {
   type HoldPart,
   openHolds,
   type PartCaptured,
-} from './holds.sql.ts'
+} from './holds/holds.sql.ts'
 import { findUses, type ReferenceKey, type ReferenceUse } from './references.sql.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import type { SpendInput, SpendOutput } from './spend.sql.ts'

@@ -1,9 +1,9 @@
 // What a spend or a hold would do now, without doing it: the answer and the refusals of the real request, and no row is
 // written. Another request may change it a moment later.
 import type { Database } from '../db/database.ts'
-import { findAvailable } from './dry-run.sql.ts'
-import { openedByUse } from './holds.sql.ts'
-import { type HoldRequest, heldBy } from './holds.ts'
+import { findAvailable } from './accounts.sql.ts'
+import { openedByUse } from './holds/holds.sql.ts'
+import { type HoldRequest, heldBy } from './holds/holds.ts'
 import { findUses, type ReferenceUse } from './references.sql.ts'
 import { outputOfUse, type SpendAnswer, spendAnswerOf } from './spend.ts'
 

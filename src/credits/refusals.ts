@@ -1,7 +1,7 @@
 // Every refusal of a spend, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
-import type { Hold } from './holds.sql.ts'
+import type { Hold } from './holds/holds.sql.ts'
 import type { ReferenceKind } from './references.sql.ts'
 
 function refuseField(field: string, rule: string): Refusal {

@@ -11,7 +11,7 @@ import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { dryRunHold, dryRunSpend } from './dry-run.ts'
-import { capturePart, endHold, extendHold, openHold } from './holds.ts'
+import { capturePart, endHold, extendHold, openHold } from './holds/holds.ts'
 import { captureRefusals, customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,

@@ -1,9 +1,9 @@
 // Holds as long jobs need them, over the internal API: a part is captured while the hold stays active, the expiry is moved, a
-// hold takes what is available, and a dry run changes nothing. hold-jobs-races.test.ts covers simultaneous requests.
+// hold takes what is available, and a dry run changes nothing. holds-races.test.ts covers simultaneous requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import {
   assertFieldRefused,

@@ -11,7 +11,7 @@ import {
   type HoldEnding,
   type HoldOpening,
   openHolds,
-} from '../../src/credits/holds.sql.ts'
+} from '../../src/credits/holds/holds.sql.ts'
 import { assertSuccess } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 

@@ -2,7 +2,7 @@
 // need it are refused, and other requests do not wait for them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'

@@ -1,5 +1,5 @@
 // Reads the books at the end: the references of sibling services, holds, events, and the course of each balance.
-import type { HoldState } from '../../../src/credits/holds.sql.ts'
+import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 

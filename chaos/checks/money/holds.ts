@@ -1,6 +1,6 @@
 // Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the
 // matching ledger entry; a request that came too late was answered with how the hold had ended; and an extension is kept.
-import type { HoldState } from '../../../src/credits/holds.sql.ts'
+import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { Call, Data, EndRequest, Outcome } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
 import type { BookedHold } from './booked.ts'

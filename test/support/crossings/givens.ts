@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
-import { openHold } from '../../../src/credits/holds.ts'
+import { openHold } from '../../../src/credits/holds/holds.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import type { Gateway, Unknown } from '../../../src/gateway/gateway.ts'
 import { cancel } from '../../../src/payments/cancel.ts'

@@ -1,7 +1,7 @@
 // A customer with every kind of credit movement, and the balances after each step, by the database's clock.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expireHolds } from '../../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import { refund } from '../../../src/payments/refund.ts'
 import type { Overrides } from '../service/recovery.ts'
 import { assertSuccess } from '../service/service.ts'

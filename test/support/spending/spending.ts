@@ -2,7 +2,7 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import type { EndAnswer, HoldAnswer, PartAnswer } from '../../../src/credits/holds.ts'
+import type { EndAnswer, HoldAnswer, PartAnswer } from '../../../src/credits/holds/holds.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement/statement.sql.ts'
 import type { CustomerStatement } from '../../../src/credits/statement/statement.ts'

@@ -1,11 +1,11 @@
 // Holds: opening one, extending it, capturing parts of it, and ending it by capture, release or expiry. Set-wise. A hold is
 // locked before its account. It ends once: a statement that does not find it ACTIVE under its lock changes nothing.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
-import { type Database, statement } from '../db/database.ts'
-import { byOrdinal, inputs } from '../db/inputs.ts'
-import { emitEvents } from '../events/outbox.sql.ts'
-import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
-import { type ReferenceKind, type ReferenceUse, withResultOfUsedReferences } from './references.sql.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { byOrdinal, inputs } from '../../db/inputs.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
+import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
+import { type ReferenceKind, type ReferenceUse, withResultOfUsedReferences } from '../references.sql.ts'
 
 export type HoldOpening = {
   customerId: string

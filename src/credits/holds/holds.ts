@@ -2,13 +2,13 @@
 // capture those that were used or release them. A hold ends once, by the first final capture, release or expiry, or by the
 // part that takes its last credits. A retry of that gets the first answer; any other request about a hold that has ended is
 // refused, with its state.
-import { assert } from '../core/assert.ts'
-import type { Refusal } from '../core/errors.ts'
-import { newHoldId } from '../core/ids.ts'
-import type { Credits } from './credits.ts'
+import { assert } from '../../core/assert.ts'
+import type { Refusal } from '../../core/errors.ts'
+import { newHoldId } from '../../core/ids.ts'
+import type { Credits } from '../credits.ts'
+import type { ReferenceUse } from '../references.sql.ts'
+import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals } from '../refusals.ts'
 import type { Hold, HoldEnding, HoldExtension, HoldKey, HoldOpened, HoldPart, PartCaptured } from './holds.sql.ts'
-import type { ReferenceUse } from './references.sql.ts'
-import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals } from './refusals.ts'
 
 export type HoldRequest = {
   customerId: string
