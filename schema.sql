@@ -129,8 +129,11 @@ begin
         from payment_operations p
         where p.customer_id = e.customer_id and p.operation_id = e.hold_id)
       when e.order_id is null then (
-        select h.credits = abs(e.held_delta) and e.entry_number = case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
-          and -e.delta = case e.kind when 'CAPTURE' then h.captured else 0 end
+        select case
+          when e.kind = 'HOLD' then e.entry_number = h.opening_entry and e.held_delta = h.credits + h.captured_in_parts
+          when e.entry_number = h.closing_entry then -e.held_delta = h.credits
+            and -e.delta = case e.kind when 'CAPTURE' then h.captured else 0 end
+          else e.kind = 'CAPTURE' and e.entry_number = h.part_entry end
         from holds h
         where h.customer_id = e.customer_id and h.hold_id = e.hold_id)
       else (
@@ -236,6 +239,24 @@ begin
   limit 1;
   if found then
     raise exception 'the order % is not % without an operation of that outcome', refused.order_id, refused.status
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.require_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if (select e.kind = 'CAPTURE' and e.hold_id = new.hold_id and e.reference is not null
+        and -e.delta = new.captured_in_parts - old.captured_in_parts
+        and e.entry_number > coalesce(old.part_entry, old.opening_entry)
+      from ledger_entries e
+      where e.customer_id = new.customer_id and e.entry_number = new.part_entry) is not true then
+    raise exception 'a part of the hold % has no entry', new.hold_id
       using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
   end if;
   return null;
@@ -394,16 +415,21 @@ create table ledger_entries (
   service_id    text,
   constraint ledger_entries_pkey PRIMARY KEY (customer_id, entry_number),
   constraint ledger_entries_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id),
-  constraint ledger_entries_cause CHECK (CASE kind WHEN 'GRANT'::text THEN order_id IS NOT NULL AND reference IS NULL AND hold_id IS NULL WHEN 'ROLLBACK'::text THEN order_id IS NOT NULL AND reference IS NULL WHEN 'REFUND'::text THEN order_id IS NOT NULL AND reference IS NULL WHEN 'SPEND'::text THEN order_id IS NULL AND reference IS NOT NULL AND hold_id IS NULL AND (service_id IS NOT NULL OR held_after IS NULL) WHEN 'HOLD'::text THEN num_nonnulls(order_id, reference) = 1 AND hold_id IS NOT NULL AND (reference IS NULL) = (service_id IS NULL) WHEN 'CAPTURE'::text THEN order_id IS NULL AND reference IS NULL AND hold_id IS NOT NULL AND service_id IS NOT NULL WHEN 'RELEASE'::text THEN reference IS NULL AND hold_id IS NOT NULL ELSE order_id IS NULL AND reference IS NULL AND hold_id IS NOT NULL END),
   constraint ledger_entries_hash_is_sha256 CHECK (octet_length(entry_hash) = 32),
   constraint ledger_entries_held_is_covered CHECK ((held_delta IS NULL) = (held_after IS NULL) AND COALESCE(held_after >= 0 AND held_after <= balance_after, true) AND (held_after IS NOT NULL OR num_nonnulls(hold_id, service_id) = 0)),
   constraint ledger_entries_kind CHECK (kind = ANY (ARRAY['GRANT'::text, 'ROLLBACK'::text, 'REFUND'::text, 'SPEND'::text, 'HOLD'::text, 'CAPTURE'::text, 'RELEASE'::text, 'EXPIRE'::text])),
   constraint ledger_entries_never_negative CHECK (balance_after >= 0),
-  constraint ledger_entries_number_from_one CHECK (entry_number >= 1),
-  constraint ledger_entries_sign CHECK (CASE kind WHEN 'GRANT'::text THEN delta > 0 AND COALESCE(held_delta = 0, true) WHEN 'ROLLBACK'::text THEN delta < 0 AND COALESCE(held_delta = delta, true) WHEN 'REFUND'::text THEN delta < 0 AND COALESCE(held_delta = delta, true) WHEN 'SPEND'::text THEN delta < 0 AND COALESCE(held_delta = 0, true) WHEN 'HOLD'::text THEN delta = 0 AND COALESCE(held_delta > 0, false) WHEN 'CAPTURE'::text THEN delta < 0 AND COALESCE(held_delta <= delta, false) ELSE delta = 0 AND COALESCE(held_delta < 0, false) END)
+  constraint ledger_entries_number_from_one CHECK (entry_number >= 1)
 );
 
-CREATE UNIQUE INDEX ledger_entries_held_once_and_ended_once ON ledger_entries USING btree (customer_id, hold_id, (kind = 'HOLD'::text)) WHERE hold_id IS NOT NULL;
+alter table ledger_entries add constraint ledger_entries_cause CHECK (CASE kind WHEN 'GRANT'::text THEN order_id IS NOT NULL AND reference IS NULL AND hold_id IS NULL WHEN 'ROLLBACK'::text THEN order_id IS NOT NULL AND reference IS NULL WHEN 'REFUND'::text THEN order_id IS NOT NULL AND reference IS NULL WHEN 'SPEND'::text THEN order_id IS NULL AND reference IS NOT NULL AND hold_id IS NULL AND (service_id IS NOT NULL OR held_after IS NULL) WHEN 'HOLD'::text THEN num_nonnulls(order_id, reference) = 1 AND hold_id IS NOT NULL AND (reference IS NULL) = (service_id IS NULL) WHEN 'CAPTURE'::text THEN order_id IS NULL AND hold_id IS NOT NULL AND service_id IS NOT NULL WHEN 'RELEASE'::text THEN reference IS NULL AND hold_id IS NOT NULL ELSE order_id IS NULL AND reference IS NULL AND hold_id IS NOT NULL END) NOT VALID;
+alter table ledger_entries add constraint ledger_entries_sign CHECK (CASE kind WHEN 'GRANT'::text THEN delta > 0 AND COALESCE(held_delta = 0, true) WHEN 'ROLLBACK'::text THEN delta < 0 AND COALESCE(held_delta = delta, true) WHEN 'REFUND'::text THEN delta < 0 AND COALESCE(held_delta = delta, true) WHEN 'SPEND'::text THEN delta < 0 AND COALESCE(held_delta = 0, true) WHEN 'HOLD'::text THEN delta = 0 AND COALESCE(held_delta > 0, false) WHEN 'CAPTURE'::text THEN delta < 0 AND COALESCE(held_delta <= delta, false) AND (reference IS NULL OR held_delta = delta) ELSE delta = 0 AND COALESCE(held_delta < 0, false) END) NOT VALID;
+
+CREATE UNIQUE INDEX ledger_entries_begin_and_end_a_hold_once ON ledger_entries USING btree (customer_id, hold_id, (kind = 'HOLD'::text), COALESCE(
+CASE kind
+    WHEN 'CAPTURE'::text THEN reference
+    ELSE NULL::text
+END, ''::text)) WHERE hold_id IS NOT NULL;
 CREATE INDEX ledger_entries_moved ON ledger_entries USING btree (created_at) WHERE delta <> 0;
 CREATE UNIQUE INDEX ledger_entries_once_per_order ON ledger_entries USING btree (customer_id, order_id, kind) WHERE order_id IS NOT NULL AND delta <> 0;
 CREATE UNIQUE INDEX ledger_entries_once_per_reference ON ledger_entries USING btree (customer_id, reference) WHERE reference IS NOT NULL;
@@ -641,15 +667,19 @@ CREATE INDEX gateway_movements_by_payment ON gateway_movements USING btree (paym
 CREATE INDEX gateway_movements_by_time ON gateway_movements USING btree (moved_at, transaction_key);
 
 create table holds (
-  customer_id   uuid                     not null,
-  hold_id       uuid                     not null,
-  credits       bigint                   not null,
-  service_id    text                     not null,
-  state         text                     not null default 'ACTIVE'::text,
-  captured      bigint,
-  expires_at    timestamp with time zone not null,
-  opening_entry bigint                   not null,
-  closing_entry bigint,
+  customer_id       uuid                     not null,
+  hold_id           uuid                     not null,
+  credits           bigint                   not null,
+  service_id        text                     not null,
+  state             text                     not null default 'ACTIVE'::text,
+  captured          bigint,
+  expires_at        timestamp with time zone not null,
+  opening_entry     bigint                   not null,
+  closing_entry     bigint,
+  captured_in_parts bigint                   not null default 0,
+  part_entry        bigint,
+  requested         bigint,
+  extended_at       timestamp with time zone,
   constraint holds_pkey PRIMARY KEY (customer_id, hold_id),
   constraint holds_customer_id_closing_entry_fkey FOREIGN KEY (customer_id, closing_entry) REFERENCES ledger_entries(customer_id, entry_number),
   constraint holds_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
@@ -660,11 +690,19 @@ create table holds (
   constraint holds_state CHECK (state = ANY (ARRAY['ACTIVE'::text, 'CAPTURED'::text, 'RELEASED'::text, 'EXPIRED'::text]))
 ) with (fillfactor=80);
 
+alter table holds add constraint holds_at_most_requested CHECK ((credits + captured_in_parts) <= requested) NOT VALID;
+alter table holds add constraint holds_extended_within_a_week CHECK (expires_at <= (extended_at + '168:00:00'::interval)) NOT VALID;
+alter table holds add constraint holds_parts_have_an_entry CHECK (captured_in_parts >= 0 AND (captured_in_parts > 0) = (part_entry IS NOT NULL)) NOT VALID;
+
 CREATE INDEX holds_active_in_time ON holds USING btree (customer_id, expires_at) WHERE state = 'ACTIVE'::text;
 CREATE INDEX holds_to_expire ON holds USING btree (expires_at) WHERE state = 'ACTIVE'::text;
 
+CREATE TRIGGER holds_are_only_extended BEFORE UPDATE ON holds FOR EACH ROW WHEN (new.expires_at < old.expires_at OR new.expires_at > old.expires_at AND new.extended_at IS NULL) EXECUTE FUNCTION refuse_write('the expiry of a hold is moved to a later time only');
 CREATE TRIGGER holds_begin_active BEFORE INSERT ON holds FOR EACH ROW WHEN (new.state <> 'ACTIVE'::text) EXECUTE FUNCTION refuse_write('a hold begins ACTIVE');
-CREATE TRIGGER holds_stay_ended BEFORE UPDATE ON holds FOR EACH ROW WHEN (old.state <> 'ACTIVE'::text AND (old.state IS DISTINCT FROM new.state OR old.captured IS DISTINCT FROM new.captured OR old.closing_entry IS DISTINCT FROM new.closing_entry)) EXECUTE FUNCTION refuse_write('a hold that has ended stays ended');
+CREATE TRIGGER holds_begin_whole BEFORE INSERT ON holds FOR EACH ROW WHEN (new.captured_in_parts <> 0 OR new.part_entry IS NOT NULL OR new.extended_at IS NOT NULL) EXECUTE FUNCTION refuse_write('a hold begins without parts');
+CREATE TRIGGER holds_keep_their_sum BEFORE UPDATE ON holds FOR EACH ROW WHEN ((old.credits + old.captured_in_parts) <> (new.credits + new.captured_in_parts)) EXECUTE FUNCTION refuse_write('a part is taken from the held credits');
+CREATE TRIGGER holds_parts_are_entries AFTER UPDATE ON holds FOR EACH ROW WHEN (old.captured_in_parts IS DISTINCT FROM new.captured_in_parts OR old.part_entry IS DISTINCT FROM new.part_entry) EXECUTE FUNCTION require_part();
+CREATE TRIGGER holds_stay_ended BEFORE UPDATE ON holds FOR EACH ROW WHEN (old.state <> 'ACTIVE'::text AND (old.state IS DISTINCT FROM new.state OR old.captured IS DISTINCT FROM new.captured OR old.closing_entry IS DISTINCT FROM new.closing_entry OR old.captured_in_parts IS DISTINCT FROM new.captured_in_parts OR old.part_entry IS DISTINCT FROM new.part_entry OR old.expires_at IS DISTINCT FROM new.expires_at)) EXECUTE FUNCTION refuse_write('a hold that has ended stays ended');
 
 create table hourly_figures (
   hour   timestamp with time zone not null,

@@ -169,7 +169,8 @@ select order_id as "orderId" from orders
   where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1;
 
 -- console.listActiveHolds
-select h.hold_id as "holdId", h.credits, e.reference, t.name as "service", h.expires_at as "expiresAt"
+select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
+    h.expires_at as "expiresAt"
   from (
     select case when $2::uuid is null then '-infinity'
                 else (select expires_at from holds where customer_id = $1 and hold_id = $2) end as expires_at
@@ -434,6 +435,100 @@ with cleared as (
   )
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1;
 
+-- credits.captureParts
+with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, ordinal)
+  ),
+  locked_hold as (
+    select i.ordinal, i.customer_id, i.hold_id, i.credits, i.reference, i.service_id, h.credits as held,
+           h.captured_in_parts, h.part_entry, i.credits = h.credits as is_last
+    from (select * from input order by customer_id, hold_id) i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
+    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits
+      and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
+  ),
+  movement as (
+    select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, 'CAPTURE' as kind,
+           -credits as delta, -credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
+           null::timestamptz as not_before
+    from locked_hold
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
+           false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
+             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  )
+  update holds h
+  set credits = case when l.is_last then l.held else l.held - l.credits end,
+      captured_in_parts = case when l.is_last then l.captured_in_parts else l.captured_in_parts + l.credits end,
+      part_entry = case when l.is_last then l.part_entry else m.last_entry end,
+      state = case when l.is_last then 'CAPTURED' else 'ACTIVE' end,
+      captured = case when l.is_last then l.credits end,
+      closing_entry = case when l.is_last then m.last_entry end
+  from locked_hold l
+  join moved m using (customer_id, hold_id)
+  where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  returning l.ordinal, l.credits as "captured", l.held - l.credits as "remaining", m.available;
+
 -- credits.endHolds
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
@@ -471,22 +566,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -522,7 +618,32 @@ with recursive input as (
   from locked_hold l
   join moved m using (customer_id, hold_id)
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
-  returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available;
+  returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, h.captured_in_parts as "capturedInParts",
+    false as "isEndedByPart", m.available;
+
+-- credits.extendHolds
+with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as i (customer_id, hold_id, expires_in_seconds, ordinal)
+  ),
+  locked_hold as (
+    select i.ordinal, i.customer_id, i.hold_id, h.expires_at, h.extended_at,
+           now() + i.expires_in_seconds * interval '1 second' as extended_to
+    from (select * from input order by customer_id, hold_id) i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
+    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp()
+  )
+  update holds h
+  set expires_at = greatest(l.expires_at, l.extended_to),
+      extended_at = case when l.extended_to > l.expires_at then now() else l.extended_at end
+  from locked_hold l
+  where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  returning l.ordinal, h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
+    (select a.balance - a.held from accounts a where a.customer_id = h.customer_id) as "available";
+
+-- credits.findAvailable
+select balance - held as "available" from accounts where customer_id = $1;
 
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
@@ -543,7 +664,8 @@ with recursive search (low, high) as (
   select low as "entryNumber" from search where low >= high;
 
 -- credits.findHolds
-select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.state, e.balance_after - e.held_after as "available"
+select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
+    e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry;
@@ -606,8 +728,13 @@ with
   where order_id = $2;
 
 -- credits.findUses
-select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held_after, 0) as "available",
-    h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt"
+select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else -e.delta end as "credits",
+    e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
+    h.expires_at as "expiresAt",
+    case e.kind when 'CAPTURE' then (
+      select sum(p.held_delta)::bigint from ledger_entries p
+      where p.customer_id = e.customer_id and p.hold_id = e.hold_id and p.entry_number <= e.entry_number
+    ) end as "remaining"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, reference, ordinal)
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
@@ -763,20 +890,21 @@ with recursive search (customer_id, low, high) as (
 
 -- credits.openHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
   ),
   known as (
-    select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    select i.ordinal, h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
+           e.balance_after - coalesce(e.held_after, 0) as available, e.kind
     from input i
     cross join lateral (
       select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
     ) e
-    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id and e.kind = 'HOLD'
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
-           null::timestamptz as not_before
+           null::timestamptz as not_before, at_most
     from input
     where ordinal not in (select ordinal from known)
   ),
@@ -797,22 +925,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -842,12 +971,12 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   opened as (
-    insert into holds (customer_id, hold_id, credits, service_id, expires_at, opening_entry)
-    select i.customer_id, i.hold_id, i.credits, i.service_id, now() + i.expires_in_seconds * interval '1 second',
-           m.last_entry
+    insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry)
+    select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
+           now() + i.expires_in_seconds * interval '1 second', m.last_entry
     from moved m
     join input i using (customer_id, hold_id)
-    returning customer_id, hold_id, credits, expires_at
+    returning customer_id, hold_id, credits, requested, expires_at
   ),
   event as (
     select customer_id, last_event as event_number, 'credits.low' as type,
@@ -875,10 +1004,11 @@ with recursive input as (
   )
   select i.ordinal,
          coalesce(k.hold_id, o.hold_id) as "holdId",
-         coalesce(k.credits, o.credits) as "credits",
+         case when k.hold_id is not null then k.credits else o.credits end as "credits",
+         coalesce(k.requested, o.requested) as "requested",
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'SPEND', false) as "isSpend",
+         nullif(k.kind, 'HOLD') as "usedFor",
          o.hold_id is not null as "isNew"
   from input i
   left join known k using (ordinal)
@@ -949,22 +1079,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -1020,7 +1151,7 @@ with recursive input as (
   select i.ordinal,
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'HOLD', false) as "isHold",
+         nullif(k.kind, 'SPEND') as "usedFor",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
   from input i
   left join known k using (ordinal)
@@ -1744,7 +1875,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1777,7 +1908,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 68 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 69 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1810,7 +1941,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1843,7 +1974,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 68 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -1916,10 +2047,10 @@ with page as materialized (
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
                        case when e.service_id is not null then 'service' end) in ('order hold', 'reference hold service')
-      when 'CAPTURE' then e.delta < 0 and e.held_delta <= e.delta and concat_ws(' ', case when e.order_id is not null then 'order' end,
+      when 'CAPTURE' then e.delta < 0 and e.held_delta <= e.delta and (e.reference is null or e.held_delta = e.delta) and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('hold service')
+                       case when e.service_id is not null then 'service' end) in ('hold service', 'reference hold service')
       when 'RELEASE' then e.delta = 0 and e.held_delta < 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
@@ -1936,8 +2067,11 @@ with page as materialized (
       from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 21 end,
              case when (e.reference is null or 1 = (
       select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 22 end,
-             case when (e.hold_id is null or e.order_id is not null or e.entry_number = (
-      select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
+             case when (e.hold_id is null or e.order_id is not null or (
+      select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
+                  when e.reference is null then e.entry_number = h.closing_entry
+                  else e.entry_number = h.closing_entry
+                    or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
       from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 23 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
@@ -1946,10 +2080,10 @@ with page as materialized (
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
       from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
-             case when (e.hold_id is null or 1 = (
+             case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 25 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 25 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -1983,19 +2117,19 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 55 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 56 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 56 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 57 end,
              case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 57 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 58 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 58 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 59 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 59 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 60 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 60 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 61 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 61 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 62 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -2033,22 +2167,26 @@ with page as materialized (
     limit $1::int
   ),
   judged as (
-    select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'serviceId', h.service_id,
-      'expiresAt', h.expires_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
+    select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
+      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 27 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 27 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
                                            else h.captured is null end) is not true then 28 end,
-             case when (coalesce(h.expires_at <= opening.created_at + interval '604860 seconds', true)) is not true then 29 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 30 end], null) as broken
+             case when (h.captured_in_parts + coalesce(h.captured, 0) = (
+      select coalesce(sum(-e.delta), 0) from ledger_entries e
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 29 end,
+             case when (coalesce(
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 30 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 31 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -2083,16 +2221,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 69 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 70 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 70 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 71 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 71 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 72 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 72 end,
+      order by b.record_number desc limit 1)) is not true then 73 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2108,7 +2246,7 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 73 end], null) as broken
+      else true end) is not true then 74 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2144,34 +2282,34 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 44 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 45 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 45 end,
-             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 46 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 46 end,
+             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 47 end,
              case when (p.kind <> 'REFUND' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 47 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 48 end,
+      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 48 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 49 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 49 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 50 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 50 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 51 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 51 end,
+                        else p.credits_held = 0 end) is not true then 52 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 52 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 53 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 53 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 54 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 54 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 55 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2201,7 +2339,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2234,7 +2372,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2270,29 +2408,29 @@ with page as materialized (
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 31 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 32 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 32 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 33 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 33 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 34 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 34 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 35 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 35 end,
-             case when (booked.grants <= 1) is not true then 36 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 37 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 36 end,
+             case when (booked.grants <= 1) is not true then 37 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 38 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 38 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 39 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 40 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 39 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 40 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 41 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 41 end,
+      limit 1)) is not true then 42 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 42 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 43 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 43 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 44 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -2334,7 +2472,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -2426,22 +2564,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -2743,22 +2882,23 @@ with recursive due as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -3096,22 +3236,23 @@ with recursive input as (
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n

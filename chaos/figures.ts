@@ -67,6 +67,11 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     'holds that went through': holds.size,
     'spends and holds refused for lack of credits': refused('BUS002'),
     'spends and holds refused because the reference was used differently': refused('VAL003'),
+    'parts of holds captured': [...uses.values()].filter(({ kind }) => kind === 'CAPTURE').length,
+    'holds extended': [...holds.values()].filter(({ isExtended }) => isExtended).length,
+    'holds of fewer credits than requested': [...uses.values()].filter(
+      ({ credits, requested }) => requested !== null && credits < requested,
+    ).length,
     'holds captured': inState('CAPTURED'),
     'holds released': inState('RELEASED'),
     'holds expired': inState('EXPIRED'),

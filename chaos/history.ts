@@ -18,6 +18,8 @@ export type Request =
   | { op: 'packages'; customer: number }
   | { op: 'invalid'; customer: number; what: string; codes: string[] }
   | UseRequest
+  | PartRequest
+  | ExtendRequest
   | EndRequest
 
 /** Of a sibling service; `sibling` is its index in the campaign's list. */
@@ -25,7 +27,15 @@ export type UseRequest = SpendRequest | HoldRequest
 type Use = { customer: number; sibling: number; credits: number; reference: string }
 export type SpendRequest = Use & { op: 'spend' }
 /** `expiresInSeconds` is null where it is left to the service. */
-export type HoldRequest = Use & { op: 'hold'; expiresInSeconds: number | null }
+export type HoldRequest = Use & { op: 'hold'; expiresInSeconds: number | null; atMost: boolean }
+export type PartRequest = Use & { op: 'part'; holdId: string }
+export type ExtendRequest = {
+  op: 'extend'
+  customer: number
+  sibling: number
+  holdId: string
+  expiresInSeconds: number
+}
 export type EndRequest =
   /** `credits` is null for all of them. */
   | { op: 'capture'; customer: number; sibling: number; holdId: string; credits: number | null }

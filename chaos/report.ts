@@ -32,6 +32,8 @@ const leastPerMinute: Record<string, number> = {
   'orders expired by the clock': 5,
   spends: 50,
   holds: 40,
+  'parts of holds captured': 5,
+  'holds extended': 2,
   'holds captured': 10,
   'holds released': 5,
   'holds expired': 5,

@@ -62,7 +62,7 @@ const writers: Record<string, string[]> = {
   service_tokens: ['src/customers/service-tokens.sql.ts'],
   accounts: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
-  holds: ['src/credits/holds.sql.ts'],
+  holds: ['src/credits/holds/holds.sql.ts'],
   events: ['src/events/outbox.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts'],
@@ -104,7 +104,7 @@ const writers: Record<string, string[]> = {
  */
 const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
-  /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
+  /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   // From src/db/inputs.ts.

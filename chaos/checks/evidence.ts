@@ -75,6 +75,8 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
       invalid: of('invalid'),
       spend: of('spend'),
       hold: of('hold'),
+      part: of('part'),
+      extend: of('extend'),
       capture: of('capture'),
       release: of('release'),
     },

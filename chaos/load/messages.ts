@@ -26,13 +26,18 @@ const messages: Messages = {
   packages: () => ({ method: 'GET', path: `${publicBase}/packages` }),
   invalid: ({ what }) => invalidRequests[what]?.message ?? post(`${publicBase}/purchase`, {}),
   spend: ({ credits, reference }, customerId) => post(`${internalBase}/spend`, { customerId, credits, reference }),
-  hold: ({ credits, reference, expiresInSeconds }, customerId) =>
+  hold: ({ credits, reference, expiresInSeconds, atMost }, customerId) =>
     post(`${internalBase}/holds`, {
       customerId,
       credits,
       reference,
       ...(expiresInSeconds !== null && { expiresInSeconds }),
+      ...(atMost && { atMost }),
     }),
+  part: ({ holdId, credits, reference }, customerId) =>
+    post(`${internalBase}/holds/${holdId}/capture`, { customerId, credits, reference, final: false }),
+  extend: ({ holdId, expiresInSeconds }, customerId) =>
+    post(`${internalBase}/holds/${holdId}/extend`, { customerId, expiresInSeconds }),
   capture: ({ holdId, credits }, customerId) =>
     post(`${internalBase}/holds/${holdId}/capture`, { customerId, ...(credits !== null && { credits }) }),
   release: ({ holdId }, customerId) => post(`${internalBase}/holds/${holdId}/release`, { customerId }),

@@ -1,10 +1,19 @@
-// The platform's sibling services: over the internal API of either service they spend credits, or hold them and then
-// capture, release or forget them. Each chooses its own references; some are sent several times at once, some again
+// The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the
+// hold, capture parts of it, and then capture, release or forget it. Each chooses its own references; some are sent several times at once, some again
 // much later with another amount, for another customer, or for the other operation. They retry until the outcome is
 // known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
-import type { Call, EndRequest, HoldRequest, Request, SpendRequest, UseRequest } from '../history.ts'
+import type {
+  Call,
+  EndRequest,
+  ExtendRequest,
+  HoldRequest,
+  PartRequest,
+  Request,
+  SpendRequest,
+  UseRequest,
+} from '../history.ts'
 import { anyOf, type Shop } from '../world/shop.ts'
 import { type Client, type ClientParts, createClient } from './client.ts'
 
@@ -65,13 +74,17 @@ const soonShare = 0.35
 const forgottenSoonShare = 0.9
 /** How much before or after its expiry a hold is ended. */
 const aroundExpiryMs = 200
+const atMostShare = 0.15
+const partsShare = 0.25
+const extendShare = 0.15
 
 async function holdAndEnd(task: Task): Promise<void> {
   const { random } = task
   const ending = anyOf(random, weightedEndings) ?? (() => [])
   const isSoon = random.chance(ending === forget ? forgottenSoonShare : soonShare)
   const expiresInSeconds = isSoon ? random.integer(soonSeconds.least, soonSeconds.most) : null
-  const request = twisted(task, { ...((await newUse(task, 'hold')) as HoldRequest), expiresInSeconds })
+  const atMost = random.chance(atMostShare)
+  const request = twisted(task, { ...((await newUse(task, 'hold')) as HoldRequest), expiresInSeconds, atMost })
   const calls = await sendAll(task, copiesOf(random, request))
   const opened = calls.find(({ outcome }) => outcome.kind === 'ok')?.outcome
   if (opened?.kind !== 'ok' || Array.isArray(opened.data)) return
@@ -79,10 +92,25 @@ async function holdAndEnd(task: Task): Promise<void> {
   await sleep(request.expiresInSeconds !== null && random.chance(0.3) ? atExpiryMs : random.integer(0, 1_200))
   const { customer, sibling } = request
   const hold = { customer, sibling, holdId: String(opened.data.holdId) }
+  await work(task, hold, request.credits)
   const endRequests = ending(request.credits, random).map(
     (credits): EndRequest => (credits === 0 ? { ...hold, op: 'release' } : { ...hold, op: 'capture', credits }),
   )
   await sendAll(task, endRequests)
+}
+
+type HoldKey = Pick<PartRequest, 'customer' | 'sibling' | 'holdId'>
+
+/** While the hold is active, as far as the job knows: parts, some of them more than is left, and a later expiry. */
+async function work(task: Task, hold: HoldKey, credits: number): Promise<void> {
+  const { random, newReference } = task
+  const parts = Array.from({ length: random.chance(partsShare) ? random.integer(1, 3) : 0 }, (): PartRequest[] =>
+    copiesOf(random, { ...hold, op: 'part', credits: part(credits, random), reference: newReference() }),
+  )
+  const extensions = random.chance(extendShare)
+    ? copiesOf<ExtendRequest>(random, { ...hold, op: 'extend', expiresInSeconds: random.integer(2, 12) })
+    : []
+  await sendAll<PartRequest | ExtendRequest>(task, random.shuffled([...parts.flat(), ...extensions]))
 }
 
 /** The requests sent at once about an active hold: the credits of a capture, null for all of them, 0 for a release. */
@@ -106,7 +134,7 @@ const weightedEndings = endings.flatMap(({ weight, end }) => Array<EndingOf>(wei
 
 const allCreditsShare = 0.08
 
-async function newUse(task: Task, op: UseRequest['op']): Promise<Omit<UseRequest, 'expiresInSeconds'>> {
+async function newUse(task: Task, op: UseRequest['op']): Promise<Omit<UseRequest, 'expiresInSeconds' | 'atMost'>> {
   const { shop, random, newReference } = task
   const customer = shop.anyCustomer(random).index
   const sibling = random.integer(0, shop.siblings.length - 1)

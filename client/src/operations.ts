@@ -29,11 +29,14 @@ export const operations: Record<OperationId, { work: Work }> = {
   // An order is refunded once, and a repeated request gets the first answer.
   refundUnused: { work: 'settle' },
 
-  // A reference is spent or held once; a repeated request gets the first answer, however late.
+  // A reference is spent or held once; a repeated request gets the first answer, however late. A dry run changes nothing.
   spendCredits: { work: 'write' },
   holdCredits: { work: 'write' },
 
-  // A hold ends once. The same ending again gets the first answer.
+  // The end of a hold only gets later.
+  extendHold: { work: 'write' },
+
+  // A hold ends once. The same ending again gets the first answer. A part is captured once for its reference.
   captureHold: { work: 'write' },
   releaseHold: { work: 'write' },
 }

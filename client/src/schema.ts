@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Spend credits
-         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what the customer can spend afterwards.
+         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. With `dryRun` the answer, or the refusal, is that of the request now, and nothing is changed.
          */
         post: operations["spendCredits"];
         delete?: never;
@@ -156,9 +156,29 @@ export interface paths {
         put?: never;
         /**
          * Hold credits
-         * @description For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.
+         * @description For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer. With `atMost` it holds what is available, up to `credits`: the answer has how many, and a repeat gets the same answer. With `dryRun` the answer is 200 with what would be held now, or the refusal, and nothing is changed.
          */
         post: operations["holdCredits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/v1/credits/holds/{holdId}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Extend a hold
+         * @description Moves the end of an active hold to `expiresInSeconds` from now. An end that is later already stays: a repeat is harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds.
+         */
+        post: operations["extendHold"];
         delete?: never;
         options?: never;
         head?: never;
@@ -176,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * Capture a hold
-         * @description Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. A hold ends once: any later request for another end is refused, with the state of the hold.
+         * @description Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. A hold ends once: any later request for another end is refused, with the state of the hold. With `final: false` it captures a part: `credits` of the held credits, and the hold stays active. A part needs a `reference` of its own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold.
          */
         post: operations["captureHold"];
         delete?: never;
@@ -364,6 +384,18 @@ export interface components {
             customerId: string;
             /** @description A whole number of credits, at least 1. */
             credits?: number;
+            /** @description True or false; false captures a part, and the hold stays active. */
+            final?: boolean;
+            /** @description 1 to 200 visible ASCII characters. */
+            reference?: string;
+        };
+        /** @description `remaining` is what is still held. At 0 the hold has ended, as CAPTURED. */
+        CapturedPart: {
+            /** Format: uuid */
+            holdId: string;
+            captured: number;
+            remaining: number;
+            balance: number;
         };
         ConfirmRequest: {
             /** @description The orderId of a purchase. */
@@ -419,6 +451,15 @@ export interface components {
                 threshold: number;
             };
         };
+        /** @description What a hold would be. `holdId` and `expiresAt` are null unless it is there already. */
+        DryHold: {
+            /** Format: uuid */
+            holdId: string | null;
+            credits: number;
+            /** Format: date-time */
+            expiresAt: string | null;
+            balance: number;
+        };
         EndedHold: {
             /** Format: uuid */
             holdId: string;
@@ -432,6 +473,12 @@ export interface components {
         ErrorEnvelope: components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"] | components["schemas"]["AUTH003"] | components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["BUS002"] | components["schemas"]["PAYMENT_CANCEL_FAILED"] | components["schemas"]["NOT000"] | components["schemas"]["SVC001"] | components["schemas"]["INT001"];
         /** @description Every event, distinguished by its type. */
         Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"];
+        ExtendRequest: {
+            /** @description The UUID of a customer. */
+            customerId: string;
+            /** @description 1 to 604800 seconds. */
+            expiresInSeconds: number;
+        };
         Hold: {
             /** Format: uuid */
             holdId: string;
@@ -449,6 +496,10 @@ export interface components {
             reference: string;
             /** @description 1 to 604800 seconds. */
             expiresInSeconds?: number;
+            /** @description True or false; true holds what is available, up to credits, and at least 1. */
+            atMost?: boolean;
+            /** @description True or false; true changes nothing and answers what would happen now. */
+            dryRun?: boolean;
         };
         /** @description HTTP 500: Unexpected server error. */
         INT001: {
@@ -794,6 +845,8 @@ export interface components {
             credits: number;
             /** @description 1 to 200 visible ASCII characters. */
             reference: string;
+            /** @description True or false; true changes nothing and answers what would happen now. */
+            dryRun?: boolean;
         };
         Statement: {
             /** Format: uuid */
@@ -1491,6 +1544,23 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DryHold"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
             /** @description Created. */
             201: {
                 headers: {
@@ -1573,6 +1643,95 @@ export interface operations {
             };
         };
     };
+    extendHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The holdId of a hold. */
+                holdId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtendRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Hold"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. The Content-Type must be application/json. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
     captureHold: {
         parameters: {
             query?: never;
@@ -1598,7 +1757,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         success: true;
-                        data: components["schemas"]["EndedHold"];
+                        data: components["schemas"]["EndedHold"] | components["schemas"]["CapturedPart"];
                         message: string;
                         /** @constant */
                         code: "SUCCESS";

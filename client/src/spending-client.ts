@@ -1,12 +1,16 @@
-// The internal API for the platform's own services: spend, hold, capture, release, and the statement, by pages or entry
-// by entry. The customer is named in each request, the caller by its token.
+// The internal API for the platform's own services: spend, hold, extend, capture, release, and the statement, by pages or
+// entry by entry. The customer is named in each request, the caller by its token.
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
 import type {
+  CapturedPart,
+  CapturePartRequest,
   CaptureRequest,
+  DryHold,
   EndedHold,
   EntryKind,
+  ExtendRequest,
   Hold,
   HoldRequest,
   Lots,
@@ -40,8 +44,19 @@ export type LotsRequest = Pick<StatementRequest, 'customerId' | 'limit' | 'curso
 export type SpendingClient = {
   /** The same reference spends once. */
   spendCredits(request: SpendRequest, options?: CallOptions): Promise<Spend>
-  /** Holds credits for work whose price is known at its end. The same reference holds once. */
+  /** What `spendCredits` would answer now, or its refusal. Changes nothing. */
+  dryRunSpend(request: SpendRequest, options?: CallOptions): Promise<Spend>
+  /**
+   * Holds credits for work whose price is known at its end. The same reference holds once. With `atMost` it holds what
+   * is available, up to `credits`.
+   */
   holdCredits(request: HoldRequest, options?: CallOptions): Promise<Hold>
+  /** What `holdCredits` would answer now, or its refusal. Changes nothing. */
+  dryRunHold(request: HoldRequest, options?: CallOptions): Promise<DryHold>
+  /** Moves the end of a hold to `expiresInSeconds` from now, never to an earlier time. */
+  extendHold(request: ExtendRequest, options?: CallOptions): Promise<Hold>
+  /** Spends a part of the held credits; the hold stays active until they are all taken. The same reference captures once. */
+  capturePart(request: CapturePartRequest, options?: CallOptions): Promise<CapturedPart>
   /** Spends the held credits, or a part of them, and releases the rest. */
   captureHold(request: CaptureRequest, options?: CallOptions): Promise<EndedHold>
   /** Releases the held credits. */
@@ -92,10 +107,31 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
     spendCredits: (body, callOptions) =>
       send(settings, 'spendCredits', { path: '/internal/v1/credits/spend', body }, callOptions),
 
-    holdCredits: (body, callOptions) => send(settings, 'holdCredits', { path: holds, body }, callOptions),
+    dryRunSpend: (request, callOptions) => {
+      const body = { ...request, dryRun: true }
+      return send(settings, 'spendCredits', { path: '/internal/v1/credits/spend', body }, callOptions)
+    },
+
+    async holdCredits(body, callOptions) {
+      return (await send(settings, 'holdCredits', { path: holds, body }, callOptions)) as Hold
+    },
+
+    dryRunHold: (request, callOptions) =>
+      send(settings, 'holdCredits', { path: holds, body: { ...request, dryRun: true } }, callOptions),
+
+    async extendHold({ holdId, ...body }, callOptions) {
+      return send(settings, 'extendHold', { path: `${holds}/${segment('holdId', holdId)}/extend`, body }, callOptions)
+    },
+
+    async capturePart({ holdId, ...part }, callOptions) {
+      const body = { ...part, final: false }
+      const path = `${holds}/${segment('holdId', holdId)}/capture`
+      return (await send(settings, 'captureHold', { path, body }, callOptions)) as CapturedPart
+    },
 
     async captureHold({ holdId, ...body }, callOptions) {
-      return send(settings, 'captureHold', { path: `${holds}/${segment('holdId', holdId)}/capture`, body }, callOptions)
+      const path = `${holds}/${segment('holdId', holdId)}/capture`
+      return (await send(settings, 'captureHold', { path, body }, callOptions)) as EndedHold
     },
 
     async releaseHold({ holdId, ...body }, callOptions) {

@@ -43,6 +43,8 @@ export type CancelRequest = Schemas['CancelRequest']
 
 export type Spend = Schemas['Spend']
 export type Hold = Schemas['Hold']
+export type DryHold = Schemas['DryHold']
+export type CapturedPart = Schemas['CapturedPart']
 export type EndedHold = Schemas['EndedHold']
 export type Statement = Schemas['Statement']
 export type StatementEntry = Schemas['StatementEntry']
@@ -53,9 +55,11 @@ export type RefundQuote = Schemas['RefundQuote']
 export type Refund = Schemas['Refund']
 export type RefundRequest = Schemas['RefundRequest'] & OrderOfCustomer
 export type OrderOfCustomer = { customerId: string; orderId: string }
-export type SpendRequest = Schemas['SpendRequest']
-export type HoldRequest = Schemas['HoldRequest']
-export type CaptureRequest = Schemas['CaptureRequest'] & { holdId: string }
+export type SpendRequest = Omit<Schemas['SpendRequest'], 'dryRun'>
+export type HoldRequest = Omit<Schemas['HoldRequest'], 'dryRun'>
+export type ExtendRequest = Schemas['ExtendRequest'] & { holdId: string }
+export type CaptureRequest = Omit<Schemas['CaptureRequest'], 'final' | 'reference'> & { holdId: string }
+export type CapturePartRequest = { customerId: string; holdId: string; credits: number; reference: string }
 export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
 
 /** What the service sends to a webhook endpoint. `Event` is a global of browsers. */

@@ -50,6 +50,11 @@ const samples: Record<string, Sample> = {
     codes: ['BUS002'],
     data: ['holdId', 'expiresAt'],
   },
+  'POST /internal/v1/credits/holds/:holdId/extend': {
+    body: () => ({ customerId: standIns.customerId, expiresInSeconds: 60 }),
+    codes: ['VAL003', 'NOT000'],
+    data: ['holdId', 'expiresAt'],
+  },
   'POST /internal/v1/credits/holds/:holdId/capture': {
     body: () => ({ customerId: standIns.customerId, credits: 1 }),
     codes: ['VAL003', 'NOT000'],

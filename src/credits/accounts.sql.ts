@@ -22,6 +22,17 @@ export async function readBalances(database: Database, customerIds: string[]): P
   return rows.map((row) => row.available)
 }
 
+const findAvailableStatement = statement(
+  'credits.findAvailable',
+  'select balance - held as "available" from accounts where customer_id = $1',
+)
+
+/** For a dry run: the available credits; null when there is no such customer. */
+export async function findAvailable(database: Database, customerId: string): Promise<number | null> {
+  const [row] = await database.run<{ available: number }>(findAvailableStatement, [customerId])
+  return row?.available ?? null
+}
+
 const updateLowCreditsStatement = statement(
   'credits.updateLowCredits',
   'update accounts set low_credits = $2 where customer_id = $1 returning customer_id',

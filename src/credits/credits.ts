@@ -1,19 +1,26 @@
-// What the rest of the service does with credits, in batches: read a balance, spend, hold, end a hold. Built once, when the
-// service or a test starts.
+// What the rest of the service does with credits, in batches: read a balance, spend, hold, extend, capture or end a hold.
+// Built once, when the service or a test starts.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
 import {
+  captureParts,
   endHolds,
+  extendHolds,
   findHolds,
   type Hold,
   type HoldEnding,
+  type HoldExtended,
+  type HoldExtension,
   type HoldKey,
   type HoldOpened,
   type HoldOpening,
+  type HoldPart,
   openHolds,
-} from './holds.sql.ts'
+  type PartCaptured,
+} from './holds/holds.sql.ts'
+import { findUses, type ReferenceKey, type ReferenceUse } from './references.sql.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import type { SpendInput, SpendOutput } from './spend.sql.ts'
 import { createSpend } from './spend.ts'
@@ -26,18 +33,22 @@ export type Credits = {
   readBalance: Batch<string, number>
   spend: Batch<SpendInput, SpendOutput>
   openHold: Batch<HoldOpening, HoldOpened>
+  extendHold: Batch<HoldExtension, HoldExtended | null>
+  capturePart: Batch<HoldPart, PartCaptured | null>
+  findUse: Batch<ReferenceKey, ReferenceUse | null>
   endHold: Batch<HoldEnding, Hold | null>
   findHold: Batch<HoldKey, Hold | null>
 }
 
 const customer = (input: { customerId: string }) => input.customerId
+const holdOf = ({ customerId, holdId }: HoldKey) => `${customerId}/${holdId}`
 
 /** A hold ends once: two requests to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
     retryScopeOf,
     sizes: batchSizesOf(tallies, 'credits.endHolds'),
-    conflictKey: ({ customerId, holdId }) => `${customerId}/${holdId}`,
+    conflictKey: holdOf,
     rowKey: customer,
     run: async (inputs) => {
       const ended = await endHolds(database, inputs)
@@ -72,6 +83,30 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
         for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
         return opened
       },
+    }),
+    extendHold: createBatch<HoldExtension, HoldExtended | null>({
+      retryScopeOf,
+      sizes: batchSizesOf(tallies, 'credits.extendHolds'),
+      conflictKey: holdOf,
+      rowKey: customer,
+      run: (inputs) => extendHolds(database, inputs),
+    }),
+    // Parts of different holds with one reference may share a statement: the unique index refuses it, and each runs alone.
+    capturePart: createBatch<HoldPart, PartCaptured | null>({
+      retryScopeOf,
+      sizes: batchSizesOf(tallies, 'credits.captureParts'),
+      conflictKey: holdOf,
+      rowKey: customer,
+      run: async (inputs) => {
+        const captured = await retryOnUniqueViolation(() => captureParts(database, inputs))
+        for (const part of captured) tallies.credits.captured += part?.captured ?? 0
+        return captured
+      },
+    }),
+    findUse: createBatch({
+      retryScopeOf,
+      sizes: batchSizesOf(tallies, 'credits.findUses'),
+      run: (inputs) => findUses(database, inputs),
     }),
     endHold: createEndHold(database, tallies),
     findHold: createBatch({

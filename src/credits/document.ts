@@ -4,19 +4,21 @@ import { refuse } from '../core/errors.ts'
 import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
 import {
+  captureRefusals,
   customerNotFound,
   holdRefusals,
   insufficientCredits,
   referenceRefusals,
   statementRefusals,
 } from './refusals.ts'
-import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit } from './schemas.ts'
+import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit, Reference } from './schemas.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
 const reference = 'analyses/2026-11-15/4711'
-const released = { state: 'RELEASED', captured: null, credits: 5 } as const
-const captured = { state: 'CAPTURED', captured: 3, credits: 5 } as const
+const released = { state: 'RELEASED', captured: null, credits: 5, capturedInParts: 0 } as const
+const captured = { state: 'CAPTURED', captured: 3, credits: 5, capturedInParts: 0 } as const
+const releasedAfterPart = { state: 'RELEASED', captured: null, credits: 3, capturedInParts: 2 } as const
 
 const lot = {
   entryNumber: 1,
@@ -52,7 +54,8 @@ export const documentedCredits = {
     summary: 'Spend credits',
     description:
       'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
-      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards.',
+      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. With `dryRun` the ' +
+      'answer, or the refusal, is that of the request now, and nothing is changed.',
     body: { customerId, credits: 5, reference },
     answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
     refusals: [
@@ -60,7 +63,8 @@ export const documentedCredits = {
       notAllowed('credits', CreditsToMove),
       noCustomer,
       refused('the reference was used with other credits', referenceRefusals.spentOtherCredits(7)),
-      refused('the reference was used for a hold', referenceRefusals.usedForHold()),
+      refused('the reference was used for a hold', referenceRefusals.usedFor('HOLD')),
+      refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       tooLittle,
       busy,
     ],
@@ -71,9 +75,12 @@ export const documentedCredits = {
     summary: 'Hold credits',
     description:
       'For work whose price is known at its end: held credits cannot be spent otherwise. A hold ends by capture, by ' +
-      'release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer.',
+      'release, or expires after `expiresInSeconds` (3600 when omitted). Idempotent by `reference` within the customer. ' +
+      'With `atMost` it holds what is available, up to `credits`: the answer has how many, and a repeat gets the same ' +
+      'answer. With `dryRun` the answer is 200 with what would be held now, or the refusal, and nothing is changed.',
     body: { customerId, credits: 5, reference, expiresInSeconds: 600 },
     answers: {
+      200: success({ holdId: null, credits: 5, expiresAt: null, balance: 27 }, 'The credits would be set aside.'),
       201: success(
         { holdId, credits: 5, expiresAt: '2026-11-15T11:15:45.863Z', balance: 27 },
         'The credits are set aside.',
@@ -84,8 +91,29 @@ export const documentedCredits = {
       notAllowed('expiresInSeconds', ExpiresInSeconds),
       noCustomer,
       refused('the reference was used with other credits', referenceRefusals.heldOtherCredits(7)),
-      refused('the reference was used to spend', referenceRefusals.usedToSpend()),
+      refused('the reference was used for at most other credits', referenceRefusals.heldAtMost(7)),
+      refused('the reference was used to spend', referenceRefusals.usedFor('SPEND')),
+      refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       tooLittle,
+      busy,
+    ],
+  },
+  extend: {
+    operationId: 'extendHold',
+    tag: 'Credits',
+    summary: 'Extend a hold',
+    description:
+      'Moves the end of an active hold to `expiresInSeconds` from now. An end that is later already stays: a repeat is ' +
+      'harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds.',
+    body: { customerId, expiresInSeconds: 3600 },
+    answers: {
+      200: success({ holdId, credits: 5, expiresAt: '2026-11-15T12:10:45.863Z', balance: 27 }, 'The hold is extended.'),
+    },
+    refusals: [
+      missing('expiresInSeconds'),
+      notAllowed('expiresInSeconds', ExpiresInSeconds),
+      noHold,
+      refused('the hold has ended, or its time is over', holdRefusals.endedOtherwise(released)),
       busy,
     ],
   },
@@ -95,15 +123,25 @@ export const documentedCredits = {
     summary: 'Capture a hold',
     description:
       'Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. ' +
-      'A hold ends once: any later request for another end is refused, with the state of the hold.',
+      'A hold ends once: any later request for another end is refused, with the state of the hold. With `final: false` ' +
+      'it captures a part: `credits` of the held credits, and the hold stays active. A part needs a `reference` of its ' +
+      'own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold.',
     body: { customerId, credits: 3 },
     answers: { 200: success({ holdId, captured: 3, released: 2, balance: 29 }, 'The hold is captured.') },
     refusals: [
       missing('customerId'),
       notAllowed('credits', CreditsToMove),
+      notAllowed('reference', Reference),
+      refused('a part without its reference', captureRefusals.fieldsMissing(['reference'])),
+      refused('a final capture with a reference', captureRefusals.referenceOfFinal()),
+      refused('the reference was used for a part of other credits', referenceRefusals.capturedOtherCredits(2)),
+      refused('the reference was used for a part of another hold', referenceRefusals.usedForOtherHold()),
+      refused('the reference was used for a hold', referenceRefusals.usedFor('HOLD')),
+      refused('the reference was used to spend', referenceRefusals.usedFor('SPEND')),
       noHold,
-      refused('more than was held', holdRefusals.moreThanHeld(released)),
+      refused('more than is held', holdRefusals.moreThanHeld(released)),
       refused('the hold has ended otherwise', holdRefusals.endedOtherwise(released)),
+      refused('the hold has ended otherwise after a part', holdRefusals.endedOtherwise(releasedAfterPart)),
       busy,
     ],
   },

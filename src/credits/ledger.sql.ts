@@ -36,7 +36,19 @@ export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
  * false and is not in `moved`. The new values come from the locked row, never from `a`: an update starts from the version in
  * its snapshot, and evaluates conditions and check constraints on that before it turns to a row that has changed since.
  */
-export const applyMovements = `
+export const applyMovements = applyWith('m.held_delta')
+
+/**
+ * The same for a `movement` with a column at_most: such a hold takes what is available, up to its held_delta, and at least
+ * one credit. It is refused when there is none.
+ */
+export const applyHolds = applyWith(
+  'case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end',
+)
+
+/** `heldDelta` may depend on the movement `m` and the step `s` before it. */
+function applyWith(heldDelta: string): string {
+  return `
   step as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
@@ -46,22 +58,23 @@ export const applyMovements = `
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select ${heldDelta} as held_delta) w
     cross join lateral (
       select l.available, l.available >= 0 as fits
-      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + m.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
@@ -90,6 +103,7 @@ export const applyMovements = `
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   )`
+}
 
 /**
  * Rows of a CTE `event`: customers whose available credits fell below their threshold. Of the events of a movement it has

@@ -4,30 +4,43 @@
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
-/** `spent` is 0 for a hold; the hold's own columns are null for a spend. */
+/** CAPTURE: a part of a hold. */
+export type ReferenceKind = 'SPEND' | 'HOLD' | 'CAPTURE'
+
+/** What a reference of a customer has spent, held or captured. */
 export type ReferenceUse = {
-  kind: 'SPEND' | 'HOLD'
-  spent: number
+  kind: ReferenceKind
+  credits: number
+  /** After it. */
   available: number
+  /** Null for a spend, and so are the other columns of the hold. */
   holdId: string | null
-  credits: number | null
+  /** What a hold of at most that many was requested with. */
+  requested: number | null
   expiresAt: Date | null
+  /** For a part: what was held after it. */
+  remaining: number | null
 }
 
-type ReferenceKey = { customerId: string; reference: string }
+export type ReferenceKey = { customerId: string; reference: string }
 
 const keys = inputs<ReferenceKey>({ customerId: 'uuid', reference: 'text' })
 
 const findUsesStatement = statement(
   'credits.findUses',
-  `select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held_after, 0) as "available",
-    h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt"
+  `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else -e.delta end as "credits",
+    e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
+    h.expires_at as "expiresAt",
+    case e.kind when 'CAPTURE' then (
+      select sum(p.held_delta)::bigint from ledger_entries p
+      where p.customer_id = e.customer_id and p.hold_id = e.hold_id and p.entry_number <= e.entry_number
+    ) end as "remaining"
   from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id`,
 )
 
-async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {
+export async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {
   const rows = await database.run<ReferenceUse & { ordinal: number }>(findUsesStatement, keys.valuesOf(references))
   return byOrdinal(references, rows)
 }

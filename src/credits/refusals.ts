@@ -1,7 +1,8 @@
 // Every refusal of a spend, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
-import type { Hold } from './holds.sql.ts'
+import type { Hold } from './holds/holds.sql.ts'
+import type { ReferenceKind } from './references.sql.ts'
 
 function refuseField(field: string, rule: string): Refusal {
   return refuseFields('VAL003', [{ field, rule }])
@@ -12,22 +13,43 @@ export const customerNotFound = () => refuse('NOT000')
 export const insufficientCredits = (requested: number, available: number) =>
   refuse('BUS002', { metadata: { requested, available } })
 
-/** A reference stands for one spend or one hold of a customer, with its credits. */
+const usesOfReference: Record<ReferenceKind, string> = {
+  SPEND: 'to spend credits',
+  HOLD: 'for a hold',
+  CAPTURE: 'for a part of a hold',
+}
+
+/** A reference stands for one spend, one hold or one part of a hold of a customer, with its credits. */
 export const referenceRefusals = {
   spentOtherCredits: (spent: number) => refuseField('reference', `was used to spend ${spent} credits`),
-  usedToSpend: () => refuseField('reference', 'was used to spend credits'),
   heldOtherCredits: (held: number) => refuseField('reference', `was used for a hold of ${held} credits`),
-  usedForHold: () => refuseField('reference', 'was used for a hold'),
+  heldAtMost: (requested: number) => refuseField('reference', `was used for a hold of at most ${requested} credits`),
+  capturedOtherCredits: (captured: number) => refuseField('reference', `was used for a part of ${captured} credits`),
+  usedForOtherHold: () => refuseField('reference', 'was used for a part of another hold'),
+  usedFor: (kind: ReferenceKind) => refuseField('reference', `was used ${usesOfReference[kind]}`),
 }
+
+type HoldShown = Pick<Hold, 'state' | 'credits' | 'captured' | 'capturedInParts'>
 
 export const holdRefusals = {
   holdNotFound: () => refuse('NOT000'),
   moreThanHeld: ({ credits }: Pick<Hold, 'credits'>) =>
     refuseField('credits', `must be at most the credits of the hold, ${credits}`),
-  endedOtherwise({ state, captured, credits }: Pick<Hold, 'state' | 'captured' | 'credits'>): Refusal {
-    const detail = state === 'CAPTURED' ? `, ${captured} of ${credits}` : ''
-    return refuseField('holdId', `the hold is ${state}${detail}`)
+  endedOtherwise({ state, captured, credits, capturedInParts }: HoldShown): Refusal {
+    const capturedInAll = capturedInParts + (captured ?? 0)
+    const shown = capturedInAll > 0 ? `, ${capturedInAll} of ${capturedInParts + credits}` : ''
+    return refuseField('holdId', `the hold is ${state}${shown}${shown && state !== 'CAPTURED' ? ' captured' : ''}`)
   },
+}
+
+/** A part has credits and a reference; a final capture is idempotent by its hold and has no reference. */
+export const captureRefusals = {
+  fieldsMissing: (fields: string[]) =>
+    refuseFields(
+      'VAL002',
+      fields.map((field) => ({ field, rule: 'is required' })),
+    ),
+  referenceOfFinal: () => refuseField('reference', 'is for a capture with final: false'),
 }
 
 export const statementRefusals = {

@@ -2,7 +2,7 @@
 // envelope and the codes are those of the public API. The caller is a service, so the request names the customer.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import type Type from 'typebox'
+import Type from 'typebox'
 import { readMoment } from '../core/clock.ts'
 import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
@@ -10,20 +10,24 @@ import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
-import { endHold, openHold } from './holds.ts'
+import { dryRunHold, dryRunSpend } from './dry-run.ts'
+import { capturePart, endHold, extendHold, openHold } from './holds/holds.ts'
 import type { Lot } from './lots/lots.sql.ts'
 import { readLots } from './lots/lots.ts'
-import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
+import { captureRefusals, customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
   CustomerParams,
+  DryHoldData,
   defaultHoldSeconds,
   EndData,
+  ExtendBody,
   HoldBody,
   HoldData,
   HoldParams,
   LotsData,
   LotsQuery,
+  PartData,
   ReleaseBody,
   SpendBody,
   SpendData,
@@ -49,6 +53,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     async ({ serviceId, body }) => {
       const { customerId, credits: amount, reference } = body
       const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
+      if (body.dryRun) return success(await dryRunSpend(database, input), 'The credits would be spent.')
       return success(await spendCredits(credits.spend, input), 'The credits are spent.')
     },
   )
@@ -57,13 +62,26 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     '/internal/v1/credits/holds',
     {
       config: { work: 'write', documented: documentedCredits.hold },
-      schema: { body: HoldBody, response: { 201: SuccessOf(HoldData) } },
+      schema: { body: HoldBody, response: { 200: SuccessOf(DryHoldData), 201: SuccessOf(HoldData) } },
     },
     async ({ serviceId, body }, reply) => {
-      const { expiresInSeconds = defaultHoldSeconds, ...rest } = body
+      const { expiresInSeconds = defaultHoldSeconds, dryRun, ...rest } = body
       const request = { ...rest, customerId: body.customerId.toLowerCase(), expiresInSeconds }
+      if (dryRun) return reply.send(success(await dryRunHold(database, request), 'The credits would be set aside.'))
       const answer = await openHold(credits, serviceId, request)
       return reply.code(201).send(success(answer, 'The credits are set aside.'))
+    },
+  )
+
+  typed.post(
+    '/internal/v1/credits/holds/:holdId/extend',
+    {
+      config: { work: 'settle', documented: documentedCredits.extend },
+      schema: { params: HoldParams, body: ExtendBody, response: { 200: SuccessOf(HoldData) } },
+    },
+    async ({ params, body }) => {
+      const request = { ...keyOf(params, body), expiresInSeconds: body.expiresInSeconds }
+      return success(await extendHold(credits, request), 'The hold is extended.')
     },
   )
 
@@ -71,9 +89,18 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     '/internal/v1/credits/holds/:holdId/capture',
     {
       config: { work: 'settle', documented: documentedCredits.capture },
-      schema: { params: HoldParams, body: CaptureBody, response: { 200: SuccessOf(EndData) } },
+      schema: {
+        params: HoldParams,
+        body: CaptureBody,
+        response: { 200: SuccessOf(Type.Union([EndData, PartData])) },
+      },
     },
     async ({ serviceId, params, body }) => {
+      const part = partOf(body)
+      if (part) {
+        const answer = await capturePart(credits, serviceId, { ...keyOf(params, body), ...part })
+        return success(answer, 'The part is captured.')
+      }
       const request = { ...keyOf(params, body), ending: 'CAPTURE', captured: body.credits ?? null } as const
       return success(await endHold(credits, serviceId, request), 'The hold is captured.')
     },
@@ -124,6 +151,17 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
 
 function shownLot(lot: Lot) {
   return { ...lot, grantedAt: lot.grantedAt.toISOString() }
+}
+
+/** Null for a final capture. */
+function partOf(body: Type.Static<typeof CaptureBody>): { credits: number; reference: string } | null {
+  const { final = true, credits, reference } = body
+  if (final && reference !== undefined) throw captureRefusals.referenceOfFinal()
+  if (final) return null
+  if (credits !== undefined && reference !== undefined) return { credits, reference }
+  throw captureRefusals.fieldsMissing(
+    Object.entries({ credits, reference }).flatMap(([field, value]) => (value === undefined ? [field] : [])),
+  )
 }
 
 function keyOf({ holdId }: { holdId: string }, { customerId }: { customerId: string }) {

@@ -12,7 +12,10 @@ export const CreditsToMove = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'a whole number of credits, at least 1',
 })
-const Reference = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' })
+export const Reference = Type.String({
+  pattern: '^[\\x21-\\x7e]{1,200}$',
+  description: '1 to 200 visible ASCII characters',
+})
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,
@@ -20,8 +23,11 @@ export const ExpiresInSeconds = Type.Integer({
   description: `1 to ${longestHoldSeconds} seconds`,
 })
 
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const DryRun = Flag('true or false; true changes nothing and answers what would happen now')
+
 export const SpendBody = Type.Object(
-  { customerId: CustomerId, credits: CreditsToMove, reference: Reference },
+  { customerId: CustomerId, credits: CreditsToMove, reference: Reference, dryRun: DryRun },
   { title: 'SpendRequest' },
 )
 export const HoldBody = Type.Object(
@@ -30,11 +36,22 @@ export const HoldBody = Type.Object(
     credits: CreditsToMove,
     reference: Reference,
     expiresInSeconds: Type.Optional(ExpiresInSeconds),
+    atMost: Flag('true or false; true holds what is available, up to credits, and at least 1'),
+    dryRun: DryRun,
   },
   { title: 'HoldRequest' },
 )
+export const ExtendBody = Type.Object(
+  { customerId: CustomerId, expiresInSeconds: ExpiresInSeconds },
+  { title: 'ExtendRequest' },
+)
 export const CaptureBody = Type.Object(
-  { customerId: CustomerId, credits: Type.Optional(CreditsToMove) },
+  {
+    customerId: CustomerId,
+    credits: Type.Optional(CreditsToMove),
+    final: Flag('true or false; false captures a part, and the hold stays active'),
+    reference: Type.Optional(Reference),
+  },
   { title: 'CaptureRequest' },
 )
 export const ReleaseBody = Type.Object({ customerId: CustomerId }, { title: 'ReleaseRequest' })
@@ -88,6 +105,17 @@ export const SpendData = Type.Object({ reference: Text, credits: Credits, balanc
 export const HoldData = Type.Object(
   { holdId: Id, credits: Credits, expiresAt: Moment, balance: Credits },
   { title: 'Hold' },
+)
+export const DryHoldData = Type.Object(
+  { holdId: IdOrNull, credits: Credits, expiresAt: MomentOrNull, balance: Credits },
+  {
+    title: 'DryHold',
+    description: 'What a hold would be. `holdId` and `expiresAt` are null unless it is there already.',
+  },
+)
+export const PartData = Type.Object(
+  { holdId: Id, captured: Credits, remaining: Credits, balance: Credits },
+  { title: 'CapturedPart', description: '`remaining` is what is still held. At 0 the hold has ended, as CAPTURED.' },
 )
 export const EndData = Type.Object(
   { holdId: Id, captured: Credits, released: Credits, balance: Credits },

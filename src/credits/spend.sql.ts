@@ -3,15 +3,21 @@ import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
+import type { ReferenceKind } from './references.sql.ts'
 
 export type SpendInput = { customerId: string; credits: number; reference: string; serviceId: string }
 
 /**
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after the spend, or what there is now; null when there is no such customer.
- * `isHold`: the reference belongs to a hold, and nothing moved. `isNew`: it was spent now.
+ * `usedFor`: the reference belongs to something else, and nothing moved. `isNew`: it was spent now.
  */
-export type SpendOutput = { spent: number; available: number | null; isHold: boolean; isNew: boolean }
+export type SpendOutput = {
+  spent: number
+  available: number | null
+  usedFor: Exclude<ReferenceKind, 'SPEND'> | null
+  isNew: boolean
+}
 
 const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', reference: 'text', serviceId: 'text' })
 
@@ -42,7 +48,7 @@ const spendStatement = statement(
   select i.ordinal,
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
-         coalesce(k.kind = 'HOLD', false) as "isHold",
+         nullif(k.kind, 'SPEND') as "usedFor",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
   from input i
   left join known k using (ordinal)

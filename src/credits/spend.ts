@@ -3,7 +3,7 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
-import { withResultOfUsedReferences } from './references.sql.ts'
+import { type ReferenceUse, withResultOfUsedReferences } from './references.sql.ts'
 import { customerNotFound, insufficientCredits, referenceRefusals } from './refusals.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import { type SpendInput, type SpendOutput, spendAll } from './spend.sql.ts'
@@ -19,21 +19,31 @@ export function createSpend(database: Database, tallies: Tallies): Batch<SpendIn
       const outputs = await retryOnUniqueViolation(() => spendAll(database, inputs))
       for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
       return withResultOfUsedReferences(database, inputs, outputs, {
-        isRefused: ({ spent, available, isHold }) => spent === 0 && available !== null && !isHold,
-        outputOf: ({ kind, spent, available }) => ({ spent, available, isHold: kind === 'HOLD', isNew: false }),
+        isRefused: ({ spent, available, usedFor }) => spent === 0 && available !== null && usedFor === null,
+        outputOf: outputOfUse,
       })
     },
   })
+}
+
+export function outputOfUse({ kind, credits, available }: ReferenceUse): SpendOutput {
+  const isSpend = kind === 'SPEND'
+  return { spent: isSpend ? credits : 0, available, usedFor: isSpend ? null : kind, isNew: false }
 }
 
 export type SpendAnswer = { reference: string; credits: number; balance: number }
 
 /** The answer to a service of the platform, or the refusal. */
 export async function spendCredits(spend: Batch<SpendInput, SpendOutput>, input: SpendInput): Promise<SpendAnswer> {
-  const { reference, credits } = input
-  const { spent, available, isHold } = await spend(input)
+  return spendAnswerOf(input, await spend(input))
+}
+
+export function spendAnswerOf(
+  { reference, credits }: Pick<SpendInput, 'reference' | 'credits'>,
+  { spent, available, usedFor }: SpendOutput,
+): SpendAnswer {
   if (available === null) throw customerNotFound()
-  if (isHold) throw referenceRefusals.usedForHold()
+  if (usedFor) throw referenceRefusals.usedFor(usedFor)
   if (spent === 0) throw insufficientCredits(credits, available)
   if (spent !== credits) throw referenceRefusals.spentOtherCredits(spent)
   return { reference, credits, balance: available }

@@ -21,7 +21,19 @@ export const rights: Record<string, Rights> = {
     update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
   },
   ledger_entries: { insert: true },
-  holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
+  holds: {
+    insert: true,
+    update: [
+      'state',
+      'captured',
+      'closing_entry',
+      'credits',
+      'captured_in_parts',
+      'part_entry',
+      'expires_at',
+      'extended_at',
+    ],
+  },
   orders: {
     insert: true,
     update: [

@@ -1,6 +1,6 @@
 // The jobs of the worker with their intervals.
 import type { Tallies } from '../core/tallies.ts'
-import { expireHolds } from '../credits/expire-holds.ts'
+import { expireHolds } from '../credits/holds/expire-holds.ts'
 import type { Database } from '../db/database.ts'
 import type { Deliverer } from '../events/deliverer.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'

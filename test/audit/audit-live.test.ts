@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { createDatabase, createPool } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { cancel } from '../../src/payments/cancel.ts'

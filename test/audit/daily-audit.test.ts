@@ -179,8 +179,8 @@ async function overdueHold(context: PaymentContext): Promise<() => Promise<unkno
   const hold = { holdId: crypto.randomUUID(), credits: 1, reference: crypto.randomUUID(), serviceId: 'svc_test' }
   await context.credits.openHold({ customerId: customer.customerId, ...hold, expiresInSeconds: 3_600 })
   const expire = 'update holds set expires_at = now() + $2::interval where hold_id = $1'
-  await service.database.query(expire, [hold.holdId, '-1 day'])
-  return () => service.database.query(expire, [hold.holdId, '1 day'])
+  await service.database.queryUnguarded(expire, [hold.holdId, '-1 day'])
+  return () => service.database.queryUnguarded(expire, [hold.holdId, '1 day'])
 }
 
 const everyMinute = (minutes: number) => Array.from({ length: minutes }, () => 1)

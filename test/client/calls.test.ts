@@ -220,6 +220,22 @@ describe('spending', () => {
     assert.deepEqual([error.metadata, error.status], [{ requested: 6, available: 5 }, 402])
   })
 
+  test('a hold of at most what there is, tried first, extended, captured in parts and in the end', async () => {
+    const { customerId: spender } = await service.customerWith(5)
+    const request = { customerId: spender, credits: 9, reference: 'job', atMost: true, expiresInSeconds: 60 }
+    assert.deepEqual(await spending.dryRunHold(request), { holdId: null, credits: 5, expiresAt: null, balance: 0 })
+    const wouldSpend = await spending.dryRunSpend({ customerId: spender, credits: 2, reference: 'job' })
+    assert.deepEqual(wouldSpend, { reference: 'job', credits: 2, balance: 3 })
+    const { holdId, credits: held, expiresAt } = await spending.holdCredits(request)
+    assert.equal(held, 5)
+    const extended = await spending.extendHold({ customerId: spender, holdId, expiresInSeconds: 600 })
+    assert.ok(extended.expiresAt > expiresAt)
+    const part = { customerId: spender, holdId, credits: 2, reference: 'job/1' }
+    assert.deepEqual(await spending.capturePart(part), { holdId, captured: 2, remaining: 3, balance: 0 })
+    const ended = await spending.captureHold({ customerId: spender, holdId, credits: 1 })
+    assert.deepEqual(ended, { holdId, captured: 1, released: 2, balance: 2 })
+  })
+
   test('a hold that is released, with its own expiry', async () => {
     const { customerId: spender } = await service.customerWith(5)
     const request = { customerId: spender, credits: 5, reference: 'batch-2', expiresInSeconds: 60 }

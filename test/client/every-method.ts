@@ -29,6 +29,7 @@ export function everyMethod(baseUrl: string): Methods {
     getCreditBalance: (options) => credits.getCreditBalance(options),
     spendCredits: (options) => spending.spendCredits(spend, options),
     holdCredits: (options) => spending.holdCredits(spend, options),
+    extendHold: (options) => spending.extendHold({ ...hold, expiresInSeconds: 60 }, options),
     captureHold: (options) => spending.captureHold(hold, options),
     releaseHold: (options) => spending.releaseHold(hold, options),
     listLots: (options) => spending.listLots({ customerId: 'a-customer' }, options),

@@ -40,6 +40,12 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
   for await (const entry of spending.statementEntries({ customerId: 'a', kind: ['SPEND'], from: new Date() })) {
     entry.kind satisfies 'GRANT' | 'ROLLBACK' | 'REFUND' | 'SPEND' | 'HOLD' | 'CAPTURE' | 'RELEASE' | 'EXPIRE'
   }
+  const { remaining } = await spending.capturePart({ customerId: 'a', holdId: 'b', credits: 1, reference: 'c' })
+  remaining satisfies number
+  // @ts-expect-error a part has a reference
+  await spending.capturePart({ customerId: 'a', holdId: 'b', credits: 1 })
+  // @ts-expect-error a part has a method of its own
+  await spending.captureHold({ customerId: 'a', holdId: 'b', final: false })
   // @ts-expect-error there is no such kind
   spending.getStatement({ customerId: 'a', kind: 'SPENT' })
 }

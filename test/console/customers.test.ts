@@ -119,7 +119,7 @@ test('holds are listed by expiry, page by page, and the statement is that of the
     serviceId: 'svc_test',
   })
   // Two holds with the same expiry, and a page that ends between them.
-  await service.database.query(
+  await service.database.queryUnguarded(
     `update holds set expires_at = (select expires_at from holds where hold_id = $1) where hold_id = $2`,
     [holdIds[1], holdIds[3]],
   )

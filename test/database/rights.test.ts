@@ -48,7 +48,7 @@ const refused: Record<string, string> = {
   'changing the credits of an order': 'update orders set credits = 1',
   'changing the customer of an order': 'update orders set customer_id = customer_id',
   'deleting operations': 'delete from payment_operations',
-  'changing the credits of a hold': 'update holds set credits = 1',
+  'changing the service of a hold': `update holds set service_id = 'svc_other'`,
   'sending events elsewhere': `update event_endpoints set url = 'https://elsewhere.example'`,
   'writing into the journal of the migrations': `insert into schema_migrations values (9999, 'a', 'b')`,
   'making a table': 'create table another (id int)',

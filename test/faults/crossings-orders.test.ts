@@ -43,6 +43,19 @@ const scenarios = {
     crossings: ['credits.endHolds'],
     ends: { ...captured, data: ({ holdId }) => ({ holdId, captured: 5, released: 3, balance: 16 }) },
   },
+  part: {
+    title: 'a part with a reference is captured once and leaves the hold active',
+    given: 'a hold',
+    call: 'part',
+    crossings: ['credits.captureParts'],
+    ends: {
+      ...confirmed,
+      movements: ['GRANT 21', 'CAPTURE -5'],
+      held: 3,
+      holds: ['ACTIVE'],
+      data: ({ holdId }) => ({ holdId, captured: 5, remaining: 3, balance: 13 }),
+    },
+  },
   captureOfExpired: {
     title: 'a capture of an expired hold is refused, before and after the sweep',
     given: 'a hold',

@@ -155,7 +155,7 @@ test('the answers of the refund endpoints are in the document', async () => {
 
 test('the answers of the spending endpoints are in the document', async () => {
   const { customerId } = customer
-  const { spend, hold, capture, release, statement, call } = internal
+  const { spend, hold, extend, capturePart, capture, release, statement, call } = internal
   await expect('spendCredits', 'SUCCESS', spend(customerId, 2, 'spent'))
   await expect('holdCredits', 'SUCCESS', hold(customerId, 3, { reference: 'held' }))
   await expect('spendCredits', 'VAL003', spend(customerId, 3, 'spent'))
@@ -170,6 +170,7 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('holdCredits', 'BUS002', hold(customerId, 1_000))
   await expect('spendCredits', 'NOT000', spend(unknownCustomer, 1))
   await expect('holdCredits', 'NOT000', hold(unknownCustomer, 1))
+  await expect('holdCredits', 'SUCCESS', hold(customerId, 1, { dryRun: true }))
 
   const { holdId } = (await hold(customerId, 5)).body.data
   const path = `/internal/v1/credits/holds/${holdId}`
@@ -185,6 +186,30 @@ test('the answers of the spending endpoints are in the document', async () => {
   const second = (await hold(customerId, 5)).body.data.holdId
   await expect('releaseHold', 'SUCCESS', release(customerId, second))
   await expect('captureHold', 'VAL003', capture(customerId, second))
+
+  const job = (await hold(customerId, 4, { reference: 'job', atMost: true })).body.data.holdId
+  await expect('holdCredits', 'VAL003', hold(customerId, 3, { reference: 'job', atMost: true }))
+  await expect('extendHold', 'SUCCESS', extend(customerId, job, 7_200))
+  await expect('extendHold', 'VAL002', extend(customerId, job, undefined))
+  await expect('extendHold', 'VAL003', extend(customerId, job, 0))
+  await expect('extendHold', 'NOT000', extend(unknownCustomer, job, 60))
+  await expect('extendHold', 'VAL003', extend(customerId, second, 60))
+  await expect('captureHold', 'SUCCESS', capturePart(customerId, job, 1, 'part'))
+  await expect('captureHold', 'VAL002', capturePart(customerId, job, 1, null))
+  await expect('captureHold', 'VAL003', capturePart(customerId, job, 1, 'two words'))
+  await expect(
+    'captureHold',
+    'VAL003',
+    call(`/internal/v1/credits/holds/${job}/capture`, { body: { customerId, reference: 'a' } }),
+  )
+  await expect('captureHold', 'VAL003', capturePart(customerId, job, 2, 'part'))
+  await expect('captureHold', 'VAL003', capturePart(customerId, second, 1, 'part'))
+  await expect('captureHold', 'VAL003', capturePart(customerId, job, 1, 'job'))
+  await expect('captureHold', 'VAL003', capturePart(customerId, job, 1, 'spent'))
+  await expect('spendCredits', 'VAL003', spend(customerId, 1, 'part'))
+  await expect('holdCredits', 'VAL003', hold(customerId, 1, { reference: 'part' }))
+  await release(customerId, job)
+  await expect('captureHold', 'VAL003', capture(customerId, job))
 
   await expect('getStatement', 'SUCCESS', statement(customerId))
   await expect('getStatement', 'VAL003', statement(customerId, { limit: '0' }))

@@ -11,7 +11,7 @@ import {
   type HoldEnding,
   type HoldOpening,
   openHolds,
-} from '../../src/credits/holds.sql.ts'
+} from '../../src/credits/holds/holds.sql.ts'
 import { assertSuccess } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
@@ -51,15 +51,15 @@ test('each of several openings returns its own hold, credits, time and balance, 
     opening('00000000-0000-4000-8000-000000000000', 1),
   ])
   assert.deepEqual(
-    opened.map(({ holdId, credits, available, isSpend, isNew }) => ({ holdId, credits, available, isSpend, isNew })),
+    opened.map(({ holdId, credits, available, usedFor, isNew }) => ({ holdId, credits, available, usedFor, isNew })),
     [
-      { holdId: five.holdId, credits: 5, available: 20, isSpend: false, isNew: true },
-      { holdId: null, credits: null, available: 20, isSpend: false, isNew: false },
-      { holdId: known?.holdId, credits: 3, available: 25, isSpend: false, isNew: false },
-      { holdId: one.holdId, credits: 1, available: 19, isSpend: false, isNew: true },
-      { holdId: null, credits: null, available: 28, isSpend: true, isNew: false },
-      { holdId: seven.holdId, credits: 7, available: 12, isSpend: false, isNew: true },
-      { holdId: null, credits: null, available: null, isSpend: false, isNew: false },
+      { holdId: five.holdId, credits: 5, available: 20, usedFor: null, isNew: true },
+      { holdId: null, credits: null, available: 20, usedFor: null, isNew: false },
+      { holdId: known?.holdId, credits: 3, available: 25, usedFor: null, isNew: false },
+      { holdId: one.holdId, credits: 1, available: 19, usedFor: null, isNew: true },
+      { holdId: null, credits: null, available: 28, usedFor: 'SPEND', isNew: false },
+      { holdId: seven.holdId, credits: 7, available: 12, usedFor: null, isNew: true },
+      { holdId: null, credits: null, available: null, usedFor: null, isNew: false },
     ],
   )
   // A minute for each credit, so that no two of these holds end at the same time.
@@ -87,13 +87,14 @@ test('each of several endings returns its own hold, captured credits and balance
     end(two, 'RELEASE', null, otherId),
     end(one, 'CAPTURE', null),
   ])
+  const withoutParts = { capturedInParts: 0, isEndedByPart: false }
   // Balances in the order of the ids: seven, one, five.
   const endings = [
-    { holdId: seven.holdId, state: 'CAPTURED', credits: 7, captured: 4, available: 18 },
+    { holdId: seven.holdId, state: 'CAPTURED', credits: 7, captured: 4, ...withoutParts, available: 18 },
     null,
-    { holdId: five.holdId, state: 'RELEASED', credits: 5, captured: null, available: 23 },
+    { holdId: five.holdId, state: 'RELEASED', credits: 5, captured: null, ...withoutParts, available: 23 },
     null,
-    { holdId: one.holdId, state: 'CAPTURED', credits: 1, captured: 1, available: 18 },
+    { holdId: one.holdId, state: 'CAPTURED', credits: 1, captured: 1, ...withoutParts, available: 18 },
   ]
   assert.deepEqual(
     ended.map((hold) => hold && withoutOrdinal(hold)),
@@ -105,7 +106,7 @@ test('each of several endings returns its own hold, captured credits and balance
     { customerId, holdId: two.holdId },
     { customerId, holdId: seven.holdId },
   ])
-  const active = { holdId: two.holdId, state: 'ACTIVE', credits: 2, captured: null, available: null }
+  const active = { holdId: two.holdId, state: 'ACTIVE', credits: 2, captured: null, ...withoutParts, available: null }
   assert.deepEqual(
     found.map((hold) => hold && withoutOrdinal(hold)),
     [endings[4], null, active, endings[0]],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { until } from '../../harness/until.ts'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { creditJobs } from '../../src/worker/jobs.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { silentLog } from '../support/database/database.ts'
@@ -28,7 +28,7 @@ after(() => service.close())
 
 /** Moves the expiry of these holds into the past. */
 async function makeExpired(customerId: string): Promise<void> {
-  await service.database.query(
+  await service.database.queryUnguarded(
     `update holds set expires_at = now() - interval '1 ms' where customer_id = $1 and state = 'ACTIVE'`,
     [customerId],
   )
@@ -95,7 +95,9 @@ test('after its expiry a hold is EXPIRED for every capture and release, before a
 test('a hold that was ended in time does not expire, and retries get the first answer, also after its expiry', async () => {
   const { customer, id, holdId } = await heldCustomer(10, 1)
   const captured = await internal.capture(id, holdId, 4)
-  await service.database.query(`update holds set expires_at = now() - interval '1 h' where hold_id = $1`, [holdId])
+  await service.database.queryUnguarded(`update holds set expires_at = now() - interval '1 h' where hold_id = $1`, [
+    holdId,
+  ])
   assert.deepEqual(await sweep(), { expired: 0, more: false })
   assert.equal((await internal.capture(id, holdId, 4)).text, captured.text)
   assert.equal(await customer.credits(), 17)

@@ -2,7 +2,7 @@
 // need it are refused, and other requests do not wait for them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
+import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
@@ -29,9 +29,10 @@ async function whileLocked<Result>(customerId: string, work: () => Promise<Resul
 async function expiredHold(credits: number) {
   const customer = await service.customerWith(20)
   assertSuccess(await service.internal.hold(customer.customerId, credits), 201)
-  await service.database.query(`update holds set expires_at = now() - interval '1 ms' where customer_id = $1`, [
-    customer.customerId,
-  ])
+  await service.database.queryUnguarded(
+    `update holds set expires_at = now() - interval '1 ms' where customer_id = $1`,
+    [customer.customerId],
+  )
   return customer
 }
 

@@ -264,7 +264,7 @@ test('spends of one customer in one statement are applied in order: a refused on
     ordinal: 1,
     spent: 1,
     available: 9,
-    isHold: false,
+    usedFor: null,
     isNew: true,
   })
   await breathe()

@@ -1,14 +1,16 @@
 // Reads the books at the end: the references of sibling services, holds, events, and the course of each balance.
-import type { HoldState } from '../../../src/credits/holds.sql.ts'
+import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 
-/** The use of a reference. */
+/** The use of a reference. CAPTURE: a part of a hold. */
 export type BookedUse = {
   customerId: string
   reference: string
-  kind: 'SPEND' | 'HOLD'
+  kind: 'SPEND' | 'HOLD' | 'CAPTURE'
   credits: number
+  /** Of a hold of at most that many credits. */
+  requested: number | null
   /** Available after it, as in the answer. */
   balance: number
   serviceId: string | null
@@ -19,11 +21,14 @@ export type BookedUse = {
 }
 
 const usesText = `
-  select customer_id as "customerId", reference, kind, greatest(-delta, held_delta)::float8 as credits,
-    (balance_after - held_after)::float8 as balance, service_id as "serviceId", hold_id as "holdId",
-    entry_number::float8 as "entryNumber", (count(*) over (partition by customer_id, reference))::int as entries
-  from ledger_entries
-  where reference is not null`
+  select e.customer_id as "customerId", e.reference, e.kind, greatest(-e.delta, e.held_delta)::float8 as credits,
+    case e.kind when 'HOLD' then h.requested end::float8 as requested,
+    (e.balance_after - e.held_after)::float8 as balance, e.service_id as "serviceId", e.hold_id as "holdId",
+    e.entry_number::float8 as "entryNumber",
+    (count(*) over (partition by e.customer_id, e.reference))::int as entries
+  from ledger_entries e
+  left join holds h using (customer_id, hold_id)
+  where e.reference is not null`
 
 export async function readUses(books: Books): Promise<BookedUse[]> {
   return books.query<BookedUse>(usesText)
@@ -33,29 +38,44 @@ export type BookedHold = {
   customerId: string
   holdId: string
   reference: string
+  /** Without parts: what it holds, or held until its end. */
   credits: number
   state: HoldState
+  /** By its end, without parts. */
   captured: number | null
+  capturedInParts: number
   expiresAt: Date
+  isExtended: boolean
   /** ACTIVE past its expiry. */
   isOverdue: boolean
   /** How many entries begin it, and how many end it. */
   openings: number
   endings: number
-  end: { kind: string; delta: number; heldDelta: number; balance: number; serviceId: string | null } | null
+  end: {
+    kind: string
+    delta: number
+    heldDelta: number
+    balance: number
+    serviceId: string | null
+    /** Of the part that took the last credits. */
+    reference: string | null
+  } | null
   /** How much too early it expired. */
   earlyMs: number | null
 }
 
 const holdsText = `
   select h.customer_id as "customerId", h.hold_id as "holdId", o.reference, h.credits::float8 as credits, h.state,
-    h.captured::float8 as captured, h.expires_at as "expiresAt", h.state = 'ACTIVE' and h.expires_at < now() as "isOverdue",
+    h.captured::float8 as captured, h.captured_in_parts::float8 as "capturedInParts", h.expires_at as "expiresAt",
+    h.extended_at is not null as "isExtended", h.state = 'ACTIVE' and h.expires_at < now() as "isOverdue",
     (select count(*)::int from ledger_entries e
      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'HOLD') as openings,
     (select count(*)::int from ledger_entries e
-     where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind <> 'HOLD') as endings,
+     where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind <> 'HOLD'
+       and (e.reference is null or e.entry_number = h.closing_entry)) as endings,
     case when c.entry_number is not null then jsonb_build_object('kind', c.kind, 'delta', c.delta,
-      'heldDelta', c.held_delta, 'balance', c.balance_after - c.held_after, 'serviceId', c.service_id) end as end,
+      'heldDelta', c.held_delta, 'balance', c.balance_after - c.held_after, 'serviceId', c.service_id,
+      'reference', c.reference) end as end,
     case when c.kind = 'EXPIRE' and c.created_at < h.expires_at
          then extract(epoch from h.expires_at - c.created_at)::float8 * 1000 end as "earlyMs"
   from holds h

@@ -1,7 +1,7 @@
 // Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the
-// matching ledger entry; and a request that came too late was answered with how the hold had ended.
-import type { HoldState } from '../../../src/credits/holds.sql.ts'
-import type { Call, Data, EndRequest } from '../../history.ts'
+// matching ledger entry; a request that came too late was answered with how the hold had ended; and an extension is kept.
+import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
+import type { Call, Data, EndRequest, Outcome } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
 import type { BookedHold } from './booked.ts'
 
@@ -22,6 +22,15 @@ export function checkHolds(evidence: Evidence): Check[] {
       id: 'H-6',
       title: 'every acknowledged capture and release is in the ledger once, as in each answer',
       violations: each((hold, call) => acknowledged(evidence, hold, call)),
+    },
+    {
+      id: 'H-8',
+      title: 'an acknowledged extension is kept, and one is refused only when the hold has ended',
+      violations: callsOf.extend.flatMap((call) => {
+        const hold = holds.get(call.request.holdId)
+        const fault = hold ? extended(hold, call.outcome) : 'there is no such hold'
+        return fault === null ? [] : [`${at(call)} extend ${call.request.holdId}: ${fault}`]
+      }),
     },
     { id: 'H-7', title: 'a capture or release is refused for a reason that is true', violations: each(refused) },
     {
@@ -59,23 +68,45 @@ function acknowledged({ shop }: Evidence, hold: BookedHold, { request, outcome }
   const answered = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance, service].join(' ')
   const { state, credits, end } = hold
   const inBooks = [hold.holdId, state, wanted, credits - wanted, end?.balance, end?.serviceId].join(' ')
-  return answered === inBooks && (hold.captured ?? 0) === wanted
+  return answered === inBooks && (hold.captured ?? 0) === wanted && (end?.reference ?? null) === null
     ? null
     : `was answered with ${answered}, booked ${inBooks}`
+}
+
+/** The rule of a refusal about a hold that has ended. */
+export function ruleOf({ state, credits, captured, capturedInParts }: BookedHold): string {
+  const inAll = capturedInParts + (captured ?? 0)
+  const shown = inAll > 0 ? `, ${inAll} of ${capturedInParts + credits}` : ''
+  return `the hold is ${state}${shown}${shown && state !== 'CAPTURED' ? ' captured' : ''}`
+}
+
+export function firstFault(metadata: Data | null): { field: string; rule: string } {
+  const [fault] = (metadata?.fields ?? []) as { field: string; rule: string }[]
+  return fault ?? { field: '', rule: '' }
+}
+
+function extended(hold: BookedHold, outcome: Outcome): string | null {
+  if (outcome.kind === 'ok') {
+    const { expiresAt } = outcome.data as Data
+    const isKept = Date.parse(String(expiresAt)) <= hold.expiresAt.getTime()
+    return isKept ? null : `was answered with ${expiresAt}, booked ${hold.expiresAt.toISOString()}`
+  }
+  if (outcome.kind !== 'fail') return null
+  const { rule } = firstFault(outcome.metadata)
+  const isTrue = outcome.code === 'VAL003' && hold.state !== 'ACTIVE' && rule === ruleOf(hold)
+  return isTrue ? null : `was refused with ${outcome.code} "${rule}", booked ${ruleOf(hold)}`
 }
 
 function refused(hold: BookedHold, { request, outcome }: EndCall): string | null {
   if (outcome.kind !== 'fail') return null
   const { code, message, metadata } = outcome
   if (code !== 'VAL003') return `was refused with ${code} ${message}`
-  const [{ field = '', rule = '' } = {}] = (metadata?.fields ?? []) as { field?: string; rule?: string }[]
+  const { field, rule } = firstFault(metadata)
   const wanted = wantedOf(request, hold)
   if (wanted > hold.credits) return field === 'credits' ? null : `requested ${wanted}, refused because of ${field}`
-  const answered = /^the hold is ([A-Z]+)(?:, (\d+) of (\d+))?$/.exec(rule)?.slice(1).join(' ').trim()
-  const { state, captured, credits } = hold
-  const booked = state === 'CAPTURED' ? `${state} ${captured} ${credits}` : state
-  if (answered !== booked) return `was answered with "${rule}", booked ${booked}`
-  const isSame = wanted === 0 ? state === 'RELEASED' : state === 'CAPTURED' && captured === wanted
+  if (rule !== ruleOf(hold)) return `was answered with "${rule}", booked ${ruleOf(hold)}`
+  const { state, captured, end } = hold
+  const isSame = wanted === 0 ? state === 'RELEASED' : captured === wanted && end?.reference === null
   return isSame ? `was refused although that is how it ended` : null
 }
 
@@ -91,7 +122,10 @@ function ends(holds: BookedHold[], calls: EndCall[]): string[] {
     }
     const mayHave = ({ request, outcome }: Call<EndRequest>) =>
       outcome.kind !== 'fail' && wantedOf(request, hold) === (captured ?? 0)
-    const isRequested = isActive || state === 'EXPIRED' || (byHold.get(holdId) as Call<EndRequest>[])?.some(mayHave)
+    // That a part was requested is checked with the references.
+    const isPart = end?.reference != null
+    const isRequested =
+      isActive || isPart || state === 'EXPIRED' || (byHold.get(holdId) as Call<EndRequest>[])?.some(mayHave)
     return isRequested ? [] : [`${holdId} is ${state}, ${captured} of ${credits}: no request can have caused that`]
   })
 }

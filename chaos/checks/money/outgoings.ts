@@ -41,7 +41,8 @@ export function listOutgoings(evidence: Evidence): Outgoing[] {
   )
   const ends = Map.groupBy([...callsOf.capture, ...callsOf.release] as EndCalls, ({ request }) => request.holdId)
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
-  return [...uses].map(([key, use]) => {
+  const ofBalance = [...uses].filter(([, { kind }]) => kind !== 'CAPTURE')
+  return ofBalance.map(([key, use]) => {
     const calls = (requested.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
     const base = { customer: places.get(use.customerId) ?? -1, credits: use.credits, begun: spanOf(calls) }
     const end =
@@ -63,10 +64,14 @@ const longMs = 600_000
 /** By the acknowledged request, or else by expiry. */
 function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: EndCalls): End {
   const acknowledged = ends.find(({ outcome }) => outcome.kind === 'ok')
+  const hold = holds.get(`${use.holdId}`)
+  const inParts = hold?.capturedInParts ?? 0
+  // A part takes what is held already: nothing becomes available by it, nor by the one that ends the hold.
+  if (hold?.end?.reference != null) return endOfSpend(use)
   if (acknowledged) {
-    const afterEnd = wantedOf(acknowledged.request, use)
-    const same = ends.filter(({ request }) => wantedOf(request, use) === afterEnd)
-    return { afterEnd, ended: spanOf(same), finally: afterEnd }
+    const wanted = wantedOf(acknowledged.request, hold ?? use)
+    const same = ends.filter(({ request }) => wantedOf(request, hold ?? use) === wanted)
+    return { afterEnd: wanted + inParts, ended: spanOf(same), finally: wanted + inParts }
   }
   const { fromMs } = spanOf(opened)
   const seconds = opened.map(({ request }) => ('expiresInSeconds' in request && request.expiresInSeconds) || never)
@@ -74,11 +79,11 @@ function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: 
   const answer = opened.find(({ outcome }) => outcome.kind === 'ok')
   // From the call that opened it: the first with its reference may have been refused for lack of credits long before.
   const isLasting =
-    answer?.outcome.kind === 'ok'
+    answer?.outcome.kind === 'ok' && !hold?.isExtended
       ? Date.parse(String((answer.outcome.data as Data).expiresAt)) >
         performance.timeOrigin + answer.invokedAtMs + longMs
-      : holds.get(`${use.holdId}`)?.state === 'ACTIVE'
-  return { afterEnd: 0, ended, finally: isLasting ? use.credits : 0 }
+      : hold?.state === 'ACTIVE'
+  return { afterEnd: inParts, ended, finally: isLasting ? use.credits : inParts }
 }
 
 /** The least and the most that it took at any moment between the two. */

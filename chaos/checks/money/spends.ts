@@ -1,10 +1,12 @@
-// The answers to sibling services compared with the ledger: a reference is used once, for a spend or a hold, and every
-// answer about it is the same. A refusal for lack of credits has to be right.
-import type { Call, Data, HoldRequest, SpendRequest, UseRequest } from '../../history.ts'
+// The answers to sibling services compared with the ledger: a reference is used once, for a spend, a hold or a part of a
+// hold, and every answer about it is the same. A refusal for lack of credits has to be right.
+import type { Call, Data, HoldRequest, PartRequest, SpendRequest, UseRequest } from '../../history.ts'
 import { at, type Check, type Evidence, useKey } from '../evidence.ts'
-import type { BookedUse, Step } from './booked.ts'
+import type { BookedHold, BookedUse, Step } from './booked.ts'
+import { firstFault, ruleOf } from './holds.ts'
 
-type UseCall = Call<SpendRequest> | Call<HoldRequest>
+type UseCall = Call<SpendRequest> | Call<HoldRequest> | Call<PartRequest>
+type Refused = Extract<UseCall['outcome'], { kind: 'fail' }>
 type Group = { calls: UseCall[]; booked: BookedUse | undefined }
 
 export function checkSpends(evidence: Evidence): Check[] {
@@ -19,7 +21,7 @@ export function checkSpends(evidence: Evidence): Check[] {
   return [
     {
       id: 'H-2',
-      title: 'every acknowledged spend and hold is in the ledger once, as in each answer',
+      title: 'every acknowledged spend, hold and part of a hold is in the ledger once, as in each answer',
       violations: each(acknowledged),
     },
     {
@@ -34,7 +36,7 @@ export function checkSpends(evidence: Evidence): Check[] {
     },
     {
       id: 'I-23',
-      title: 'every spend and hold in the ledger was requested, once',
+      title: 'every spend, hold and part of a hold in the ledger was requested, once',
       violations: unrequested(evidence, groups),
     },
   ]
@@ -44,36 +46,37 @@ export function checkSpends(evidence: Evidence): Check[] {
 function groupUses({ callsOf, uses, shop }: Evidence): Group[] {
   const keyOf = ({ request: { customer, reference } }: UseCall) =>
     useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference })
-  const calls: UseCall[] = [...callsOf.spend, ...callsOf.hold]
+  const calls: UseCall[] = [...callsOf.spend, ...callsOf.hold, ...callsOf.part]
   return [...Map.groupBy(calls, keyOf)].map(([key, ofReference]) => ({ calls: ofReference, booked: uses.get(key) }))
 }
 
-const kinds = { spend: 'SPEND', hold: 'HOLD' } as const
+const kinds = { spend: 'SPEND', hold: 'HOLD', part: 'CAPTURE' } as const
 
-export function isUseOf(booked: BookedUse, { op, credits }: UseRequest): boolean {
-  return booked.kind === kinds[op] && booked.credits === credits
+export function isUseOf(booked: BookedUse, request: UseRequest | PartRequest): boolean {
+  const isAtMost = request.op === 'hold' && request.atMost
+  return (
+    booked.kind === kinds[request.op] &&
+    (booked.requested !== null) === isAtMost &&
+    (booked.requested ?? booked.credits) === request.credits &&
+    (request.op !== 'part' || booked.holdId === request.holdId)
+  )
 }
 
 function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
   if (outcome.kind !== 'ok') return null
   if (!booked) return 'was acknowledged and is not in the ledger'
-  const { credits, balance, reference, holdId, expiresAt } = outcome.data as Data
+  const { credits, captured, balance, reference, holdId, expiresAt } = outcome.data as Data
   const service = shop.siblings[request.sibling]?.serviceId
-  const hold = holds.get(String(booked.holdId))
-  const own =
-    request.op === 'spend' ? [reference, null, null] : [booked.reference, holdId, new Date(String(expiresAt)).getTime()]
-  const answered = [kinds[request.op], credits, balance, service, ...own].join(' ')
+  const hold = request.op === 'hold' ? holds.get(String(booked.holdId)) : undefined
+  const own = request.op === 'spend' ? [reference, null] : [booked.reference, holdId]
+  // An answer from before an extension has an earlier one.
+  const expiry = hold && !hold.isExtended ? new Date(String(expiresAt)).getTime() : null
+  const moved = request.op === 'part' ? captured : credits
+  const answered = [kinds[request.op], moved, balance, service, ...own, expiry].join(' ')
   const { kind, holdId: bookedId, serviceId } = booked
-  const inBooks = [
-    kind,
-    booked.credits,
-    booked.balance,
-    serviceId,
-    booked.reference,
-    bookedId,
-    hold?.expiresAt.getTime(),
-  ].join(' ')
-  return answered === inBooks && credits === request.credits ? null : `was answered with ${answered}, booked ${inBooks}`
+  const bookedExpiry = hold && !hold.isExtended ? hold.expiresAt.getTime() : null
+  const inBooks = [kind, booked.credits, booked.balance, serviceId, booked.reference, bookedId, bookedExpiry].join(' ')
+  return answered === inBooks && isUseOf(booked, request) ? null : `was answered with ${answered}, booked ${inBooks}`
 }
 
 /** An entry is committed a little after its time. */
@@ -89,7 +92,8 @@ function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, c
   const { request, outcome, invokedAtMs, endedAtMs } = call
   if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
   const { requested, available } = outcome.metadata ?? {}
-  if (requested !== request.credits || !(Number(available) < request.credits)) {
+  const enough = request.op === 'hold' && request.atMost ? 1 : request.credits
+  if (requested !== request.credits || !(Number(available) < enough)) {
     return `requested ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
   }
   const before = calls.find(({ outcome: { kind }, endedAtMs: at }) => kind === 'ok' && at < invokedAtMs)
@@ -105,11 +109,21 @@ function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, c
   return steps.some(isPossible) ? null : `was refused with ${available} credits, which the balance was not at that time`
 }
 
-function otherRefusal(_: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
+function otherRefusal({ holds }: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
   if (outcome.kind !== 'fail' || outcome.code === 'BUS002') return null
+  const hold = request.op === 'part' ? holds.get(request.holdId) : undefined
+  if (request.op === 'part' && !booked) return hold ? refusedPart(hold, request, outcome) : 'there is no such hold'
   if (outcome.code !== 'VAL003') return `was refused with ${outcome.code} ${outcome.message}`
   if (!booked) return 'was refused as used before, and is not in the ledger'
   return isUseOf(booked, request) ? 'was refused as used differently, and was used the same' : null
+}
+
+/** Too little was left, or the hold had ended. */
+function refusedPart(hold: BookedHold, { credits }: PartRequest, { code, metadata }: Refused): string | null {
+  const { field, rule } = firstFault(metadata)
+  if (code !== 'VAL003') return `was refused with ${code}`
+  const isTrue = field === 'credits' ? credits > hold.credits : rule === ruleOf(hold)
+  return isTrue ? null : `was refused with "${rule}", booked ${ruleOf(hold)}`
 }
 
 /** By a call that succeeded, or whose outcome is unknown. */

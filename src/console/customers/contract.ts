@@ -62,10 +62,17 @@ export const LotsQuery = Type.Object(paging)
 export const LotsData = Type.Object({ lots: Type.Array(LotRow), nextCursor: TextOrNull })
 
 export const HoldsQuery = Type.Object(paging)
-/** Active holds, the next to expire first. The statement has the others. */
+/** Active holds, the next to expire first. The statement has the others. `credits` is what is still held, without parts. */
 export const HoldsData = Type.Object({
   holds: Type.Array(
-    Type.Object({ holdId: Text, credits: Whole, reference: TextOrNull, service: TextOrNull, expiresAt: Moment }),
+    Type.Object({
+      holdId: Text,
+      credits: Whole,
+      capturedInParts: Whole,
+      reference: TextOrNull,
+      service: TextOrNull,
+      expiresAt: Moment,
+    }),
   ),
   nextCursor: TextOrNull,
 })

@@ -117,7 +117,9 @@ export async function findCustomerPage(database: Database, customerId: string): 
 
 export type ListedHold = {
   holdId: string
+  /** Still held. */
   credits: number
+  capturedInParts: number
   reference: string | null
   service: string | null
   expiresAt: Date
@@ -125,7 +127,8 @@ export type ListedHold = {
 
 const listHoldsStatement = statement(
   'console.listActiveHolds',
-  `select h.hold_id as "holdId", h.credits, e.reference, t.name as "service", h.expires_at as "expiresAt"
+  `select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
+    h.expires_at as "expiresAt"
   from (
     select case when $2::uuid is null then '-infinity'
                 else (select expires_at from holds where customer_id = $1 and hold_id = $2) end as expires_at

@@ -92,7 +92,10 @@ const kinds: Record<string, { moves: string; names: string }> = {
   REFUND: { moves: takesBackWhatWasHeld, names: `'order', 'order hold'` },
   SPEND: { moves: 'e.delta < 0 and coalesce(e.held_delta, 0) = 0', names: `'reference', 'reference service'` },
   HOLD: { moves: 'e.delta = 0 and e.held_delta > 0', names: `'order hold', 'reference hold service'` },
-  CAPTURE: { moves: 'e.delta < 0 and e.held_delta <= e.delta', names: `'hold service'` },
+  CAPTURE: {
+    moves: 'e.delta < 0 and e.held_delta <= e.delta and (e.reference is null or e.held_delta = e.delta)',
+    names: `'hold service', 'reference hold service'`,
+  },
   RELEASE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'order hold', 'hold service'` },
   EXPIRE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'hold'` },
 }
@@ -186,8 +189,11 @@ export const entryRules: ScanRule[] = [
   {
     invariant: 'I-11',
     rule: 'an entry of a hold is the one that the hold names',
-    holds: `e.hold_id is null or e.order_id is not null or e.entry_number = (
-      select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
+    holds: `e.hold_id is null or e.order_id is not null or (
+      select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
+                  when e.reference is null then e.entry_number = h.closing_entry
+                  else e.entry_number = h.closing_entry
+                    or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
       from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)`,
   },
   {
@@ -204,10 +210,11 @@ export const entryRules: ScanRule[] = [
   {
     invariant: 'I-11',
     rule: 'what is set aside is set aside once and ends once',
-    holds: `e.hold_id is null or 1 = (
+    // Parts are not ends.
+    holds: `e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))`,
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))`,
   },
 ]
 
@@ -220,7 +227,7 @@ export const holdRules: ScanRule[] = [
     invariant: 'I-11',
     rule: 'a hold begins with the entry that sets its credits aside for its service',
     holds: `(opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null`,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null`,
   },
   {
     invariant: 'I-11',
@@ -229,7 +236,7 @@ export const holdRules: ScanRule[] = [
                          when 'CAPTURED' then ${ending('CAPTURE', '-h.captured')}
                          when 'RELEASED' then ${ending('RELEASE', '0')}
                          when 'EXPIRED' then ${ending('EXPIRE', '0')} end
-      and coalesce(h.opening_entry < h.closing_entry, true)`,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)`,
   },
   {
     invariant: 'I-11',
@@ -237,11 +244,19 @@ export const holdRules: ScanRule[] = [
     holds: `h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
                                            else h.captured is null end`,
   },
+  {
+    invariant: 'I-11',
+    rule: 'what was captured of a hold, in parts and at its end, is what its entries took',
+    holds: `h.captured_in_parts + coalesce(h.captured, 0) = (
+      select coalesce(sum(-e.delta), 0) from ledger_entries e
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')`,
+  },
   // The expiry is counted from the beginning of the statement, the entry has the time after the wait for the account.
   {
     invariant: 'I-11',
     rule: 'no hold lasts longer than a hold may',
-    holds: `coalesce(h.expires_at <= opening.created_at + interval '${longestHoldSeconds + 60} seconds', true)`,
+    holds: `coalesce(
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '${longestHoldSeconds + 60} seconds', true)`,
   },
   {
     invariant: 'I-13',

@@ -124,8 +124,8 @@ const holds: Scan = {
   key: [customer, { column: 'hold_id', type: 'uuid', least: leastUuid }],
   subjects: `page h${entryOf('opening', 'opening_entry')}${entryOf('closing', 'closing_entry')}`,
   identity: `'customerId', h.customer_id, 'holdId', h.hold_id`,
-  detail: `'state', h.state, 'credits', h.credits, 'captured', h.captured, 'serviceId', h.service_id,
-      'expiresAt', h.expires_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
+  detail: `'state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
+      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta`,
 }

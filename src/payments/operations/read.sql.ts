@@ -95,7 +95,7 @@ const findCancelSubjectStatement = statement(
 )
 
 /**
- * What a cancel found that could not be claimed; refund-quote.ts reads the same. A rejected confirm is found only when no
+ * What a cancel found that could not be claimed; A rejected confirm is found only when no
  * other has its payment key.
  */
 export async function findOrderForCancel(

@@ -30,6 +30,7 @@ const covered = 'what was held was covered by the balance at any time'
 const hashed = 'no entry has been changed: its hash is that of the entry and of the hash before it'
 const entryOfHold = 'an entry of a hold is the one that the hold names'
 const begins = 'a hold begins with the entry that sets its credits aside for its service'
+const capturedByEntries = 'what was captured of a hold, in parts and at its end, is what its entries took'
 const ends = 'a hold ends by one later entry, of the kind that its state says, and an active one has not ended'
 
 const queueReaches = 'an endpoint that wants the last event of a customer has a queue that reaches it'
@@ -292,7 +293,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-11',
     rule: 'what is set aside is set aside once and ends once',
     when: 'an open cancel holds its credits twice',
-    damage: (books) => `drop index ledger_entries_held_once_and_ended_once;
+    damage: (books) => `drop index ledger_entries_begin_and_end_a_hold_once;
       ${addEntry(books, {
         kind: 'HOLD',
         delta: 0,
@@ -329,6 +330,7 @@ const brokenHolds: BrokenRule[] = [
     rule: ends,
     when: 'more was captured than the entry states',
     damage: holdOf('captured', 'captured = captured + 1'),
+    also: [`I-11 ${capturedByEntries}`],
   },
   {
     invariant: 'I-11',
@@ -336,6 +338,30 @@ const brokenHolds: BrokenRule[] = [
     when: 'a released hold has captured credits',
     damage: (books) =>
       `alter table holds drop constraint holds_captured_within; ${holdOf('released', 'captured = 1')(books)}`,
+    also: [`I-11 ${capturedByEntries}`, guardsDown],
+  },
+  {
+    invariant: 'I-11',
+    rule: capturedByEntries,
+    when: 'the credits of a part were put back into the hold, and the account with it',
+    damage: (books) => `
+      ${holdOf('inParts', 'credits = credits + 1, captured_in_parts = captured_in_parts - 1')(books)};
+      ${account('held = held + 1')(books)}`,
+    also: [`I-11 ${leftOfIt}`],
+  },
+  {
+    invariant: 'I-11',
+    rule: entryOfHold,
+    when: 'the hold has forgotten its last part',
+    damage: holdOf('inParts', 'part_entry = part_entry - 1'),
+  },
+  {
+    invariant: 'I-11',
+    rule: 'no hold lasts longer than a hold may',
+    when: 'an extended hold was extended by a year',
+    damage: (books) =>
+      `alter table holds drop constraint holds_extended_within_a_week;
+      ${holdOf('inParts', `expires_at = expires_at + interval '1 year'`)(books)}`,
     also: [guardsDown],
   },
   {

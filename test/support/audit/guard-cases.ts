@@ -86,8 +86,8 @@ export const brokenGuards: Sabotage[] = [
   },
   {
     when: 'credits can be held twice for one hold',
-    damage: 'drop index ledger_entries_held_once_and_ended_once',
-    found: [['unique index', 'ledger_entries', 'ledger_entries_held_once_and_ended_once', missing]],
+    damage: 'drop index ledger_entries_begin_and_end_a_hold_once',
+    found: [['unique index', 'ledger_entries', 'ledger_entries_begin_and_end_a_hold_once', missing]],
   },
   {
     when: 'the ledger can be changed',

@@ -108,7 +108,7 @@ const fields: Record<EndpointName, Fields> = {
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
   lots: { '': 'nextCursor', 'lots[].': lot },
-  holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
+  holds: { '': 'nextCursor', 'holds[].': 'holdId credits capturedInParts reference service expiresAt' },
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },

@@ -264,6 +264,53 @@ export const roleCases: RoleCase[] = [
       `update holds set state = 'ACTIVE', captured = null, closing_entry = null where hold_id = '${captured}'`,
   ],
   [
+    'another expiry of a captured hold',
+    'holds_stay_ended',
+    ({ captured }) =>
+      `update holds set expires_at = expires_at + interval '1 h', extended_at = now() where hold_id = '${captured}'`,
+  ],
+  [
+    'a hold that is inserted with parts',
+    'holds_begin_whole',
+    ({ customer }) =>
+      `insert into holds (customer_id, hold_id, credits, service_id, captured_in_parts, part_entry, expires_at, opening_entry)
+      values ('${customer}', gen_random_uuid(), 1, 'svc_test', 1, 1, now(), 1)`,
+  ],
+  [
+    'a hold that is made larger',
+    'holds_keep_their_sum',
+    ({ held }) => `update holds set credits = credits + 1 where hold_id = '${held}'`,
+  ],
+  [
+    'a part of a hold that has no entry',
+    'holds_parts_are_entries',
+    ({ held }) =>
+      `update holds set credits = credits - 1, captured_in_parts = captured_in_parts + 1, part_entry = opening_entry
+      where hold_id = '${held}'`,
+  ],
+  [
+    'a hold that returns its parts',
+    'holds_parts_are_entries',
+    ({ inParts }) =>
+      `update holds set credits = credits + captured_in_parts, captured_in_parts = 0, part_entry = null
+      where hold_id = '${inParts}'`,
+  ],
+  [
+    'a part that its hold does not know',
+    'ledger_entries_have_a_cause',
+    (books) => forge(books, { kind: 'CAPTURE', delta: -1, heldDelta: -1, reference: 'forged', holdId: books.held }),
+  ],
+  [
+    'a hold that expires earlier',
+    'holds_are_only_extended',
+    ({ held }) => `update holds set expires_at = expires_at - interval '1 s' where hold_id = '${held}'`,
+  ],
+  [
+    'a hold that expires later without an extension',
+    'holds_are_only_extended',
+    ({ held }) => `update holds set expires_at = expires_at + interval '1 s' where hold_id = '${held}'`,
+  ],
+  [
     'a queue that skips its events',
     'event_queues_go_forward',
     () => `update event_queues set next_event = last_event + 1`,

@@ -3,8 +3,8 @@
 import { Refusal } from '../../../src/core/errors.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
-import { expireHolds } from '../../../src/credits/expire-holds.ts'
-import { endHold, openHold } from '../../../src/credits/holds.ts'
+import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
+import { capturePart, endHold, openHold } from '../../../src/credits/holds/holds.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import { reconcile, reconcileDay } from '../../../src/payments/books/reconcile.ts'
@@ -38,6 +38,8 @@ const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Pro
   },
   hold: ({ credits }, { customerId, reference }) =>
     openHold(credits, serviceId, { customerId, credits: held, reference, expiresInSeconds: 3_600 }),
+  part: ({ credits }, { customerId, holdId, reference }) =>
+    capturePart(credits, serviceId, { customerId, holdId, credits: 5, reference }),
   capture: ({ credits }, { customerId, holdId }) =>
     endHold(credits, serviceId, { customerId, holdId, ending: 'CAPTURE', captured: 5 }),
   release: ({ credits }, { customerId, holdId }) =>

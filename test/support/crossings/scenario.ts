@@ -30,6 +30,7 @@ export type CallName =
   | 'cancel'
   | 'spend'
   | 'hold'
+  | 'part'
   | 'capture'
   | 'release'
   | 'refund'

@@ -6,8 +6,8 @@ import { newHoldId } from '../../../src/core/ids.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
-import { expireHolds } from '../../../src/credits/expire-holds.ts'
-import type { HoldEnding } from '../../../src/credits/holds.sql.ts'
+import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
+import type { HoldEnding } from '../../../src/credits/holds/holds.sql.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import type { Gateway, Outcome, PaymentSnapshot } from '../../../src/gateway/gateway.ts'
@@ -121,7 +121,7 @@ export async function endHold(context: PaymentContext, customerId: string, holdI
 
 const reason = 'changed my mind'
 
-/** A hold of every kind: two ended by the service, one expired. */
+/** A hold of every kind: two ended by the service, one expired, one captured in parts and extended. */
 async function writeHolds(context: PaymentContext, customer: string) {
   const held = await hold(context, customer, 2)
   const captured = await hold(context, customer, 3)
@@ -130,7 +130,13 @@ async function writeHolds(context: PaymentContext, customer: string) {
   await endHold(context, customer, released, 0)
   const overdue = await hold(context, customer, 1, 0)
   assert.equal((await expireHolds(context.database)).expired, 1)
-  return { held, captured, released, overdue }
+  const inParts = await hold(context, customer, 3)
+  for (const reference of ['part_1', 'part_2']) {
+    const part = { customerId: customer, holdId: inParts, credits: 1, reference, serviceId }
+    assert.ok(await context.credits.capturePart(part))
+  }
+  assert.ok(await context.credits.extendHold({ customerId: customer, holdId: inParts, expiresInSeconds: 7_200 }))
+  return { held, captured, released, overdue, inParts }
 }
 
 /** Returns the ids of rows that a test may damage; the ledger of `customer` begins with the entries of `confirmed`. */

@@ -35,11 +35,14 @@ export async function emptyDatabase(t: Cleaner) {
   return database
 }
 
-/** As if that much time had passed without a worker: open holds and operations are overdue. */
+/** As if that much time had passed without a worker: open holds and operations are overdue. Past the guards of holds. */
 export const pastItsTime = (passed: string) => `
+  begin;
+  set local session_replication_role = replica;
   update holds set expires_at = expires_at - interval '${passed}' where state = 'ACTIVE';
   update payment_operations set opened_at = opened_at - interval '${passed}', sent_at = sent_at - interval '${passed}',
-    settle_at = settle_at - interval '${passed}', lease_until = lease_until - interval '${passed}' where state = 'OPEN'`
+    settle_at = settle_at - interval '${passed}', lease_until = lease_until - interval '${passed}' where state = 'OPEN';
+  commit`
 
 /** A copy of a backup with a changed text in an otherwise valid file. */
 export function rewritten(t: Cleaner, file: string, change: (text: string) => string): string {

@@ -2,7 +2,7 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
-import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
+import type { EndAnswer, HoldAnswer, PartAnswer } from '../../../src/credits/holds/holds.ts'
 import type { Lot } from '../../../src/credits/lots/lots.sql.ts'
 import type { CustomerLots } from '../../../src/credits/lots/lots.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
@@ -34,6 +34,7 @@ export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string
 type ShownLot = Omit<Lot, 'grantedAt'> & { grantedAt: string }
 export type ShownLots = Omit<CustomerLots, 'lots'> & { lots: ShownLot[] }
 export type ShownStatement = Omit<CustomerStatement, 'entries' | 'lots'> & { entries: ShownEntry[]; lots: ShownLot[] }
+type HoldOptions = { reference?: unknown; expiresInSeconds?: unknown; atMost?: unknown; dryRun?: unknown }
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** The calls of a service with this token, to a listener in this process or in another. */
@@ -58,9 +59,15 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
     call,
     spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
       call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
-    hold: (customerId: string, credits: unknown, more: { reference?: unknown; expiresInSeconds?: unknown } = {}) =>
+    hold: (customerId: string, credits: unknown, more: HoldOptions = {}) =>
       call<HoldAnswer>(`${creditsPath}/holds`, {
         body: { customerId, credits, reference: crypto.randomUUID(), ...more },
+      }),
+    extend: (customerId: string, holdId: string, expiresInSeconds: unknown) =>
+      call<HoldAnswer>(`${creditsPath}/holds/${holdId}/extend`, { body: { customerId, expiresInSeconds } }),
+    capturePart: (customerId: string, holdId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
+      call<PartAnswer>(`${creditsPath}/holds/${holdId}/capture`, {
+        body: { customerId, credits, reference, final: false },
       }),
     capture: (customerId: string, holdId: string, credits?: unknown) =>
       call<EndAnswer>(`${creditsPath}/holds/${holdId}/capture`, { body: { customerId, credits } }),

@@ -16,6 +16,11 @@ export function Holds({ customerId }: { customerId: string }) {
   const columns: Column<Hold>[] = [
     { header: headers.hold, cell: ({ holdId }) => <Id value={holdId} short /> },
     { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} /> },
+    {
+      header: headers.inParts,
+      align: 'right',
+      cell: ({ capturedInParts }) => (capturedInParts > 0 ? <Credits value={capturedInParts} /> : '–'),
+    },
     { header: headers.reference, cell: ({ reference }) => reference },
     { header: headers.service, cell: ({ service }) => service },
     { header: headers.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },

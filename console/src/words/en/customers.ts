@@ -120,7 +120,14 @@ export const customers = {
   holds: {
     caption: 'Active holds, the next to expire first',
     none: 'No active holds. The statement shows earlier ones.',
-    columns: { hold: 'Hold ID', credits: 'Credits', reference: 'Reference', service: 'Service', expires: 'Expires' },
+    columns: {
+      hold: 'Hold ID',
+      credits: 'Credits',
+      inParts: 'Captured in parts',
+      reference: 'Reference',
+      service: 'Service',
+      expires: 'Expires',
+    },
   },
 
   limits: {

@@ -150,6 +150,8 @@ export const audits: typeof english = {
     'a hold ends by one later entry, of the kind that its state says, and an active one has not ended':
       '보류는 상태에 맞는 이후 항목 하나로 끝나며, 유효한 보류는 끝나지 않았다',
     'what is captured is part of what was held': '차감된 크레딧은 보류된 크레딧을 넘지 않는다',
+    'what was captured of a hold, in parts and at its end, is what its entries took':
+      '보류에서 나누어 차감되거나 종료 시 차감된 크레딧은 해당 항목들의 합과 같다',
     'no hold is left active when its time is over': '만료 시각이 지난 보류는 유효 상태로 남아 있지 않다',
     'a CONFIRMED order has one grant of its credits, and nothing was taken back':
       '결제 완료된 주문은 크레딧이 한 번 지급되었고 회수된 것이 없다',

@@ -117,7 +117,14 @@ export const customers: typeof english = {
   holds: {
     caption: '진행 중인 보류, 만료가 빠른 순',
     none: '서비스가 보류한 크레딧이 없습니다. 지난 보류는 크레딧 내역에서 확인할 수 있습니다.',
-    columns: { hold: '보류 ID', credits: '크레딧', reference: '참조', service: '서비스', expires: '만료 시각' },
+    columns: {
+      hold: '보류 ID',
+      credits: '크레딧',
+      inParts: '분할 사용',
+      reference: '참조',
+      service: '서비스',
+      expires: '만료 시각',
+    },
   },
 
   limits: {

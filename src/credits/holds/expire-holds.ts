@@ -1,8 +1,8 @@
 // Expires holds, for the worker: credits that a service held and forgot become available again.
-import { runAll } from '../core/batch.ts'
-import { createTallies } from '../core/tallies.ts'
-import type { Database } from '../db/database.ts'
-import { createEndHold } from './credits.ts'
+import { runAll } from '../../core/batch.ts'
+import { createTallies } from '../../core/tallies.ts'
+import type { Database } from '../../db/database.ts'
+import { createEndHold } from '../credits.ts'
 import { listDueHolds } from './holds.sql.ts'
 
 /** Holds per round. */
