@@ -11,6 +11,7 @@ import { checkKeys } from './checks/keys.ts'
 import { checkBalances } from './checks/money/balances.ts'
 import { checkBooks } from './checks/money/books.ts'
 import { checkGateway } from './checks/money/gateway.ts'
+import { checkLots } from './checks/money/lots.ts'
 import { checkHolds } from './checks/money/holds.ts'
 import { checkOrders } from './checks/money/orders.ts'
 import { checkPurchases } from './checks/money/purchases.ts'
@@ -208,6 +209,7 @@ async function conclude(
     { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
     ...(await checkBooks(world, watch)),
     ...checkGateway(evidence),
+    ...(await checkLots(world, evidence)),
     ...checkPurchases(evidence),
     ...checkOrders(evidence),
     ...checkSpends(evidence),

@@ -23,6 +23,10 @@ export type BookedOrder = {
   status: OrderStatus
   idempotencyKey: string | null
   refundShortfall: number | null
+  /** Null unless it is REFUNDED. */
+  refundedAmount: number | null
+  /** The refund adopts a cancellation that was made at the gateway. */
+  isCancelledAtGateway: boolean
   /** Of the approved confirm; null when the order was never confirmed. */
   paymentKey: string | null
   totalCredits: number | null
@@ -96,11 +100,14 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
   const rows = await books.query<Omit<BookedOrder, 'customer'> & { customerId: string }>(
     `select o.customer_id as "customerId", o.order_id as "orderId", o.package_type as "packageType",
       o.amount::float8 as amount, o.credits::float8 as credits, o.status, o.idempotency_key as "idempotencyKey",
-      o.refund_shortfall::float8 as "refundShortfall", p.payment_key as "paymentKey",
+      o.refund_shortfall::float8 as "refundShortfall", o.refunded_amount::float8 as "refundedAmount",
+      coalesce(r.gateway_code = 'CANCELLED_AT_GATEWAY', false) as "isCancelledAtGateway", p.payment_key as "paymentKey",
       p.total_credits::float8 as "totalCredits", e.balance_after::float8 as "balanceAfterGrant"
     from orders o
     left join payment_operations p
       on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    left join payment_operations r
+      on r.customer_id = o.customer_id and r.order_id = o.order_id and r.kind = 'REFUND' and r.state = 'APPROVED'
     left join ledger_entries e on e.customer_id = o.customer_id and e.entry_number = o.grant_entry`,
   )
   return new Map(rows.map((row) => [row.orderId, { ...row, customer: places.get(row.customerId) ?? -1 }]))

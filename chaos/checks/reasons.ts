@@ -52,8 +52,10 @@ async function earlyExpiries({ books }: World): Promise<string[]> {
  */
 function groundless({ discrepancies, reversals, shop }: Evidence): string[] {
   const takenInPart = new Set(reversals.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))
+  const cancelled = new Set(reversals.filter(({ kind }) => kind !== 'refund').map(({ orderId }) => orderId))
   const reasons: Record<string, (orderId: string) => boolean> = {
     PARTLY_CANCELLED_AT_GATEWAY: (orderId) => takenInPart.has(orderId),
+    REFUNDED_MORE_AT_GATEWAY: (orderId) => cancelled.has(orderId),
     SECOND_PAYMENT: (orderId) => (shop.orders.get(orderId)?.checkouts.length ?? 0) > 1,
   }
   const grounded = discrepancies.filter(({ kind, orderId }) => reasons[kind]?.(orderId ?? ''))

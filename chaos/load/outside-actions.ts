@@ -5,7 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
-import { refund } from '../../src/payments/refunds/refund.ts'
+import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
+import { quoteUnused } from '../../src/payments/refunds/quote.ts'
+import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
 import type { History } from '../history.ts'
 import type { Platform } from '../world/platform.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
@@ -40,10 +42,12 @@ export const outsideActions: {
   act(context: Context): Promise<void>
 }[] = [
   { name: 'platform refund', weight: 6, leastPerMinute: 4, act: refundOne },
+  { name: 'refund of the unused part', weight: 6, leastPerMinute: 3, act: refundUnusedPart },
   { name: 'refund by command', weight: 2, leastPerMinute: 1, act: refundByCommand },
   { name: 'reconciliation by command', weight: 1, leastPerMinute: 1, act: reconcileByCommand },
   { name: 'dashboard cancel', weight: 4, leastPerMinute: 2, act: cancelInDashboard },
   { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
+  { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptPart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
 ]
 const weighted = outsideActions.flatMap((row) => Array(row.weight).fill(row) as typeof outsideActions)
@@ -119,6 +123,51 @@ async function refundOne(context: Context): Promise<void> {
     await sleep(refundPauseMs)
   }
   count('platform refund')
+}
+
+/** As a support page does: a quote, then the refund; if credits have moved in between it is refused. */
+async function refundUnusedPart(context: Context): Promise<void> {
+  const { platform, shop, count, wrong } = context
+  const order = confirmedOrder(shop, context.random)
+  const customerId = order && shop.customers[order.customer]?.customerId
+  if (!customerId) return
+  const { orderId } = order
+  const key = { customerId, orderId }
+  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  try {
+    const unused = await quoteUnused(platform.context, key)
+    for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
+      const isDone = await refundOrder(platform.context, key, { orderId, reason: 'unused', unused }).then(
+        () => true,
+        (error) => (error instanceof Refusal && error.code === 'SVC001' ? false : Promise.reject(error)),
+      )
+      if (isDone) return count('refund of the unused part')
+      await sleep(refundPauseMs)
+    }
+  } catch (error) {
+    const isRefused = error instanceof Refusal && ['PAYMENT_CANCEL_FAILED', 'SVC001'].includes(error.code)
+    if (!isRefused) wrong.push(`the refund of the unused part of ${orderId}: ${(error as Error).message}`)
+  }
+  count('refund of the unused part')
+}
+
+/** A person accepts a partial cancel, and takes some credits back or none. */
+async function acceptPart(context: Context): Promise<void> {
+  const { platform, shop, random, reversals, count, wrong } = context
+  const part = anyOf(
+    random,
+    reversals.filter(({ kind }) => kind === 'partial cancel'),
+  )
+  const order = part && shop.orders.get(part.orderId)
+  const customerId = order && shop.customers[order.customer]?.customerId
+  if (!customerId) return
+  const acceptance = { credits: random.integer(0, 3), reason: 'agreed' }
+  try {
+    await acceptPartialCancel(platform.context, { customerId, orderId: part.orderId }, acceptance)
+    count('accepted partial cancel')
+  } catch (error) {
+    if (!(error instanceof Refusal)) wrong.push(`accepting a part of ${part.orderId}: ${(error as Error).message}`)
+  }
 }
 
 /** Every other command is killed, early or late. */

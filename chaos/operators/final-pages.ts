@@ -103,7 +103,8 @@ async function readTotals(books: Books): Promise<Totals> {
       count(*) filter (where status = 'CANCELLED')::float8 as "ordersCancelled",
       count(*) filter (where status = 'REFUNDED')::float8 as "ordersRefunded",
       coalesce(sum(amount) filter (where was_confirmed), 0)::float8 as captured,
-      coalesce(sum(amount) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8 as returned,
+      coalesce(sum(coalesce(refunded_amount, amount)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
+        as returned,
       coalesce(sum(credits) filter (where was_confirmed), 0)::float8 as "creditsSold",
       coalesce(sum(credits - coalesce(refund_shortfall, 0)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
         as "creditsTakenBack",

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { History } from '../history.ts'
 import type { Reversal } from '../load/outside-actions.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
+import type { Data } from '../../src/console/contract.ts'
 import { dataOf } from './console-client.ts'
 import type { OperatorContext } from './sign-in.ts'
 
@@ -52,11 +53,14 @@ export async function refund(context: OrderContext): Promise<void> {
   const { orderId, amount } = order
   const params = { orderId }
   const quote = await console.send(operator, random, 'refundQuote', { params })
-  if (!dataOf(quote)) return
+  const quoted = dataOf(quote) as Data<'refundQuote'> | undefined
+  if (!quoted) return
+  const { unused } = quoted
+  const part = unused && random.chance(0.6) ? { amount: unused.amount, credits: unused.credits } : {}
   const invokedAtMs = history.nowMs()
   reversals.push({ kind: 'refund', orderId, paymentKey: order.checkouts[0]?.paymentKey ?? '', amount, invokedAtMs })
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
-    const { outcome } = await console.send(operator, random, 'refundOrder', { params })
+    const { outcome } = await console.send(operator, random, 'refundOrder', { params, body: part })
     if (outcome.kind !== 'info') return
     await sleep(refundPauseMs)
   }

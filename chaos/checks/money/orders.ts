@@ -165,7 +165,8 @@ function unrequested({ orders, callsOf, reversals }: Evidence): string[] {
     }
     if (
       status === 'REFUNDED' &&
-      !reversals.some((reversal) => reversal.orderId === orderId && reversal.kind !== 'partial cancel')
+      !reversals.some((reversal) => reversal.orderId === orderId && reversal.kind !== 'partial cancel') &&
+      !order.isCancelledAtGateway
     ) {
       violations.push(`${orderId} is REFUNDED: no refund was requested`)
     }

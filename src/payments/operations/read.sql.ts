@@ -95,8 +95,7 @@ const findCancelSubjectStatement = statement(
 )
 
 /**
- * What a cancel found that could not be claimed; A rejected confirm is found only when no
- * other has its payment key.
+ * What a cancel found that could not be claimed. A rejected confirm is found only when no other has its payment key.
  */
 export async function findOrderForCancel(
   database: Database,
