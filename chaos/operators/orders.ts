@@ -1,10 +1,10 @@
 // What operators do with orders: search, read one's page, settle it with the gateway, refund it after a quote, resend
 // its events. A refund whose answer was lost is retried a few times, and then left to the worker.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Data } from '../../src/console/contract.ts'
 import type { History } from '../history.ts'
 import type { Reversal } from '../load/outside-actions.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
-import type { Data } from '../../src/console/contract.ts'
 import { dataOf } from './console-client.ts'
 import type { OperatorContext } from './sign-in.ts'
 

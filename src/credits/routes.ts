@@ -17,7 +17,7 @@ import { readLots } from './lots/lots.ts'
 import { captureRefusals, customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
   CaptureBody,
-  CustomerParams,
+  CustomerPath,
   DryHoldData,
   defaultHoldSeconds,
   EndData,
@@ -122,7 +122,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     '/internal/v1/customers/:customerId/statement',
     {
       config: { work: 'read', documented: documentedCredits.statement },
-      schema: { params: CustomerParams, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
+      schema: { params: CustomerPath, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
       const found = await readStatement(database, statementRequestOf(params.customerId, query))
@@ -135,7 +135,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     '/internal/v1/customers/:customerId/lots',
     {
       config: { work: 'read', documented: documentedCredits.lots },
-      schema: { params: CustomerParams, querystring: LotsQuery, response: { 200: SuccessOf(LotsData) } },
+      schema: { params: CustomerPath, querystring: LotsQuery, response: { 200: SuccessOf(LotsData) } },
     },
     async ({ params, query: { cursor, limit } }) => {
       const request = {

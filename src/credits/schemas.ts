@@ -59,7 +59,7 @@ export const ReleaseBody = Type.Object({ customerId: CustomerId }, { title: 'Rel
 export const HoldParams = Type.Object({
   holdId: Type.String({ description: 'the holdId of a hold', examples: ['0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'] }),
 })
-export const CustomerParams = Type.Object({
+export const CustomerPath = Type.Object({
   customerId: Type.String({
     description: 'the UUID of a customer',
     examples: ['5509d75f-dfe0-4984-9be9-f02d7cdb5de6'],

@@ -152,6 +152,35 @@ for (const { found, members, confirm, cancel } of table) {
   })
 }
 
+const parts = (...amounts: number[]) => ({
+  status: 'PARTIAL_CANCELED',
+  balanceAmount: amounts.reduce((left, cancelAmount) => left - cancelAmount, 20_000),
+  cancels: amounts.map((cancelAmount, place) => ({ cancelAmount, transactionKey: `part_${place}` })),
+})
+const ownPart = { kind: 'approved', transactionKey: 'part_0' }
+const notOurs = { kind: 'rejected', code: 'NOT_MATCHES_REFUNDABLE_AMOUNT' }
+const lookupsOfPart: [found: string, members: Record<string, unknown>, result: object][] = [
+  ['an untouched payment', {}, { kind: 'unsent' }],
+  ['the part', parts(15_000), ownPart],
+  ['another part', parts(4_000), notOurs],
+  ['another part before one of the same amount', parts(4_000, 15_000), notOurs],
+  ['the whole cancelled at once', cancelled, notOurs],
+]
+
+for (const [found, members, result] of lookupsOfPart) {
+  test(`a lookup of a cancel of 15,000 of 20,000 returns ${found}: ${(result as LookupResult).kind}`, async () => {
+    server.play(answer(200, paymentObject(members)))
+    assert.deepEqual(await gateway.findCancel({ ...intent, cancelAmount: 15_000 }), result)
+  })
+}
+
+test('a lookup of a cancel of a part with another cancel after it is approved, for a person to look at', async () => {
+  server.play(answer(200, paymentObject(parts(15_000, 5_000))))
+  const found = await gateway.findCancel({ ...intent, cancelAmount: 15_000 })
+  assert.deepEqual({ ...found, discrepancy: undefined }, { ...ownPart, discrepancy: undefined })
+  assert.ok('discrepancy' in found)
+})
+
 // Only a payment the gateway does not know is absent. Every other answer is no result.
 const withoutPayment: [found: string, script: Script, result: LookupResult][] = [
   ['404 NOT_FOUND_PAYMENT', refusal(404, 'NOT_FOUND_PAYMENT'), absent],

@@ -61,9 +61,18 @@ function randomHistory(random: Random): History {
     const orderId = `${customerId}-${orders.length}`
     const grant_entry = move('GRANT', credits, orderId)
     orders.push({
-      ...{ customer_id: customerId, order_id: orderId, package_type: packageType, amount: price, credits },
-      ...{ status: 'CONFIRMED', confirmed_at: new Date(now).toISOString(), grant_entry },
-      ...{ rollback_entry: null, refund_entry: null, refund_shortfall: null, refunded_at: null },
+      customer_id: customerId,
+      order_id: orderId,
+      package_type: packageType,
+      amount: price,
+      credits,
+      status: 'CONFIRMED',
+      confirmed_at: new Date(now).toISOString(),
+      grant_entry,
+      rollback_entry: null,
+      refund_entry: null,
+      refund_shortfall: null,
+      refunded_at: null,
     })
   }
   function begin(): void {

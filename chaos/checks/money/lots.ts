@@ -7,7 +7,11 @@ import type { Check, Evidence } from '../evidence.ts'
 
 export async function checkLots(world: World, evidence: Evidence): Promise<Check[]> {
   return [
-    { id: 'L-1', title: 'the lots of every customer equal a replay of its ledger', violations: await replayed(world, evidence) },
+    {
+      id: 'L-1',
+      title: 'the lots of every customer equal a replay of its ledger',
+      violations: await replayed(world, evidence),
+    },
     {
       id: 'L-2',
       title: 'a refund of the unused part returned the value of the credits that it took, to the won',
@@ -29,7 +33,8 @@ async function replayed({ books }: World, { shop }: Evidence): Promise<string[]>
     const expected = replayLots(entries)
       .map(({ orderId, used, unspent, takenBack }) => `${orderId} used ${used} unspent ${unspent} taken ${takenBack}`)
       .sort()
-    if (`${found}` !== `${expected}`) violations.push(`${customerId}: ${found.join('; ')} instead of ${expected.join('; ')}`)
+    if (`${found}` !== `${expected}`)
+      violations.push(`${customerId}: ${found.join('; ')} instead of ${expected.join('; ')}`)
   }
   return violations
 }

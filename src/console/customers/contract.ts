@@ -57,9 +57,9 @@ export const CustomerData = Type.Object({
   }),
 })
 
-export const LotsQuery = Type.Object(paging)
+export const CustomerLotsQuery = Type.Object(paging)
 /** Newest first. */
-export const LotsData = Type.Object({ lots: Type.Array(LotRow), nextCursor: TextOrNull })
+export const CustomerLotsData = Type.Object({ lots: Type.Array(LotRow), nextCursor: TextOrNull })
 
 export const HoldsQuery = Type.Object(paging)
 /** Active holds, the next to expire first. The statement has the others. `credits` is what is still held, without parts. */

@@ -11,7 +11,7 @@ import { asFieldRefusal, orderNotFound } from '../refusals.ts'
 import { documentedRefunds } from './document.ts'
 import { quoteUnused } from './quote.ts'
 import { refundOrder } from './refund.ts'
-import { RefundBody, RefundData, RefundParams, RefundQuoteData } from './schemas.ts'
+import { RefundBody, RefundParams, UnusedQuoteData, UnusedRefundData } from './schemas.ts'
 
 export function refundRoutes(app: FastifyInstance, payments: PaymentContext): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -20,7 +20,7 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext): vo
     '/internal/v1/customers/:customerId/orders/:orderId/refund-quote',
     {
       config: { work: 'read', documented: documentedRefunds.quote },
-      schema: { params: RefundParams, response: { 200: SuccessOf(RefundQuoteData) } },
+      schema: { params: RefundParams, response: { 200: SuccessOf(UnusedQuoteData) } },
     },
     async ({ params }) => {
       const quote = await withFieldRefusals(quoteUnused(payments, keyOf(params)))
@@ -32,7 +32,7 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext): vo
     '/internal/v1/customers/:customerId/orders/:orderId/refund',
     {
       config: { work: 'settle', documented: documentedRefunds.refund },
-      schema: { params: RefundParams, body: RefundBody, response: { 200: SuccessOf(RefundData) } },
+      schema: { params: RefundParams, body: RefundBody, response: { 200: SuccessOf(UnusedRefundData) } },
     },
     async ({ params, body: { reason, ...unused } }) => {
       const key = keyOf(params)

@@ -25,7 +25,7 @@ export const RefundBody = Type.Object(
   { title: 'RefundRequest' },
 )
 
-export const RefundQuoteData = Type.Object(
+export const UnusedQuoteData = Type.Object(
   {
     orderId: Type.String(),
     rule: Type.Enum(['full price', 'unused part'], {
@@ -42,7 +42,7 @@ export const RefundQuoteData = Type.Object(
   { title: 'RefundQuote' },
 )
 
-export const RefundData = Type.Object(
+export const UnusedRefundData = Type.Object(
   {
     orderId: Type.String(),
     status: Type.Literal('REFUNDED'),

@@ -2,16 +2,16 @@
 // hold takes what is available, and a dry run changes nothing. holds-races.test.ts covers simultaneous requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
-import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
-import { assertRefused, assertSuccess } from '../support/service/service.ts'
+import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
+import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
+import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 import {
   assertFieldRefused,
   assertLack,
   creditsPath,
   type SpendingService,
   startSpendingService,
-} from '../support/spending/spending.ts'
+} from '../../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']

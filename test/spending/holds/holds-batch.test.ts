@@ -3,7 +3,7 @@
 // requests share a batch.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { newHoldId } from '../../src/core/ids.ts'
+import { newHoldId } from '../../../src/core/ids.ts'
 import {
   endHolds,
   findHolds,
@@ -11,9 +11,9 @@ import {
   type HoldEnding,
   type HoldOpening,
   openHolds,
-} from '../../src/credits/holds/holds.sql.ts'
-import { assertSuccess } from '../support/service/service.ts'
-import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+} from '../../../src/credits/holds/holds.sql.ts'
+import { assertSuccess } from '../../support/service/service.ts'
+import { type SpendingService, startSpendingService } from '../../support/spending/spending.ts'
 
 let service: SpendingService
 before(async () => {

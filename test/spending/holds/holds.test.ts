@@ -2,11 +2,11 @@
 // holds-expiry.test.ts covers the expiry, holds-races.test.ts simultaneous requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { issueToken } from '../../src/customers/service-tokens.ts'
-import { refund } from '../../src/payments/refunds/refund.ts'
-import { countCodes } from '../support/service/cluster.ts'
-import { totalCalls } from '../support/service/orders.ts'
-import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../support/service/service.ts'
+import { issueToken } from '../../../src/customers/service-tokens.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
+import { countCodes } from '../../support/service/cluster.ts'
+import { totalCalls } from '../../support/service/orders.ts'
+import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../../support/service/service.ts'
 import {
   assertFieldRefused,
   assertLack,
@@ -14,7 +14,7 @@ import {
   creditsPath,
   type SpendingService,
   startSpendingService,
-} from '../support/spending/spending.ts'
+} from '../../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']
