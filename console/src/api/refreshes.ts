@@ -8,6 +8,7 @@ export const affectedByOrderAction: EndpointName[] = [
   'orders',
   'customer',
   'customers',
+  'lots',
   'statement',
   'home',
   'actionLog',
