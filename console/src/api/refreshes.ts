@@ -23,4 +23,6 @@ export const affectedByResolution: EndpointName[] = [
   'actionLog',
 ]
 
+export const affectedByAcceptance: EndpointName[] = [...affectedByOrderAction, 'days']
+
 export const affectedByRun: EndpointName[] = ['days', 'runs', 'discrepancies', 'home']

@@ -63,7 +63,7 @@ export const orders = {
     unused: 'Credits unused',
     takenBack: 'Credits deducted',
     value: 'Value of the rest',
-    valueHint: 'The amount less ₩1,000 per credit used. Bonus credits have no value.',
+    valueHint: 'The amount less the price of the credits used. Bonus credits have no value.',
     /** What each status means, for support on the phone with the customer. */
     meaning: {
       PENDING: 'Waiting for payment. No credits have been granted.',
@@ -165,7 +165,10 @@ export const orders = {
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
     extent: 'What to refund',
     extents: {
-      unused: { name: 'Unused part', hint: 'The price less ₩1,000 per credit used. Bonus credits have no value.' },
+      unused: {
+        name: 'Unused part',
+        hint: 'The amount less the price of the credits used. Bonus credits have no value.',
+      },
       full: {
         name: 'Full price',
         hint: 'Also for credits that were used: as a gesture, or when the service was at fault.',

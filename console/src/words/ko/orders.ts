@@ -62,7 +62,7 @@ export const orders: typeof english = {
     unused: '미사용 크레딧',
     takenBack: '회수한 크레딧',
     value: '잔여 금액',
-    valueHint: '결제 금액에서 사용한 크레딧당 1,000원을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
+    valueHint: '결제 금액에서 사용한 크레딧의 정가를 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
     meaning: {
       PENDING: '결제 대기 중입니다. 크레딧은 지급되지 않았습니다.',
       CONFIRMED: '결제가 완료되어 크레딧을 지급했습니다.',
@@ -162,7 +162,7 @@ export const orders: typeof english = {
     extents: {
       unused: {
         name: '미사용분 환불',
-        hint: '결제 금액에서 사용한 크레딧당 1,000원을 뺀 금액을 환불합니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
+        hint: '결제 금액에서 사용한 크레딧의 정가를 뺀 금액을 환불합니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
       },
       full: {
         name: '전액 환불',
