@@ -176,7 +176,7 @@ test('a refund is quoted, done once by finance, and shown with its shortfall; su
   const blind = await finance.get('refundQuote', { params })
   assert.equal(blind.backToTheCard, null)
   assert.match(blind.gatewayCode ?? '', /^[A-Z][A-Z0-9_]+$/)
-  const refunded = { orderId, status: 'REFUNDED', creditsTakenBack: 16, shortfall: 5 }
+  const refunded = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 16, shortfall: 5 }
   assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
   assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
   const page = await read(orderId, finance)
