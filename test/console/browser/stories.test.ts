@@ -120,6 +120,7 @@ test('a refund shows its quote first, offers the unused part or the full price, 
   await finance.sees('The order or its credits have changed in the meantime.', finance.dialog())
   await finance.sees(won(14_000), quote.getByRole('row', { name: /^Refund to card/ }))
   assert.equal(await customer.client.status(partlySpent), 'CONFIRMED')
+  assert.match(finance.problems.splice(0).join(), /status of 400/)
   await finance.press('Continue', finance.dialog())
   await finance.sees(`${won(14_000)} will be refunded to the card and 15 credits`, finance.dialog())
   await finance.press('Refund now', finance.dialog())

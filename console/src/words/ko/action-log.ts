@@ -44,7 +44,7 @@ export const actionLog: typeof english = {
     'discrepancies accept': '부분 취소 반영',
     'export days': '일별 대사 내보내기',
     'export payments': '결제 내역 내보내기',
-    'export liability': '미사용 잔액 내보내기',
+    'export liability': '미사용 잔액(부채) 내보내기',
     'export discrepancies': '불일치 내보내기',
     'export statement': '크레딧 내역 내보내기',
     'operators add': '운영자 등록',

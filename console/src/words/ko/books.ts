@@ -238,7 +238,7 @@ export const books: typeof english = {
     daysText: '날짜별 PG사 금액, 장부 금액, 차액입니다.',
     paymentsTitle: '결제 내역',
     paymentsText: '장부에 있는 모든 승인, 취소, 환불 내역과 PG사 키입니다.',
-    liabilityTitle: '미사용 잔액',
+    liabilityTitle: '미사용 잔액(부채)',
     liabilityText: '종료일이 끝난 시점에 미사용 크레딧이 남은 모든 주문과 잔여 금액입니다.',
     discrepanciesTitle: '불일치',
     discrepanciesText: '미해결 또는 해결된 불일치 목록입니다.',
