@@ -175,12 +175,12 @@ export const orders = {
       },
     },
     nothingUsed: 'No credit of this order was used: the full price is refunded.',
-    onlyFull: 'Only a full refund is possible',
+    partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',
     movingUnused: 'If the customer uses credits in the meantime, nothing is refunded and a new preview is shown.',
     reasonHint: 'Sent to the gateway and saved in the audit log. 3 to 200 characters in one line.',
     continue: 'Continue',
-    sureTitle: { unused: 'Refund the unused part of this order?', full: 'Refund the full price of this order?' },
+    sureTitle: { unused: 'Refund the unused part of this order?', full: 'Refund this order in full?' },
     sure: (won: string, credits: string) =>
       `${won} will be refunded to the card and ${creditsOf(credits)} will be deducted.`,
     sureUnknown: (credits: string) =>

@@ -179,7 +179,7 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
   if (!unused) {
     const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
     return (
-      <Notice tone="waiting" title={refund.onlyFull}>
+      <Notice tone="waiting" title={refund.partRefused}>
         <Text size="sm">{[title, hint].join(' ')}</Text>
       </Notice>
     )
