@@ -205,9 +205,12 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
   ])
   assert.deepEqual(
     codes(page).map(([, code]) => code),
-    ['allowed', 'allowed'],
+    ['allowed', 'allowed', 'allowed'],
   )
-  assert.deepEqual(codes(await read(support, first)).at(1), ['resolve', 'role'])
+  assert.deepEqual(codes(await read(support, first)).slice(1), [
+    ['accept', 'role'],
+    ['resolve', 'role'],
+  ])
   assert.deepEqual(codes(await read(viewer, first)).at(0), ['settle', 'role'])
 
   const body = { reason: 'the shop gave it back' }
@@ -221,7 +224,7 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
   ])
   assert.deepEqual(
     codes(closed).map(([, code]) => code),
-    ['resolved', 'resolved'],
+    ['resolved', 'resolved', 'resolved'],
   )
   const { story } = await viewer.get('order', { params: { orderId } })
   const resolved = story.filter(({ detail }) => detail.command === 'discrepancies resolve')
@@ -241,6 +244,32 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
      returning discrepancy_id as stray`,
   )
   const strange = await read(finance, stray)
-  assert.deepEqual([strange.order, strange.others, codes(strange)[0]], [null, [], ['settle', 'no order']])
+  assert.deepEqual([strange.order, strange.others], [null, []])
+  assert.deepEqual(codes(strange).slice(0, 2), [
+    ['settle', 'no order'],
+    ['accept', 'not a part'],
+  ])
   assertRefused(await viewer.request('discrepancy', { params: { discrepancyId: crypto.randomUUID() } }), 'NOT000')
+})
+
+test('an accepted partial cancellation is shown as made at the gateway, with its amount, and not as a request of ours', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const body = { reason: 'agreed with the buyer' }
+  await finance.get('settleOrder', { params: { orderId }, body })
+  const { openDiscrepancies } = await finance.get('order', { params: { orderId } })
+  const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+  await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 6 } })
+
+  const { order, lot, story } = await finance.get('order', { params: { orderId } })
+  assert.deepEqual([order.status, order.refundedAmount, order.refundShortfall], ['REFUNDED', 5_000, 15])
+  assert.deepEqual([lot?.used, lot?.unused, lot?.takenBack, lot?.value], [0, 15, 6, 0])
+  const { discrepancy } = await finance.get('discrepancy', { params: { discrepancyId } })
+  assert.equal(discrepancy.resolution, body.reason)
+  const ofRefund = story.filter(({ kind, detail }) => kind.startsWith('OPERATION_') && detail.kind === 'REFUND')
+  assert.deepEqual(
+    ofRefund.map(({ kind, detail: { gatewayCode, amount, reason } }) => [kind, gatewayCode, amount, reason]),
+    [['OPERATION_ENDED', 'CANCELLED_AT_GATEWAY', 5_000, body.reason]],
+  )
 })

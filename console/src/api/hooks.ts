@@ -103,7 +103,11 @@ export type Action<Name extends EndpointName> = {
 
 export function useAction<Name extends EndpointName>(
   name: Name,
-  { done, refreshes }: { done?(data: Data<Name>): void; refreshes: EndpointName[] },
+  {
+    done,
+    failed,
+    refreshes,
+  }: { done?(data: Data<Name>): void; failed?(error: ApiError): void; refreshes: EndpointName[] },
 ): Action<Name> {
   const refreshNames = useRefresh()
   const refresh = () => refreshNames(refreshes)
@@ -117,7 +121,10 @@ export function useAction<Name extends EndpointName>(
       await refresh()
       done?.(data)
     },
-    onError: (error) => (mayHaveHappened(error) || isStateOutdated(error) ? refresh() : undefined),
+    onError: async (error) => {
+      if (mayHaveHappened(error) || isStateOutdated(error)) await refresh()
+      failed?.(error)
+    },
   })
   async function run(input: Input<Name>): Promise<Data<Name> | undefined> {
     if (isRunning.current) return undefined
@@ -149,6 +156,11 @@ const outdatedReasons: (string | null)[] = [
   'resolved',
   'open',
   'not confirmed',
+  'refunded already',
+  'nothing left',
+  'below the smallest amount',
+  'credits held',
+  'changed',
   'suspended key',
   'refused by the gateway',
 ] satisfies ConsoleRefusal[]

@@ -8,6 +8,7 @@ export const affectedByOrderAction: EndpointName[] = [
   'orders',
   'customer',
   'customers',
+  'lots',
   'statement',
   'home',
   'actionLog',
@@ -21,5 +22,7 @@ export const affectedByResolution: EndpointName[] = [
   'order',
   'actionLog',
 ]
+
+export const affectedByAcceptance: EndpointName[] = [...affectedByOrderAction, 'days']
 
 export const affectedByRun: EndpointName[] = ['days', 'runs', 'discrepancies', 'home']

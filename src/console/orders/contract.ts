@@ -57,7 +57,8 @@ export const LotRow = Type.Object({
  *   PURCHASE              packageType, amount, credits
  *   OPERATION_BEGUN       operationId, kind, paymentKey, amount, reason, creditsHeld
  *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known
- *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time
+ *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time; cancelled
+ *                         at the gateway and not by us: also the fields of OPERATION_BEGUN, which it does not have
  *   LEDGER                entryNumber, kind, delta, heldDelta, balanceAfter
  *   EVENT                 eventNumber, eventId, type, deliveries: [{ endpointId, host, endpointStatus, state, error, attempts,
  *                         nextTryAt }], state one of DELIVERED, WAITING, DEAD, NOT_TOLD (the endpoint was added later)

@@ -1,6 +1,7 @@
 // The timelines of an order and of a discrepancy, built from their rows. The page translates the field names in `detail`.
 import type { StoredEvent } from '../../events/events.sql.ts'
 import type { Delivery, EndOfOrder } from '../../events/order-events.sql.ts'
+import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type {
   OrderStory,
   StoryAction,
@@ -86,13 +87,18 @@ function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): Ti
   return moment(createdAt.toISOString(), 'PURCHASE', { packageType, amount, credits })
 }
 
-/** An expiry makes no gateway call: it begins and ends in one statement. */
+/** An expiry, and a cancellation that was made at the gateway, are no call of ours: they have only an end. */
 function momentsOfOperation(operation: StoryOperation): TimelineMoment[] {
   const { operationId, kind, state, paymentKey, amount, reason, openedAt, closedAt } = operation
   const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
-  const begun = moment(openedAt, 'OPERATION_BEGUN', { operationId, kind, paymentKey, amount, reason, creditsHeld })
+  const begun = { operationId, kind, paymentKey, amount, reason, creditsHeld }
   const ended = { operationId, kind, state, gatewayCode, transactionKey, attempts }
-  return [...(state === 'EXPIRED' ? [] : [begun]), ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', ended)] : [])]
+  if (closedAt && gatewayCode === cancelledAtGateway)
+    return [moment(closedAt, 'OPERATION_ENDED', { ...begun, ...ended })]
+  return [
+    ...(state === 'EXPIRED' ? [] : [moment(openedAt, 'OPERATION_BEGUN', begun)]),
+    ...(closedAt ? [moment(closedAt, 'OPERATION_ENDED', ended)] : []),
+  ]
 }
 
 function momentOfEntry({ createdAt, ...detail }: StoryEntry): TimelineMoment {

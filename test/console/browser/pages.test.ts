@@ -54,6 +54,7 @@ function pagesOf({
     customers: '/customers',
     'customer statement': `/customers/${customerId}`,
     'customer orders': `/customers/${customerId}?tab=orders`,
+    'customer lots': `/customers/${customerId}?tab=lots`,
     'customer keys': `/customers/${customerId}?tab=keys`,
     'customer holds': `/customers/${customerId}?tab=holds`,
     'customer limits': `/customers/${customerId}?tab=limits`,
@@ -165,7 +166,7 @@ const buttonsByPage: Record<string, (string | RegExp)[]> = {
   'customer limits': ['Change'],
   'books days': [/^Reconcile (now|again): /, 'Export CSV'],
   'books discrepancies': ['Resolve', 'Export CSV'],
-  discrepancy: ['Sync with gateway', 'Resolve'],
+  discrepancy: ['Sync with gateway', 'Accept partial cancellation', 'Resolve'],
   'books exports': ['Export CSV'],
 }
 

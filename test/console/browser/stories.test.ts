@@ -77,7 +77,7 @@ test('paid and no credits: support signs in, finds the payment, reads the cause,
   await newcomer.leave()
 })
 
-test('a refund shows its quote first, needs a second click, and shows the credits that the customer keeps', {
+test('a refund shows its quote first, offers the unused part or the full price, and does what the second step names', {
   skip,
 }, async () => {
   const customer = await world.newCustomer('Image labels')
@@ -94,6 +94,7 @@ test('a refund shows its quote first, needs a second click, and shows the credit
   const quote = page.getByRole('table', { name: 'Refund preview' })
   await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))
   await finance.sees(`${standard.credits}`, quote.getByRole('row', { name: /^Credits to deduct/ }))
+  await finance.sees('No credit of this order was used', finance.dialog())
   await takePicture(page, 'story-2-quote')
   await finance.write('Reason', 'ordered twice by mistake', finance.dialog())
   await finance.press('Continue', finance.dialog())
@@ -110,16 +111,31 @@ test('a refund shows its quote first, needs a second click, and shows the credit
   assertSuccess(await world.spending.spend(customer.customerId, spent), 200)
   await finance.open(`/orders/${partlySpent}`)
   await finance.press('Refund')
-  const left = standard.credits - spent
-  await finance.sees(`${left}`, quote.getByRole('row', { name: /^Credits to deduct/ }))
+  assert.ok(await page.getByRole('radio', { name: 'Unused part' }).isChecked())
+  await finance.sees(won(standard.price - spent * 1_000), quote.getByRole('row', { name: /^Refund to card/ }))
+  await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Credits used/ }))
+  await page.getByRole('radio', { name: 'Full price' }).check()
+  await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))
   await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Credits not deducted/ }))
+  await page.getByRole('radio', { name: 'Unused part' }).check()
   await finance.write('Reason', 'agreed with the customer', finance.dialog())
   await finance.press('Continue', finance.dialog())
+  await finance.sees(`${won(15_000)} will be refunded to the card and 16 credits`, finance.dialog())
+
+  assertSuccess(await world.spending.spend(customer.customerId, 1), 200)
   await finance.press('Refund now', finance.dialog())
-  await finance.sees(`Not deducted, because already used or held: ${spent} credits.`)
+  await finance.sees('The order or its credits have changed in the meantime.', finance.dialog())
+  await finance.sees(won(14_000), quote.getByRole('row', { name: /^Refund to card/ }))
+  assert.equal(await customer.client.status(partlySpent), 'CONFIRMED')
+  assert.match(finance.problems.splice(0).join(), /status of 400/)
+  await finance.press('Continue', finance.dialog())
+  await finance.sees(`${won(14_000)} will be refunded to the card and 15 credits`, finance.dialog())
+  await finance.press('Refund now', finance.dialog())
+  await finance.sees(`${won(14_000)} refunded to the card. Deducted: 15 credits.`)
+  await finance.sees(`Refund of ${won(14_000)} requested from the gateway`)
   assert.deepEqual([await customer.client.status(partlySpent), await customer.client.credits()], ['REFUNDED', 0])
   const [payment] = await world.sandbox.paymentsOf(partlySpent)
-  assert.equal(payment?.balanceAmount, 0, 'the whole amount is refunded')
+  assert.equal(payment?.balanceAmount, 6_000, 'the price of the credits that were used stays')
   await finance.leave()
 })
 

@@ -16,6 +16,7 @@ import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts
 import { momentKinds } from '../../../src/console/orders/contract.ts'
 import { orderTimeline } from '../../../src/console/orders/timeline.ts'
 import { catalogue } from '../../../src/core/errors.ts'
+import { cancelledAtGateway } from '../../../src/gateway/gateway.ts'
 import { cancelCodes, confirmCodes } from '../../../src/gateway/toss/outcomes.ts'
 import type { OrderStory } from '../../../src/payments/books/order-story.sql.ts'
 
@@ -59,13 +60,14 @@ const operations = ['CONFIRM', 'CANCEL', 'REFUND', 'RETURN']
 const ends = [
   ...operations.flatMap((kind) => ['APPROVED', 'REJECTED'].map((state) => ({ kind, state, gatewayCode: null }))),
   { kind: 'CONFIRM', state: 'EXPIRED', gatewayCode: null },
+  { kind: 'REFUND', state: 'APPROVED', gatewayCode: cancelledAtGateway, amount: 5_000, reason: 'agreed' },
 ]
 const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
 
 /** The details that the service writes, by kind of moment. */
 const written: Record<(typeof momentKinds)[number], Detail[]> = {
   PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
-  OPERATION_BEGUN: operations.map((kind) => ({ kind, reason: null })),
+  OPERATION_BEGUN: operations.map((kind) => ({ kind, amount: 15_000, reason: null })),
   ATTEMPT: [{ gatewayCode: 'ECONNRESET' }, { gatewayCode: 'NOT_ARRIVED_YET' }],
   OPERATION_ENDED: ends,
   LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
@@ -198,6 +200,7 @@ const ourCodes = [
   'PAYMENT_DIFFERS',
   'PAYMENT_OF_ANOTHER_ORDER',
   'CANCEL_NOT_WHOLE',
+  cancelledAtGateway,
   'ANSWER_TOO_LARGE',
   'UNSENDABLE_KEY',
   'TimeoutError',

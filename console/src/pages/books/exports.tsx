@@ -16,12 +16,15 @@ export function Exports() {
     <Stack gap="md">
       <Text c="dimmed">{books.exports.intro}</Text>
       <SpanChooser chosen={chosen} />
-      <SimpleGrid cols={{ base: 1, md: 3 }}>
+      <SimpleGrid cols={{ base: 1, sm: 2, xl: 4 }}>
         <File title={books.exports.paymentsTitle} text={books.exports.paymentsText}>
           <SaveCsv name="payments" {...ofSpan} />
         </File>
         <File title={books.exports.daysTitle} text={books.exports.daysText}>
           <SaveCsv name="days" {...ofSpan} />
+        </File>
+        <File title={books.exports.liabilityTitle} text={books.exports.liabilityText}>
+          <SaveCsv name="liability" {...ofSpan} query={{ to: chosen.span.to }} />
         </File>
         <File title={books.exports.discrepanciesTitle} text={books.exports.discrepanciesText}>
           <SaveCsv name="discrepancies" query={{ state: 'open' }} label={books.discrepancies.open} />

@@ -1,4 +1,4 @@
-// One customer: balance, statement, orders, API keys, holds, limits and audit log. The tab is in the URL.
+// One customer: balance, statement, orders, lots, API keys, holds, limits and audit log. The tab is in the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -17,6 +17,7 @@ import { ActionsTable } from '../action-log/actions-table.tsx'
 import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
+import { Lots } from './lots.tsx'
 import { OrdersOfCustomer } from './orders-of-customer.tsx'
 import { Statement } from './statement.tsx'
 
@@ -25,6 +26,7 @@ type Customer = Data<'customer'>
 const panels = {
   statement: ({ customerId }: Customer) => <Statement customerId={customerId} />,
   orders: ({ customerId }: Customer) => <OrdersOfCustomer customerId={customerId} />,
+  lots: ({ customerId }: Customer) => <Lots customerId={customerId} />,
   keys: (customer: Customer) => <Keys customer={customer} />,
   holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
   limits: (customer: Customer) => <Limits customer={customer} />,

@@ -1,5 +1,5 @@
-// The actions on a discrepancy: sync its order with the gateway, or resolve it with a note. An action that is not possible now shows
-// why.
+// The actions on a discrepancy: sync its order with the gateway, accept a partial cancellation, or resolve it with a note. An action
+// that is not possible now shows why.
 import { Box, Group, Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'
@@ -11,17 +11,26 @@ import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
 import { SettleResult } from '../order/actions/results.tsx'
 import { SettleDialog } from '../order/actions/settle-dialog.tsx'
+import { AcceptDialog } from './accept-dialog.tsx'
 
 type PossibleAction = Data<'discrepancy'>['actions'][number]
-type Props = { discrepancyId: string; orderId: string | null; actions: PossibleAction[] }
+type Props = { discrepancyId: string; order: Data<'discrepancy'>['order']; actions: PossibleAction[] }
 
-export function Actions({ discrepancyId, orderId, actions }: Props) {
+export function Actions({ discrepancyId, order, actions }: Props) {
   const { orders, books, discrepancy } = useWords()
   const [dialog, setDialog] = useState<PossibleAction['action'] | null>(null)
   const [result, setResult] = useState<ReactNode>(null)
   const { frame, keepFocus } = useKeptFocus()
-  const labels = { settle: orders.actions.settle, resolve: books.discrepancies.resolve }
+  const labels = {
+    settle: orders.actions.settle,
+    accept: discrepancy.accept.action,
+    resolve: books.discrepancies.resolve,
+  }
   const close = () => setDialog(null)
+  function closed(text: string): void {
+    announce(text)
+    keepFocus()
+  }
   return (
     <Paper
       ref={frame}
@@ -54,10 +63,19 @@ export function Actions({ discrepancyId, orderId, actions }: Props) {
       {result && <Box mt="md">{result}</Box>}
       <SettleDialog
         opened={dialog === 'settle'}
-        orderId={orderId ?? ''}
+        orderId={order?.orderId ?? ''}
         onClose={close}
         onSettled={(data) => setResult(<SettleResult data={data} onClose={() => setResult(null)} />)}
       />
+      {order && (
+        <AcceptDialog
+          opened={dialog === 'accept'}
+          discrepancyId={discrepancyId}
+          order={order}
+          onClose={close}
+          onAccepted={() => closed(discrepancy.accept.done)}
+        />
+      )}
       <ReasonDialog
         opened={dialog === 'resolve'}
         onClose={close}
@@ -67,10 +85,7 @@ export function Actions({ discrepancyId, orderId, actions }: Props) {
         endpoint="resolveDiscrepancy"
         inputOf={(reason) => ({ params: { discrepancyId }, body: { reason } })}
         refreshes={affectedByResolution}
-        onDone={() => {
-          announce(books.discrepancies.resolvedNow)
-          keepFocus()
-        }}
+        onDone={() => closed(books.discrepancies.resolvedNow)}
       />
     </Paper>
   )

@@ -42,7 +42,7 @@ export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { 
           <>
             <Headline discrepancy={data.discrepancy} order={data.order} />
             <Sides detail={data.discrepancy.detail} />
-            <Actions discrepancyId={discrepancyId} orderId={data.discrepancy.orderId} actions={data.actions} />
+            <Actions discrepancyId={discrepancyId} order={data.order} actions={data.actions} />
             <Timeline moments={data.history} title={own.history} caption={own.historyCaption} />
             {data.others.length > 0 && <Others others={data.others} />}
           </>

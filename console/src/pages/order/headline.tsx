@@ -1,4 +1,4 @@
-// The summary of an order: status, amount, credits, customer, times, payment key and card slip.
+// The summary of an order: status, amount, credits and what is left of them, customer, times, payment key and card slip.
 import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -13,12 +13,14 @@ import classes from './headline.module.css'
 
 export type Order = Data<'order'>['order']
 
-export function Headline({ order }: { order: Order }) {
+type Lot = NonNullable<Data<'order'>['lot']>
+
+export function Headline({ order, lot }: { order: Order; lot: Lot | null }) {
   const { orders } = useWords()
   const { order: words, nameless } = orders
   const mayRefund = useMay('refund')
   const { status, amount, credits, packageType, customerId, customerName, paymentKey } = order
-  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, refundShortfall } = order
+  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, refundShortfall, refundedAmount } = order
   return (
     <Paper component="section" withBorder p="md" aria-label={words.title}>
       <Group gap="sm" mb="md">
@@ -69,6 +71,12 @@ export function Headline({ order }: { order: Order }) {
             )}
           </Fact>
         )}
+        {lot && <Rest lot={lot} />}
+        {refundedAmount !== null && (
+          <Fact label={words.refunded}>
+            <Won value={refundedAmount} />
+          </Fact>
+        )}
         {refundShortfall !== null && refundShortfall > 0 && (
           <Fact label={words.kept} wide>
             <Credits value={refundShortfall} />
@@ -79,6 +87,42 @@ export function Headline({ order }: { order: Order }) {
         )}
       </SimpleGrid>
     </Paper>
+  )
+}
+
+/** What became of the credits. Those of an order that is closed have no value. */
+function Rest({ lot: { status, used, held, unused, takenBack, value } }: { lot: Lot }) {
+  const { order: words } = useWords().orders
+  return (
+    <>
+      <Fact label={words.used}>
+        <Credits value={used} />
+        <Text size="xs" c="dimmed">
+          {words.usedHint}
+        </Text>
+      </Fact>
+      {held > 0 && (
+        <Fact label={words.held}>
+          <Credits value={held} />
+        </Fact>
+      )}
+      <Fact label={words.unused}>
+        <Credits value={unused} />
+      </Fact>
+      {takenBack > 0 && (
+        <Fact label={words.takenBack}>
+          <Credits value={takenBack} />
+        </Fact>
+      )}
+      {status === 'CONFIRMED' && (
+        <Fact label={words.value}>
+          <Won value={value} />
+          <Text size="xs" c="dimmed">
+            {words.valueHint}
+          </Text>
+        </Fact>
+      )}
+    </>
   )
 }
 

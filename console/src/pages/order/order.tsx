@@ -34,7 +34,7 @@ export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: st
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {data ? (
           <>
-            <Headline order={data.order} />
+            <Headline order={data.order} lot={data.lot} />
             {data.open && <OpenOperation open={data.open} />}
             <Disagreements found={data.openDiscrepancies} />
             <Actions order={data.order} actions={data.actions} />

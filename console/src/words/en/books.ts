@@ -165,7 +165,12 @@ export const books = {
         name: 'Partially cancelled at the gateway',
         meaning:
           'A part of the payment was cancelled, but not by this service. The order still has all of its credits.',
-        next: 'Check in the dashboard of the gateway who cancelled it. Refund the rest, or leave it and agree on a solution with the customer.',
+        next: 'Check in the dashboard of the gateway who cancelled it. Accept the partial cancellation with the credits to deduct, or refund the rest.',
+      },
+      REFUNDED_MORE_AT_GATEWAY: {
+        name: 'More refunded at the gateway',
+        meaning: 'The gateway has returned more of the payment than this service refunded for the order.',
+        next: 'Check in the dashboard of the gateway who cancelled the rest. Our books keep the amount of the refund: agree on a solution with the customer and resolve it with a note.',
       },
       NOT_CAPTURED_AT_GATEWAY: {
         name: 'Not captured at the gateway',
@@ -238,6 +243,8 @@ export const books = {
     daysText: 'Gateway, books and difference per day.',
     paymentsTitle: 'Payments',
     paymentsText: 'Every capture, cancellation and refund in our books, with the keys of the gateway.',
+    liabilityTitle: 'Outstanding liability',
+    liabilityText: 'Every order with unused credits at the end of the last day, with their value.',
     discrepanciesTitle: 'Discrepancies',
     discrepanciesText: 'Open or resolved discrepancies.',
     notAllowed: 'Exports are available to finance and admins.',

@@ -45,6 +45,7 @@ export const customers = {
     tabs: {
       statement: 'Statement',
       orders: 'Orders',
+      lots: 'Lots',
       keys: 'API keys',
       holds: 'Holds',
       limits: 'Limits',
@@ -82,6 +83,22 @@ export const customers = {
     caption: 'Orders of this customer, newest first',
     none: 'This customer has no orders.',
     all: 'Show with filters',
+  },
+
+  lots: {
+    caption: 'What is left of each purchase, newest first',
+    intro: 'What is left of each purchase. The oldest credits are used first.',
+    none: 'This customer has not bought credits yet.',
+    columns: {
+      order: 'Order',
+      bought: 'Bought',
+      credits: 'Credits',
+      used: 'Used',
+      held: 'Held',
+      unused: 'Unused',
+      takenBack: 'Deducted',
+      value: 'Value',
+    },
   },
 
   keys: {

@@ -23,7 +23,7 @@ export const operators = {
     'manage customers': 'Create customers, set limits',
     'suspend keys': 'Suspend API keys',
     'issue keys': 'Issue, rotate and activate API keys; create customers with a key',
-    refund: 'Refund orders, see payment keys in full',
+    refund: 'Refund orders, accept partial cancellations, see payment keys in full',
     reconcile: 'Reconcile with the gateway',
     'resolve discrepancies': 'Resolve a discrepancy',
     export: 'Export CSV files',

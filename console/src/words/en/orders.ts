@@ -60,14 +60,22 @@ export const orders = {
     confirmed: 'Confirmed',
     notConfirmed: 'Not confirmed',
     kept: 'Credits not deducted',
-    keptHint: 'Credits that were used or held at the time of the refund.',
+    keptHint: 'Credits that were used or held at the time of the refund, or left to the customer.',
+    refunded: 'Refunded',
+    used: 'Credits used',
+    usedHint: 'The oldest credits of a customer are used first.',
+    held: 'Credits held',
+    unused: 'Credits unused',
+    takenBack: 'Credits deducted',
+    value: 'Value of the rest',
+    valueHint: 'The amount less the price of the credits used. Bonus credits have no value.',
     /** What each status means, for support on the phone with the customer. */
     meaning: {
       PENDING: 'Waiting for payment. No credits have been granted.',
       CONFIRMED: 'Paid. The credits have been granted.',
       FAILED: 'The payment was declined or not made in time. No credits have been granted.',
       CANCELLED: 'Cancelled by the customer. The payment is returned and the credits have been deducted.',
-      REFUNDED: 'Refunded by an operator. The remaining credits have been deducted.',
+      REFUNDED: 'Refunded. The amount returned and the credits deducted are shown below.',
     },
   },
 
@@ -158,20 +166,38 @@ export const orders = {
     backUnknown: 'Not known',
     creditsOfOrder: 'Credits of the order',
     takenBack: 'Credits to deduct',
-    shortfall: 'Credits not deducted (already used or held)',
+    /** Credits that are not deducted. */
+    kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
+    extent: 'What to refund',
+    extents: {
+      unused: {
+        name: 'Unused part',
+        hint: 'The amount less the price of the credits used. Bonus credits have no value.',
+      },
+      full: {
+        name: 'Full price',
+        hint: 'Also for credits that were used: as a gesture, or when the service was at fault.',
+      },
+    },
+    nothingUsed: 'No credit of this order was used: the full price is refunded.',
+    partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',
+    movingUnused: 'If the customer uses credits in the meantime, nothing is refunded and a new preview is shown.',
     reasonHint: 'Sent to the gateway and saved in the audit log. 3 to 200 characters in one line.',
     continue: 'Continue',
-    sureTitle: 'Refund this order?',
+    sureTitle: { unused: 'Refund the unused part of this order?', full: 'Refund this order in full?' },
     sure: (won: string, credits: string) =>
       `${won} will be refunded to the card and ${creditsOf(credits)} will be deducted.`,
     sureUnknown: (credits: string) =>
       `The amount left at the gateway will be refunded to the card and ${creditsOf(credits)} will be deducted.`,
-    sureShortfall: (credits: string) => `${creditsOf(credits)} already used or held will not be deducted.`,
+    sureKept: {
+      unused: (credits: string) => `${creditsOf(credits)} already used will not be refunded.`,
+      full: (credits: string) => `${creditsOf(credits)} already used or held will not be deducted.`,
+    },
     final: 'This cannot be undone.',
     act: 'Refund now',
     done: 'Refunded',
-    doneText: (credits: string) => `The payment is refunded to the card. Deducted: ${creditsOf(credits)}.`,
+    doneText: (won: string, credits: string) => `${won} refunded to the card. Deducted: ${creditsOf(credits)}.`,
     doneShortfall: (credits: string) => `Not deducted, because already used or held: ${creditsOf(credits)}.`,
     unknown: 'Outcome not known yet',
     unknownText:

@@ -72,7 +72,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'Part of this payment is already cancelled at the gateway.',
     hint: 'Sync the order with the gateway, then accept the cancellation on the page of the discrepancy.',
   },
-  changed: { title: 'The order has changed in the meantime.', hint: 'Check it again before you continue.' },
+  changed: {
+    title: 'The order or its credits have changed in the meantime.',
+    hint: 'Nothing was done. Check the new state before you continue.',
+  },
   resolved: {
     title: 'Already resolved.',
     hint: 'Another operator was faster, or gateway and books match by now. The page of the discrepancy shows how it was resolved.',
@@ -118,7 +121,7 @@ export const problems = {
     password: 'Password: at most 200 characters.',
     current: 'Current password: wrong.',
     next: 'New password: 12 to 200 characters, not the current one.',
-    credits: 'Credits: a whole number, at least 1.',
+    credits: 'Credits: a whole number, neither too small nor too large.',
     from: 'From: a valid date, not in the future and not too long ago.',
     to: 'To: a valid date, not before the start date and not too long after it.',
     q: 'Search: one line, not empty and not too long.',

@@ -21,10 +21,10 @@ export const timeline = {
   },
   purchase: (pack: string, won: string, credits: string) => `Order created: ${pack}, ${won} for ${creditsOf(credits)}`,
   begun: {
-    CONFIRM: 'Payment confirmation requested from the gateway',
-    CANCEL: 'Cancellation requested from the gateway for the customer',
-    REFUND: 'Refund requested from the gateway',
-    RETURN: 'Return of the payment captured for a failed order requested from the gateway',
+    CONFIRM: () => 'Payment confirmation requested from the gateway',
+    CANCEL: () => 'Cancellation requested from the gateway for the customer',
+    REFUND: (won: string) => `Refund of ${won} requested from the gateway`,
+    RETURN: () => 'Return of the payment captured for a failed order requested from the gateway',
   },
   attempt: (what: string) => `Outcome unknown: ${what}`,
   ended: {
@@ -38,6 +38,7 @@ export const timeline = {
     'RETURN APPROVED': 'Captured payment returned',
     'RETURN REJECTED': 'Return of the captured payment declined by the gateway',
   },
+  cancelledAtGateway: (won: string) => `${won} cancelled at the gateway`,
   /** `credits` without a sign. */
   ledger: {
     GRANT: (credits: string, balance: string) => `${creditsOf(credits)} granted, balance ${balance}`,
@@ -82,6 +83,7 @@ export const timeline = {
     'orders refund': 'refund',
     'orders resend-events': 'resend events',
     'discrepancies resolve': 'resolve discrepancy',
+    'discrepancies accept': 'accept partial cancellation',
   },
   /** By outcome, or by the code of a refusal. */
   outcomes: {

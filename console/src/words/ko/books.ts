@@ -161,7 +161,12 @@ export const books: typeof english = {
       PARTLY_CANCELLED_AT_GATEWAY: {
         name: 'PG사 부분 취소',
         meaning: '이 서비스가 아닌 곳에서 결제 금액 일부가 취소되었습니다. 주문의 크레딧은 모두 그대로입니다.',
-        next: 'PG사 상점관리자에서 누가 취소했는지 확인해 주세요. 나머지를 환불하거나, 그대로 두고 고객과 협의해 주세요.',
+        next: 'PG사 상점관리자에서 누가 취소했는지 확인해 주세요. 회수할 크레딧을 정해 부분 취소를 반영하거나, 나머지를 환불해 주세요.',
+      },
+      REFUNDED_MORE_AT_GATEWAY: {
+        name: 'PG사 초과 환불',
+        meaning: '이 서비스가 환불한 금액보다 많은 금액이 PG사에서 취소되었습니다.',
+        next: 'PG사 상점관리자에서 누가 나머지를 취소했는지 확인해 주세요. 장부의 환불 금액은 바뀌지 않으므로, 고객과 협의한 뒤 메모와 함께 해결 처리해 주세요.',
       },
       NOT_CAPTURED_AT_GATEWAY: {
         name: 'PG사 미승인',
@@ -233,6 +238,8 @@ export const books: typeof english = {
     daysText: '날짜별 PG사 금액, 장부 금액, 차액입니다.',
     paymentsTitle: '결제 내역',
     paymentsText: '장부에 있는 모든 승인, 취소, 환불 내역과 PG사 키입니다.',
+    liabilityTitle: '미사용 잔액(부채)',
+    liabilityText: '종료일이 끝난 시점에 미사용 크레딧이 남은 모든 주문과 잔여 금액입니다.',
     discrepanciesTitle: '불일치',
     discrepanciesText: '미해결 또는 해결된 불일치 목록입니다.',
     notAllowed: '내보내기는 재무·관리자 역할만 할 수 있습니다.',

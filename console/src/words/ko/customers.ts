@@ -46,6 +46,7 @@ export const customers: typeof english = {
     tabs: {
       statement: '크레딧 내역',
       orders: '주문',
+      lots: '구매 건별 잔여',
       keys: 'API 키',
       holds: '보류',
       limits: '한도',
@@ -80,6 +81,22 @@ export const customers: typeof english = {
   },
 
   orders: { caption: '이 고객의 주문, 최신순', none: '이 고객의 주문이 없습니다.', all: '조건을 지정하여 보기' },
+
+  lots: {
+    caption: '구매 건별 잔여 크레딧, 최신순',
+    intro: '구매 건별로 남은 크레딧과 금액입니다. 먼저 구매한 크레딧부터 사용됩니다.',
+    none: '아직 구매한 크레딧이 없습니다.',
+    columns: {
+      order: '주문 번호',
+      bought: '구매 시각',
+      credits: '크레딧',
+      used: '사용',
+      held: '보류',
+      unused: '미사용',
+      takenBack: '회수',
+      value: '잔여 금액',
+    },
+  },
 
   keys: {
     caption: 'API 키, 최신순',

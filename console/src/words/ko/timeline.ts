@@ -19,10 +19,10 @@ export const timeline: typeof english = {
   },
   purchase: (pack, won, credits) => `주문 생성: ${pack}, ${won}, 크레딧 ${credits}개`,
   begun: {
-    CONFIRM: 'PG사에 결제 승인을 요청했습니다',
-    CANCEL: '고객의 요청으로 PG사에 결제 취소를 요청했습니다',
-    REFUND: 'PG사에 환불을 요청했습니다',
-    RETURN: '실패한 주문에 승인된 금액의 반환을 PG사에 요청했습니다',
+    CONFIRM: () => 'PG사에 결제 승인을 요청했습니다',
+    CANCEL: () => '고객의 요청으로 PG사에 결제 취소를 요청했습니다',
+    REFUND: (won) => `PG사에 ${won} 환불을 요청했습니다`,
+    RETURN: () => '실패한 주문에 승인된 금액의 반환을 PG사에 요청했습니다',
   },
   attempt: (what) => `결과 미확인: ${what}`,
   ended: {
@@ -36,6 +36,7 @@ export const timeline: typeof english = {
     'RETURN APPROVED': 'PG사가 승인된 금액을 반환했습니다',
     'RETURN REJECTED': 'PG사가 승인된 금액의 반환을 거절했습니다',
   },
+  cancelledAtGateway: (won) => `PG사에서 ${won}이 취소되었습니다`,
   ledger: {
     GRANT: (credits, balance) => `크레딧 ${credits}개 지급, 잔액 ${balance}`,
     ROLLBACK: (credits, balance) => `취소로 크레딧 ${credits}개 회수, 잔액 ${balance}`,
@@ -77,6 +78,7 @@ export const timeline: typeof english = {
     'orders refund': '환불',
     'orders resend-events': '이벤트 재전송',
     'discrepancies resolve': '불일치 해결',
+    'discrepancies accept': '부분 취소 반영',
   },
   outcomes: {
     ok: '완료',

@@ -1,7 +1,9 @@
-// A refund in two steps: a preview with the reason, then the confirmation. An unknown outcome is not a failure: the dialog says so
-// and what happens next.
-import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
+// A refund of the unused part or of the full price, in two steps: a preview with the reason, then the confirmation. If credits have
+// moved in between, the dialog goes back to a new preview. An unknown outcome is not a failure: the dialog says so and what happens
+// next.
+import { Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
+import type { RefundRefusal } from '../../../../../src/payments/refusals.ts'
 import type { ApiError, Data } from '../../../api/client.ts'
 import { mayHaveHappened, useAction, useEndpoint } from '../../../api/hooks.ts'
 import { affectedByOrderAction } from '../../../api/refreshes.ts'
@@ -11,11 +13,34 @@ import { Problem } from '../../../parts/problem.tsx'
 import { useOpenings } from '../../../parts/reason-dialog.tsx'
 import { isAcceptableReason, ReasonField } from '../../../parts/reason-field.tsx'
 import { Waiting } from '../../../parts/waiting.tsx'
+import type { ProblemText } from '../../../words/en/problems.ts'
 import { useWords } from '../../../words/words.tsx'
 import { Notice } from '../notice.tsx'
 import { meaningOfCode } from '../timeline/gateway-code.ts'
 
 type Quote = Data<'refundQuote'>
+type Extent = 'unused' | 'full'
+
+/** What a refund will do. `back` null: the gateway has not said what is left of the payment. */
+type Plan = { extent: Extent; back: number | null; taken: number; kept: number }
+
+function planOf(
+  { unused, backToTheCard, creditsOfTheOrder, creditsTakenBack, shortfall }: Quote,
+  extent: Extent,
+): Plan {
+  if (!unused || extent === 'full')
+    return { extent: 'full', back: backToTheCard, taken: creditsTakenBack, kept: shortfall }
+  return { extent, back: unused.amount, taken: unused.credits, kept: creditsOfTheOrder - unused.credits }
+}
+
+/** Refusals because credits have moved since the quote. */
+const outdatedQuote: (string | null)[] = [
+  'changed',
+  'nothing left',
+  'below the smallest amount',
+  'credits held',
+] satisfies RefundRefusal[]
+
 type Props = {
   opened: boolean
   orderId: string
@@ -48,46 +73,67 @@ type StepsProps = Props & { onRunning(isRunning: boolean): void }
 
 function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunning }: StepsProps) {
   const [reason, setReason] = useState('')
+  const [extent, setExtent] = useState<Extent>('unused')
   const [isConfirming, setIsConfirming] = useState(false)
   const params = { orderId }
   const quote = useEndpoint('refundQuote', { params }, { enabled: opened, isForDecision: true })
-  const refund = useAction('refundOrder', { refreshes: affectedByOrderAction })
+  const refund = useAction('refundOrder', {
+    refreshes: affectedByOrderAction,
+    failed(error) {
+      if (!outdatedQuote.includes(error.reason)) return
+      setIsConfirming(false)
+      void quote.refetch()
+    },
+  })
 
   const { isRunning } = refund
   useEffect(() => onRunning(isRunning), [isRunning, onRunning])
 
-  async function act(): Promise<void> {
-    const answer = await refund.run({ params, body: { reason: reason.trim() } })
+  async function act({ extent, back, taken }: Plan): Promise<void> {
+    const quoted = extent === 'unused' && back !== null ? { amount: back, credits: taken } : {}
+    const answer = await refund.run({ params, body: { reason: reason.trim(), ...quoted } })
     if (!answer) return
     onRefunded(answer)
     onClose()
   }
 
   if (refund.error && mayHaveHappened(refund.error)) return <OutcomeUnknown onClose={onClose} onUnknown={onUnknown} />
-  if (quote.error && !quote.data) return <Problem error={quote.error} onRetry={() => void quote.refetch()} />
-  if (!quote.data || (quote.isFetching && !isConfirming)) return <Waiting />
+  if (quote.isFetching && !isConfirming) return <Waiting />
+  if (quote.error) return <Problem error={quote.error} onRetry={() => void quote.refetch()} />
+  if (!quote.data) return <Waiting />
+  const plan = planOf(quote.data, extent)
   return isConfirming ? (
-    <Confirm quote={quote.data} refund={refund} onBack={() => setIsConfirming(false)} onAct={() => void act()} />
+    <Confirm plan={plan} refund={refund} onBack={() => setIsConfirming(false)} onAct={() => void act(plan)} />
   ) : (
     <Preview
       quote={quote.data}
+      plan={plan}
+      error={refund.error}
       reason={reason}
+      onExtent={setExtent}
       onReason={setReason}
       onClose={onClose}
-      onContinue={() => setIsConfirming(true)}
+      onContinue={() => {
+        refund.reset()
+        setIsConfirming(true)
+      }}
     />
   )
 }
 
 type PreviewProps = {
   quote: Quote
+  plan: Plan
+  /** Of the last try. */
+  error: ApiError | null
   reason: string
+  onExtent(extent: Extent): void
   onReason(reason: string): void
   onClose(): void
   onContinue(): void
 }
 
-function Preview({ quote, reason, onReason, onClose, onContinue }: PreviewProps) {
+function Preview({ quote, plan, error, reason, onExtent, onReason, onClose, onContinue }: PreviewProps) {
   const { orders } = useWords()
   const { refund } = orders
   const [showsError, setShowsError] = useState(false)
@@ -99,9 +145,11 @@ function Preview({ quote, reason, onReason, onClose, onContinue }: PreviewProps)
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        <QuoteTable quote={quote} />
+        <Problem error={error} />
+        <ExtentChoice quote={quote} extent={plan.extent} onExtent={onExtent} />
+        <QuoteTable quote={quote} plan={plan} />
         <Text size="xs" c="dimmed">
-          {refund.moving}
+          {plan.extent === 'full' ? refund.moving : refund.movingUnused}
         </Text>
         <ReasonField
           value={reason}
@@ -121,12 +169,39 @@ function Preview({ quote, reason, onReason, onClose, onContinue }: PreviewProps)
   )
 }
 
-function QuoteTable({ quote }: { quote: Quote }) {
+type ChoiceProps = { quote: Quote; extent: Extent; onExtent(extent: Extent): void }
+
+/** Nothing to choose when nothing was used, or when only a full refund is possible. */
+function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
+  const { orders, problems } = useWords()
+  const { refund } = orders
+  const { unused, unusedRefusal } = quote
+  if (!unused) {
+    const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
+    return (
+      <Notice tone="waiting" title={refund.partRefused}>
+        <Text size="sm">{[title, hint].join(' ')}</Text>
+      </Notice>
+    )
+  }
+  if (unused.rule === 'full price') return <Text size="sm">{refund.nothingUsed}</Text>
+  return (
+    <Radio.Group label={refund.extent} value={extent} onChange={(chosen) => onExtent(chosen as Extent)}>
+      <Stack gap="xs" mt="xs">
+        {(['unused', 'full'] as const).map((each) => (
+          <Radio key={each} value={each} label={refund.extents[each].name} description={refund.extents[each].hint} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  )
+}
+
+function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
   const words = useWords()
   const { refund } = words.orders
-  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder, creditsTakenBack, shortfall } = quote
+  const { paid, gatewayCode, creditsOfTheOrder } = quote
   const back =
-    backToTheCard === null ? (
+    plan.back === null ? (
       <>
         {refund.backUnknown}
         {gatewayCode && (
@@ -136,14 +211,14 @@ function QuoteTable({ quote }: { quote: Quote }) {
         )}
       </>
     ) : (
-      <Won value={backToTheCard} />
+      <Won value={plan.back} />
     )
   const lines = [
     { label: refund.paid, value: <Won value={paid} /> },
     { label: refund.backToCard, value: back },
     { label: refund.creditsOfOrder, value: <Credits value={creditsOfTheOrder} /> },
-    { label: refund.takenBack, value: <Credits value={creditsTakenBack} /> },
-    ...(shortfall > 0 ? [{ label: refund.shortfall, value: <Credits value={shortfall} /> }] : []),
+    { label: refund.takenBack, value: <Credits value={plan.taken} /> },
+    ...(plan.kept > 0 ? [{ label: refund.kept[plan.extent], value: <Credits value={plan.kept} /> }] : []),
   ]
   return (
     <Table aria-label={refund.quoteTitle} captionSide="top">
@@ -165,23 +240,22 @@ function QuoteTable({ quote }: { quote: Quote }) {
 }
 
 type ConfirmProps = {
-  quote: Quote
+  plan: Plan
   refund: { isRunning: boolean; error: ApiError | null }
   onBack(): void
   onAct(): void
 }
 
-function Confirm({ quote, refund: { isRunning, error }, onBack, onAct }: ConfirmProps) {
+function Confirm({ plan: { extent, back, taken, kept }, refund: { isRunning, error }, onBack, onAct }: ConfirmProps) {
   const { orders } = useWords()
   const { refund } = orders
   const { number, won } = useFormats()
-  const taken = number(quote.creditsTakenBack)
-  const { backToTheCard: back, shortfall } = quote
+  const credits = number(taken)
   return (
     <Stack gap="sm">
-      <Notice tone="bad" title={refund.sureTitle}>
-        <Text size="sm">{back === null ? refund.sureUnknown(taken) : refund.sure(won(back), taken)}</Text>
-        {shortfall > 0 && <Text size="sm">{refund.sureShortfall(number(shortfall))}</Text>}
+      <Notice tone="bad" title={refund.sureTitle[extent]}>
+        <Text size="sm">{back === null ? refund.sureUnknown(credits) : refund.sure(won(back), credits)}</Text>
+        {kept > 0 && <Text size="sm">{refund.sureKept[extent](number(kept))}</Text>}
         <Text size="sm" fw={600}>
           {refund.final}
         </Text>

@@ -33,10 +33,10 @@ export function SettleResult({ data: { result, status }, onClose }: { data: Sett
 
 export function RefundedResult({ data, onClose }: { data: Data<'refundOrder'>; onClose(): void }) {
   const { refund } = useWords().orders
-  const { number } = useFormats()
+  const { number, won } = useFormats()
   return (
     <Notice isOutcome title={refund.done} tone="good" onClose={onClose}>
-      <Text size="sm">{refund.doneText(number(data.creditsTakenBack))}</Text>
+      <Text size="sm">{refund.doneText(won(data.refundedAmount), number(data.creditsTakenBack))}</Text>
       {data.shortfall > 0 && <Text size="sm">{refund.doneShortfall(number(data.shortfall))}</Text>}
     </Notice>
   )

@@ -1,5 +1,6 @@
 // Describes a moment of a timeline in a sentence, from the fields of its detail: a table by kind. Unknown values are shown as they
 // are.
+import type { cancelledAtGateway as Code } from '../../../../../src/gateway/gateway.ts'
 import type { Data } from '../../../api/client.ts'
 import type { Formats } from '../../../format/formats.ts'
 import type { Tone } from '../../../format/status-badge.tsx'
@@ -34,6 +35,15 @@ function nameOf(actor: string): string {
 
 const toneOfEnd: Record<string, Tone> = { APPROVED: 'good', REJECTED: 'bad', EXPIRED: 'over' }
 
+/** The code of a refund that was made at the gateway and not by this service. */
+const cancelledAtGateway: typeof Code = 'CANCELLED_AT_GATEWAY'
+
+/** Of an operation; the service's own reasons are translated. */
+function reasonOf({ reason, reasons }: Words['timeline'], detail: Input['detail']): string {
+  const given = textOf(detail.reason)
+  return given && reason(labelOf(reasons, given))
+}
+
 const describers: Record<MomentKind, (input: Input) => MomentText> = {
   PURCHASE: ({ detail, words, formats }) => ({
     text: words.timeline.purchase(
@@ -45,11 +55,15 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     tone: 'calm',
   }),
 
-  OPERATION_BEGUN: ({ detail, words: { timeline } }) => ({
-    text: labelOf(timeline.begun, detail.kind),
-    notes: notesOf(detail.reason !== null && timeline.reason(labelOf(timeline.reasons, detail.reason))),
-    tone: 'calm',
-  }),
+  OPERATION_BEGUN: ({ detail, words: { timeline }, formats }) => {
+    const kind = textOf(detail.kind)
+    const sentence = (timeline.begun as Record<string, typeof timeline.begun.REFUND>)[kind]
+    return {
+      text: sentence ? sentence(formats.won(numberOf(detail.amount))) : kind,
+      notes: notesOf(reasonOf(timeline, detail)),
+      tone: 'calm',
+    }
+  },
 
   ATTEMPT: ({ detail, words }) => ({
     text: words.timeline.attempt(meaningOfCode(words, textOf(detail.gatewayCode))),
@@ -57,11 +71,17 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     tone: 'waiting',
   }),
 
-  OPERATION_ENDED: ({ detail, words }) => ({
-    text: labelOf(words.timeline.ended, `${textOf(detail.kind)} ${textOf(detail.state)}`),
-    notes: notesOf(textOf(detail.gatewayCode) && meaningOfCode(words, textOf(detail.gatewayCode))),
-    tone: toneOfEnd[textOf(detail.state)] ?? 'calm',
-  }),
+  OPERATION_ENDED: ({ detail, words, words: { timeline }, formats }) => {
+    const code = textOf(detail.gatewayCode)
+    return {
+      text:
+        code === cancelledAtGateway
+          ? timeline.cancelledAtGateway(formats.won(numberOf(detail.amount)))
+          : labelOf(timeline.ended, `${textOf(detail.kind)} ${textOf(detail.state)}`),
+      notes: notesOf(code && meaningOfCode(words, code), reasonOf(timeline, detail)),
+      tone: toneOfEnd[textOf(detail.state)] ?? 'calm',
+    }
+  },
 
   LEDGER: ({ detail, words, formats }) => {
     const kind = textOf(detail.kind)
