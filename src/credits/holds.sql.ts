@@ -16,7 +16,8 @@ export type HoldOpening = {
 }
 
 /**
- * `holdId` is null when the available credits did not cover it, or when the reference has spent credits (`isSpend`);
+ * `holdId` is null when the available credits did not cover it, or when the reference has spent credits (`isSpend`) or
+ * reversed some (`isReversal`);
  * `available` is null when there is no such customer.
  */
 export type HoldOpened = {
@@ -25,6 +26,7 @@ export type HoldOpened = {
   expiresAt: Date | null
   available: number | null
   isSpend: boolean
+  isReversal: boolean
   /** It was opened now. */
   isNew: boolean
 }
@@ -74,6 +76,7 @@ const openHoldsStatement = statement(
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
          coalesce(k.kind = 'SPEND', false) as "isSpend",
+         coalesce(k.kind = 'REVERSAL', false) as "isReversal",
          o.hold_id is not null as "isNew"
   from input i
   left join known k using (ordinal)
@@ -85,13 +88,15 @@ const openHoldsStatement = statement(
 export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
   const outputs = await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all))
   return withResultOfUsedReferences(database, all, outputs, {
-    isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
+    isRefused: ({ holdId, available, isSpend, isReversal }) =>
+      holdId === null && available !== null && !isSpend && !isReversal,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       holdId,
       credits,
       expiresAt,
       available,
       isSpend: kind === 'SPEND',
+      isReversal: kind === 'REVERSAL',
       isNew: false,
     }),
   })

@@ -13,6 +13,7 @@ export async function openHold(credits: Credits, serviceId: string, request: Hol
   const opened = await credits.openHold({ ...request, holdId: newHoldId(), serviceId })
   if (opened.available === null) throw customerNotFound()
   if (opened.isSpend) throw referenceRefusals.usedToSpend()
+  if (opened.isReversal) throw referenceRefusals.usedToReverse()
   if (opened.holdId === null || opened.credits === null || opened.expiresAt === null) {
     throw insufficientCredits(request.credits, opened.available)
   }

@@ -4,14 +4,16 @@
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
-/** `spent` is 0 for a hold; the hold's own columns are null for a spend. */
+/** `spent` is 0 for a hold and negative for a reversal; the hold's own columns are null for others. */
 export type ReferenceUse = {
-  kind: 'SPEND' | 'HOLD'
+  kind: 'SPEND' | 'HOLD' | 'REVERSAL'
   spent: number
   available: number
   holdId: string | null
   credits: number | null
   expiresAt: Date | null
+  /** What a reversal reverses. */
+  reversedReference: string | null
 }
 
 type ReferenceKey = { customerId: string; reference: string }
@@ -21,10 +23,13 @@ const keys = inputs<ReferenceKey>({ customerId: 'uuid', reference: 'text' })
 const findUsesStatement = statement(
   'credits.findUses',
   `select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held_after, 0) as "available",
-    h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt"
+    h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
+    r.reference as "reversedReference"
   from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join ledger_entries e using (customer_id, reference)
-  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id`,
+  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+  left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry`,
 )
 
 async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {

@@ -1,4 +1,4 @@
-// Every refusal of a spend, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
+// Every refusal of a spend, a reversal, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import type { Hold } from './holds.sql.ts'
@@ -12,12 +12,19 @@ export const customerNotFound = () => refuse('NOT000')
 export const insufficientCredits = (requested: number, available: number) =>
   refuse('BUS002', { metadata: { requested, available } })
 
-/** A reference stands for one spend or one hold of a customer, with its credits. */
+/** A reference stands for one spend, one reversal or one hold of a customer, with its credits. */
 export const referenceRefusals = {
   spentOtherCredits: (spent: number) => refuseField('reference', `was used to spend ${spent} credits`),
   usedToSpend: () => refuseField('reference', 'was used to spend credits'),
   heldOtherCredits: (held: number) => refuseField('reference', `was used for a hold of ${held} credits`),
   usedForHold: () => refuseField('reference', 'was used for a hold'),
+  reversedOtherCredits: (reversed: number) => refuseField('reference', `was used to reverse ${reversed} credits`),
+  usedToReverse: () => refuseField('reference', 'was used for a reversal'),
+}
+
+export const reversalRefusals = {
+  spendNotFound: () => refuse('NOT000'),
+  moreThanLeft: (left: number) => refuseField('credits', `must be at most what is left to reverse, ${left}`),
 }
 
 export const holdRefusals = {

@@ -8,6 +8,7 @@ import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
+import { reverseSpend } from './adjustments/reverse.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { endHold, openHold } from './holds.ts'
@@ -20,6 +21,9 @@ import {
   HoldData,
   HoldParams,
   ReleaseBody,
+  ReversalData,
+  ReverseBody,
+  ReverseParams,
   SpendBody,
   SpendData,
   StatementData,
@@ -46,6 +50,25 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       const { customerId, credits: amount, reference } = body
       const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
       return success(await spendCredits(credits.spend, input), 'The credits are spent.')
+    },
+  )
+
+  typed.post(
+    '/internal/v1/credits/spend/:reference/reverse',
+    {
+      config: { work: 'write', documented: documentedCredits.reverse },
+      schema: { params: ReverseParams, body: ReverseBody, response: { 200: SuccessOf(ReversalData) } },
+    },
+    async ({ serviceId, params, body }) => {
+      const request = {
+        customerId: body.customerId.toLowerCase(),
+        reversedReference: params.reference,
+        credits: body.credits ?? null,
+        reference: body.reference,
+        serviceId,
+        reason: body.reason.trim(),
+      }
+      return success(await reverseSpend(credits.reverse, request), 'The credits are given back.')
     },
   )
 

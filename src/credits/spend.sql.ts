@@ -9,9 +9,15 @@ export type SpendInput = { customerId: string; credits: number; reference: strin
 /**
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after the spend, or what there is now; null when there is no such customer.
- * `isHold`: the reference belongs to a hold, and nothing moved. `isNew`: it was spent now.
+ * `isHold`, `isReversal`: the reference belongs to one, and nothing moved. `isNew`: it was spent now.
  */
-export type SpendOutput = { spent: number; available: number | null; isHold: boolean; isNew: boolean }
+export type SpendOutput = {
+  spent: number
+  available: number | null
+  isHold: boolean
+  isReversal: boolean
+  isNew: boolean
+}
 
 const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', reference: 'text', serviceId: 'text' })
 
@@ -43,6 +49,7 @@ const spendStatement = statement(
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
          coalesce(k.kind = 'HOLD', false) as "isHold",
+         coalesce(k.kind = 'REVERSAL', false) as "isReversal",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
   from input i
   left join known k using (ordinal)

@@ -20,7 +20,13 @@ export function createSpend(database: Database, tallies: Tallies): Batch<SpendIn
       for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
       return withResultOfUsedReferences(database, inputs, outputs, {
         isRefused: ({ spent, available, isHold }) => spent === 0 && available !== null && !isHold,
-        outputOf: ({ kind, spent, available }) => ({ spent, available, isHold: kind === 'HOLD', isNew: false }),
+        outputOf: ({ kind, spent, available }) => ({
+          spent,
+          available,
+          isHold: kind === 'HOLD',
+          isReversal: kind === 'REVERSAL',
+          isNew: false,
+        }),
       })
     },
   })
@@ -31,9 +37,10 @@ export type SpendAnswer = { reference: string; credits: number; balance: number 
 /** The answer to a service of the platform, or the refusal. */
 export async function spendCredits(spend: Batch<SpendInput, SpendOutput>, input: SpendInput): Promise<SpendAnswer> {
   const { reference, credits } = input
-  const { spent, available, isHold } = await spend(input)
+  const { spent, available, isHold, isReversal } = await spend(input)
   if (available === null) throw customerNotFound()
   if (isHold) throw referenceRefusals.usedForHold()
+  if (isReversal) throw referenceRefusals.usedToReverse()
   if (spent === 0) throw insufficientCredits(credits, available)
   if (spent !== credits) throw referenceRefusals.spentOtherCredits(spent)
   return { reference, credits, balance: available }

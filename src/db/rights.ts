@@ -9,7 +9,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 4
+export const rightsVersion = 5
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -18,7 +18,7 @@ export const rights: Record<string, Rights> = {
   service_tokens: { insert: true, update: ['status', 'pepper_version', 'token_hash'] },
   accounts: {
     insert: true,
-    update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
+    update: ['balance', 'held', 'adjusted', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
   },
   ledger_entries: { insert: true },
   holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
@@ -73,6 +73,9 @@ export const rights: Record<string, Rights> = {
   operator_actions: { insert: true },
   payment_attempts: { insert: true },
   cancel_keys: { insert: true },
+  adjustments: { insert: true },
+  adjustment_requests: { insert: true, update: ['state', 'decided_by', 'decided_at'] },
+  adjustment_days: { insert: true, update: ['credits'] },
   operators: {
     insert: true,
     update: ['role', 'password_hash', 'must_change_password', 'status', 'password_set_at', 'access_version'],
@@ -138,7 +141,7 @@ const missingBesidesText = `
   union all
   select 'execute on function ' || p.oid::regprocedure
   from pg_proc p
-  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname in ('ledger_entry_hash', 'record_hash', 'record_journal_hash')
+  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname in ('ledger_entry_hash', 'adjusted_entry_hash', 'credits_left_to_reverse', 'record_hash', 'record_journal_hash')
     and not has_function_privilege($1::name, p.oid, 'execute')`
 
 type Difference = Right & { missing: boolean }

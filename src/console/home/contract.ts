@@ -22,6 +22,8 @@ const sums = {
   /** By cancellations and refunds. */
   creditsTakenBack: Whole,
   creditsSpent: Whole,
+  /** Goodwill, corrections and reversals; negative when corrections took more. */
+  creditsAdjusted: Whole,
 }
 /** Orders confirmed per order created in the period, 1 at most; null when none were created. */
 const conversion = { conversion: NumberOrNull }

@@ -27,6 +27,7 @@ export type Sums = {
   creditsSold: number
   creditsTakenBack: number
   creditsSpent: number
+  creditsAdjusted: number
   conversion: number | null
 }
 
@@ -109,8 +110,8 @@ function daysOf(days: string[], byDay: Map<string | null, FigureRow[]>, outstand
     .reverse()
 }
 
-function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent }: Sums): number {
-  return creditsSold - creditsTakenBack - creditsSpent
+function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent, creditsAdjusted }: Sums): number {
+  return creditsSold - creditsTakenBack - creditsSpent + creditsAdjusted
 }
 
 export function sumsOf(rows: FigureRow[]): Sums {
@@ -131,6 +132,7 @@ export function sumsOf(rows: FigureRow[]): Sums {
     creditsSold: sum('credits granted', 'total'),
     creditsTakenBack: sum('credits rolled back', 'total') + sum('credits refunded', 'total'),
     creditsSpent: sum('credits spent', 'total'),
+    creditsAdjusted: sum('credits adjusted', 'total'),
     // An order created before midnight and confirmed after it counts in this day only as confirmed.
     conversion: ordersMade === 0 ? null : Math.min(1, ordersConfirmed / ordersMade),
   }

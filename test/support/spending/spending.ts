@@ -2,6 +2,7 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
+import type { ReversalAnswer } from '../../../src/credits/adjustments/reverse.ts'
 import type { EndAnswer, HoldAnswer } from '../../../src/credits/holds.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement/statement.sql.ts'
@@ -52,6 +53,22 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
     call,
     spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
       call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
+    reverse: (
+      customerId: string,
+      spent: string,
+      {
+        reference = crypto.randomUUID(),
+        reason = 'the work failed',
+        ...more
+      }: {
+        credits?: unknown
+        reference?: unknown
+        reason?: unknown
+      } = {},
+    ) =>
+      call<ReversalAnswer>(`${creditsPath}/spend/${encodeURIComponent(spent)}/reverse`, {
+        body: { customerId, reference, reason, ...more },
+      }),
     hold: (customerId: string, credits: unknown, more: { reference?: unknown; expiresInSeconds?: unknown } = {}) =>
       call<HoldAnswer>(`${creditsPath}/holds`, {
         body: { customerId, credits, reference: crypto.randomUUID(), ...more },
