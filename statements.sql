@@ -434,6 +434,297 @@ with cleared as (
   )
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1;
 
+-- credits.adjust
+with recursive target as (
+    select $1::uuid as customer_id, null::timestamptz as not_before
+    where not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
+      and not exists (select from adjustment_requests where adjustment_id = $2)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  covered as (
+    select from account where available + $4::bigint >= 0
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
+    from covered
+    where abs($4::bigint) <= $7::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $7::bigint
+    returning actor
+  ),
+  cause as (
+    select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
+           null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
+    from charged
+  ),
+  movement as (
+    select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
+           null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
+                else adjusted_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + m.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  adjustment as (
+    insert into adjustments
+      (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,
+       created_at)
+    select m.customer_id, c.adjustment_id, m.kind, m.delta, m.last_entry, c.reversed_entry, m.service_id, c.actor,
+           c.approved_by, c.reason, m.moved_at
+    from moved m
+    join cause c on c.customer_id = m.customer_id and c.turn = m.turn
+  ),
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           moved_at
+    from moved
+    union all
+    select customer_id, last_event as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+           moved_at
+    from moved
+    where is_low
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select available from moved;
+
+-- credits.approveAdjustment
+with recursive target as (
+    select customer_id, null::timestamptz as not_before
+    from adjustment_requests
+    where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  request as (
+    select r.customer_id, r.adjustment_id, r.kind, r.credits, r.requested_by, r.reason
+    from account a
+    cross join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
+    ) r
+    where r.state = 'PENDING' and a.available + r.credits >= 0
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $2::text, (now() at time zone 'Asia/Seoul')::date, abs(credits)
+    from request
+    where abs(credits) <= $3::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $3::bigint
+    returning actor
+  ),
+  cause as (
+    select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
+           requested_by as actor, $2::text as approved_by, reason
+    from request
+    where exists (select from charged)
+  ),
+  movement as (
+    select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
+           null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
+                else adjusted_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + m.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  adjustment as (
+    insert into adjustments
+      (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,
+       created_at)
+    select m.customer_id, c.adjustment_id, m.kind, m.delta, m.last_entry, c.reversed_entry, m.service_id, c.actor,
+           c.approved_by, c.reason, m.moved_at
+    from moved m
+    join cause c on c.customer_id = m.customer_id and c.turn = m.turn
+  ),
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           moved_at
+    from moved
+    union all
+    select customer_id, last_event as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+           moved_at
+    from moved
+    where is_low
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  ),
+  decided as (
+    update adjustment_requests r
+    set state = 'APPROVED', decided_by = $2, decided_at = m.moved_at
+    from moved m
+    where r.customer_id = m.customer_id and r.adjustment_id = $1
+  )
+  select available from moved;
+
 -- credits.endHolds
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
@@ -533,6 +824,20 @@ with recursive input as (
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, m.available;
 
+-- credits.findAdjustmentRequest
+select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
+    r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
+    r.decided_at as "decidedAt" from adjustment_requests r where r.adjustment_id = $1;
+
+-- credits.findAdjustmentState
+select (select balance - held from accounts where customer_id = $1) as "available",
+    coalesce((select credits from adjustment_days
+              where actor = $3 and day = (now() at time zone 'Asia/Seoul')::date), 0) as "usedToday",
+    (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
+     from adjustments a
+     join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
+     where a.customer_id = $1 and a.adjustment_id = $2) as "done";
+
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
   from ledger_entries where customer_id = $1 and entry_number = $2;
@@ -613,6 +918,15 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
   ) opening on true
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4)) order by e.entry_number limit $5;
+
+-- credits.listPendingAdjustments
+select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
+    r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
+    r.decided_at as "decidedAt"
+  from adjustment_requests r
+  where r.state = 'PENDING' and ($1::uuid is null or r.customer_id = $1)
+  order by r.requested_at, r.adjustment_id
+  limit $2;
 
 -- credits.openHolds
 with recursive input as (
@@ -776,6 +1090,30 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
   left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal;
+
+-- credits.rejectAdjustment
+update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
+  where adjustment_id = $1 and state = 'PENDING'
+  returning adjustment_id;
+
+-- credits.requestAdjustment
+with covered as (
+    select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
+      and not exists (select from adjustment_requests where adjustment_id = $2)
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
+    from covered
+    where abs($4::bigint) <= $7::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $7::bigint
+    returning actor
+  )
+  insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
+  select $1, $2, $3, $4, $5, $6 from charged
+  returning adjustment_id;
 
 -- credits.reverse
 with recursive input as (
@@ -1772,6 +2110,48 @@ with page as materialized (
   )
   select paged.*,
          (select jsonb_build_array(customer_id) from page order by customer_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditAdjustments
+with page as materialized (
+    select *, $2::boolean or (customer_id, adjustment_id) > ($4::uuid, $5::uuid) as fresh
+    from (select * from adjustments where (customer_id, adjustment_id) >= ($4::uuid, $5::uuid)
+          order by customer_id, adjustment_id limit 10001) bounded
+    order by customer_id, adjustment_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('customerId', d.customer_id, 'adjustmentId', d.adjustment_id, 'entryNumber', d.entry_number) as identity, jsonb_build_object('kind', d.kind, 'credits', d.credits, 'reversedEntry', d.reversed_entry, 'serviceId', d.service_id,
+      'actor', d.actor, 'approvedBy', d.approved_by, 'createdAt', d.created_at, 'entryKind', e.kind, 'delta', e.delta,
+      'requestState', r.state) as detail,
+           array_remove(array[
+             case when ((e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
+      and e.service_id is not distinct from d.service_id) is not true then 34 end,
+             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 35 end,
+             case when (d.approved_by is null and r.adjustment_id is null
+      or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
+        = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
+        and d.approved_by <> d.actor) is not true then 36 end], null) as broken
+    from page d
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = d.customer_id and e.entry_number = d.entry_number limit 1) e on true
+    left join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = d.customer_id and r.adjustment_id = d.adjustment_id limit 1) r on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, adjustment_id) from page order by customer_id desc, adjustment_id desc limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')

@@ -28,6 +28,9 @@ export const operations: Record<OperationId, { work: Work }> = {
   spendCredits: { work: 'write' },
   holdCredits: { work: 'write' },
 
+  // A reversal has a reference of its own, with the same promise.
+  reverseSpend: { work: 'write' },
+
   // A hold ends once. The same ending again gets the first answer.
   captureHold: { work: 'write' },
   releaseHold: { work: 'write' },

@@ -1,4 +1,4 @@
-// The internal API for the platform's own services: spend, hold, capture, release, and the statement, by pages or entry
+// The internal API for the platform's own services: spend, reverse, hold, capture, release, and the statement, by pages or entry
 // by entry. The customer is named in each request, the caller by its token.
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
@@ -10,6 +10,8 @@ import type {
   Hold,
   HoldRequest,
   ReleaseRequest,
+  Reversal,
+  ReverseRequest,
   Spend,
   SpendRequest,
   Statement,
@@ -33,6 +35,8 @@ export type StatementRequest = {
 export type SpendingClient = {
   /** The same reference spends once. */
   spendCredits(request: SpendRequest, options?: CallOptions): Promise<Spend>
+  /** Gives back what this service has spent, or captured: all that is left, or `credits` of it. */
+  reverseSpend(request: ReverseRequest, options?: CallOptions): Promise<Reversal>
   /** Holds credits for work whose price is known at its end. The same reference holds once. */
   holdCredits(request: HoldRequest, options?: CallOptions): Promise<Hold>
   /** Spends the held credits, or a part of them, and releases the rest. */
@@ -47,6 +51,7 @@ export type SpendingClient = {
   statementEntries(request: StatementRequest, options?: CallOptions): AsyncGenerator<StatementEntry, void, undefined>
 }
 
+const spends = '/internal/v1/credits/spend'
 const holds = '/internal/v1/credits/holds'
 
 export function createSpendingClient({ token, ...options }: SpendingClientOptions): SpendingClient {
@@ -76,8 +81,12 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
   }
 
   return {
-    spendCredits: (body, callOptions) =>
-      send(settings, 'spendCredits', { path: '/internal/v1/credits/spend', body }, callOptions),
+    spendCredits: (body, callOptions) => send(settings, 'spendCredits', { path: spends, body }, callOptions),
+
+    async reverseSpend({ spentReference, ...body }, callOptions) {
+      const path = `${spends}/${segment('spentReference', spentReference)}/reverse`
+      return send(settings, 'reverseSpend', { path, body }, callOptions)
+    },
 
     holdCredits: (body, callOptions) => send(settings, 'holdCredits', { path: holds, body }, callOptions),
 

@@ -33,12 +33,15 @@ export type ConfirmRequest = Schemas['ConfirmRequest']
 export type CancelRequest = Schemas['CancelRequest']
 
 export type Spend = Schemas['Spend']
+export type Reversal = Schemas['Reversal']
 export type Hold = Schemas['Hold']
 export type EndedHold = Schemas['EndedHold']
 export type Statement = Schemas['Statement']
 export type StatementEntry = Schemas['StatementEntry']
 export type EntryKind = Schemas['EntryKind']
 export type SpendRequest = Schemas['SpendRequest']
+/** `spentReference` is the reference of the spend or the hold, `reference` that of the reversal. */
+export type ReverseRequest = Schemas['ReverseRequest'] & { spentReference: string }
 export type HoldRequest = Schemas['HoldRequest']
 export type CaptureRequest = Schemas['CaptureRequest'] & { holdId: string }
 export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
@@ -50,3 +53,5 @@ export type OrderFailedEvent = Schemas['OrderFailedEvent']
 export type OrderCancelledEvent = Schemas['OrderCancelledEvent']
 export type OrderRefundedEvent = Schemas['OrderRefundedEvent']
 export type CreditsLowEvent = Schemas['CreditsLowEvent']
+export type CreditsReversedEvent = Schemas['CreditsReversedEvent']
+export type CreditsAdjustedEvent = Schemas['CreditsAdjustedEvent']

@@ -1,4 +1,4 @@
-// Every refusal of a spend, a reversal, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
+// Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import type { Hold } from './holds.sql.ts'
@@ -40,4 +40,23 @@ export const holdRefusals = {
 export const statementRefusals = {
   noSuchTime: (field: 'from' | 'to') => refuseField(field, 'must be a time that exists'),
   endsBeforeItBegins: () => refuseField('to', 'must not be before from'),
+}
+
+export type AdjustmentRefusal = 'adjustment limit' | 'second person' | 'decided'
+
+const refuseAdjustment = (refusal: AdjustmentRefusal, message: string) =>
+  refuse('VAL003', { message, metadata: { reason: refusal } })
+
+export const adjustmentRefusals = {
+  overDailyLimit: (perDay: number, used: number) =>
+    refuseAdjustment(
+      'adjustment limit',
+      `Not adjusted: the limit is ${perDay} credits a day, of which ${used} are used today.`,
+    ),
+  secondPerson: () =>
+    refuseAdjustment('second person', 'Not approved: another person than the one who requested it has to approve it.'),
+  decided: (state: string, by: string | null) =>
+    refuseAdjustment('decided', `The request is already ${state}, by ${by}.`),
+  usedId: () => refuseField('adjustmentId', 'was used for another adjustment'),
+  requestNotFound: () => refuse('NOT000', { message: 'There is no such request.' }),
 }
