@@ -8,7 +8,7 @@
 --
 -- No row is read or changed by this file; each table is locked for a moment.
 alter table accounts add column adjusted bigint not null default 0;
-alter table accounts add constraint accounts_adjusted_is_covered check (0 <= adjusted and adjusted <= balance) not valid;
+alter table accounts add constraint accounts_adjusted_is_not_negative check (adjusted >= 0) not valid;
 alter table ledger_entries add column adjusted_after bigint;
 
 create or replace trigger accounts_begin_empty before insert on accounts for each row
@@ -19,7 +19,7 @@ create or replace trigger accounts_begin_empty before insert on accounts for eac
 -- The version before moves credits and does not know the column.
 create function lower_adjusted() returns trigger language plpgsql as $$
 begin
-  new.adjusted := new.balance;
+  new.adjusted := greatest(new.balance, 0);
   return new;
 end
 $$;

@@ -219,7 +219,7 @@ const findStateStatement = statement(
 /** To explain why nothing moved. */
 export async function findAdjustmentState(
   database: Database,
-  { customerId, adjustmentId, actor }: Pick<Adjustment, 'customerId' | 'adjustmentId' | 'actor'>,
+  { customerId, adjustmentId, actor }: { customerId: string; adjustmentId: string | null; actor: string },
 ): Promise<AdjustmentState> {
   const [row] = await database.run<AdjustmentState>(findStateStatement, [customerId, adjustmentId, actor])
   return row as AdjustmentState

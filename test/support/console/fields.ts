@@ -9,7 +9,7 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent conversion'
+  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
 const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
 const account = 'balance held available'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
@@ -46,6 +46,9 @@ function storyDetail(place: string): Fields {
   }
 }
 
+const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt'
+const adjusted = { '': 'adjustmentId customerId kind credits state available' }
+
 const fields: Record<EndpointName, Fields> = {
   signIn: session,
   session,
@@ -62,6 +65,7 @@ const fields: Record<EndpointName, Fields> = {
     'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
     'discrepancies.': 'count',
     'discrepancies.oldest[].': 'discrepancyId kind subject customerId orderId foundAt ageSeconds',
+    'pendingAdjustments[].': pendingAdjustment,
     'audit.': auditSummary,
     'events.': 'undelivered dead oldestSeconds',
     'gateway.': 'state since heldBack',
@@ -102,6 +106,17 @@ const fields: Record<EndpointName, Fields> = {
     'entries[].':
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
+  adjustments: {
+    '': 'nextCursor',
+    'limits.': 'perDay usedToday alone',
+    'pending[].': pendingAdjustment,
+    'adjustments[].':
+      'adjustmentId entryNumber kind credits reason actor approvedBy service reference reversedReference createdAt',
+  },
+  grantGoodwill: adjusted,
+  correctBalance: adjusted,
+  approveAdjustment: adjusted,
+  rejectAdjustment: adjusted,
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
@@ -125,7 +140,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
+      'accounts entries holds adjustments orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
