@@ -85,6 +85,9 @@ const writers: Record<string, string[]> = {
   sign_in_failures: ['src/console/session/session.sql.ts'],
   payment_attempts: ['src/payments/operations/lease.sql.ts'],
   cancel_keys: ['src/payments/operations/begin.sql.ts'],
+  adjustments: ['src/credits/adjustments/adjustments.sql.ts'],
+  adjustment_requests: ['src/credits/adjustments/adjust.sql.ts'],
+  adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
   // Written by triggers.
@@ -101,9 +104,10 @@ const sqlFragments = [
   /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(isUnused|moveByCause|requestColumns)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
-  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
+  new RegExp(`^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|iso)\\(${literals}\\)$`),
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/

@@ -96,7 +96,8 @@ registerHooks({
 const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
-    if (String(file).endsWith('.ts')) await import(join(process.cwd(), 'src', folder, String(file)))
+    // The health check ends the process that imports it.
+    if (/(?<!health-check)\\.ts$/.test(String(file))) await import(join(process.cwd(), 'src', folder, String(file)))
   }
 }
 process.stdout.write(JSON.stringify([...found]))

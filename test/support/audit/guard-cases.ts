@@ -138,6 +138,8 @@ export const brokenGuards: Sabotage[] = [
     damage: 'drop function refuse_deletion() cascade',
     found: [
       ['function', '', 'refuse_deletion', missing],
+      ['trigger', 'adjustment_days', 'adjustment_days_never_deleted', missing],
+      ['trigger', 'adjustment_requests', 'adjustment_requests_never_deleted', missing],
       ['trigger', 'api_keys', 'api_keys_never_deleted', missing],
       ['trigger', 'operators', 'operators_never_deleted', missing],
       ['trigger', 'record_journal_head', 'record_journal_head_never_deleted', missing],
@@ -174,6 +176,7 @@ export const brokenGuards: Sabotage[] = [
     damage: `create function sha256(bytea) returns bytea language sql as $$ select pg_catalog.sha256('') $$;
       set local search_path = public, pg_catalog`,
     found: [
+      ['function', 'ledger_entries', 'adjusted_entry_hash', 'gives another hash than it did'],
       ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_hash', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_journal_hash', 'gives another hash than it did'],
