@@ -19,8 +19,10 @@ export type Adjustment = {
   actor: string
 }
 
+type Charge = { source: string; actor: string; credits: string; limit: string }
+
 /** CTE `charged`: a row when the credits of `source` fit into the day of the actor. */
-const chargeDay = (source: string, actor: string, credits: string, limit: string) => `
+const chargeDay = ({ source, actor, credits, limit }: Charge) => `
   charged as (
     insert into adjustment_days as d (actor, day, credits)
     select ${actor}, (now() at time zone 'Asia/Seoul')::date, abs(${credits})
@@ -58,7 +60,7 @@ const adjustStatement = statement(
   ),${lockAccountsOf('target')},
   covered as (
     select from account where available + $4::bigint >= 0
-  ),${chargeDay('covered', '$6::text', '$4::bigint', '$7::bigint')},
+  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })},
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
            null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
@@ -81,7 +83,7 @@ const requestStatement = statement(
   'credits.requestAdjustment',
   `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused}
-  ),${chargeDay('covered', '$6::text', '$4::bigint', '$7::bigint')}
+  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })}
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
   select $1, $2, $3, $4, $5, $6 from charged
   returning adjustment_id`,
@@ -112,7 +114,7 @@ const approveStatement = statement(
       where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
     ) r
     where r.state = 'PENDING' and a.available + r.credits >= 0
-  ),${chargeDay('request', '$2::text', 'credits', '$3::bigint')},
+  ),${chargeDay({ source: 'request', actor: '$2::text', credits: 'credits', limit: '$3::bigint' })},
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
            requested_by as actor, $2::text as approved_by, reason

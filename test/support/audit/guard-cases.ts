@@ -17,6 +17,7 @@ const hashFunction = (returns: string) => `
   language sql stable parallel safe as $$ ${returns} $$`
 const wrongHash: Sabotage['found'] = [
   ['function', '', 'ledger_entry_hash', different],
+  ['function', 'ledger_entries', 'adjusted_entry_hash', 'gives another hash than it did'],
   ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
 ]
 

@@ -19,8 +19,17 @@ type Entry = Data<'statement'>['entries'][number]
 type EntryKind = Entry['kind']
 
 const kinds: EntryKind[] = [
-  ...(['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const),
-  ...(['GOODWILL', 'CORRECTION', 'REVERSAL'] as const),
+  'GRANT',
+  'SPEND',
+  'ROLLBACK',
+  'REFUND',
+  'HOLD',
+  'CAPTURE',
+  'RELEASE',
+  'EXPIRE',
+  'GOODWILL',
+  'CORRECTION',
+  'REVERSAL',
 ]
 const day = /^\d{4}-\d\d-\d\d$/
 
