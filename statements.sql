@@ -486,7 +486,7 @@ with recursive target as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -632,7 +632,7 @@ with recursive target as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -768,7 +768,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -970,7 +970,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -1179,7 +1179,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -1314,7 +1314,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -1643,7 +1643,7 @@ with relation as (
       '2026-01-02 03:04:05.678901+00', null, null, null, null), 'hex'), 'd8309b77b5c624ef0013ecb33568c285e8ddae07451a11a31d82a41c472d18c1'),
     ('ledger_entry_hash', 'ledger_entries', encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'CAPTURE', -21, 42, null, null,
       '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'), 'hex'), '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26'),
-    ('adjusted_entry_hash', 'ledger_entries', encode(adjusted_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'SPEND', -21, 42, null, 'analysis-1',
+    ('ledger_entry_hash_adjusted', 'ledger_entries', encode(ledger_entry_hash_adjusted('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'SPEND', -21, 42, null, 'analysis-1',
       '2026-01-02 03:04:05.678901+00', 0, 7, null, 'svc_1', 5), 'hex'), 'b5464919f30d52190f9b9a737d2222285355aedae051004643f4caf788d13fae'),
     ('record_hash', 'record_journal', encode(record_hash(row(2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00', '\x02')::record_journal), 'hex'), 'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b'),
     ('record_journal_hash', 'record_journal', encode(record_journal_hash('\x00ff', 2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00'), 'hex'), '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe')
@@ -2316,7 +2316,7 @@ with page as materialized (
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
       or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
                                e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id)
-                             else adjusted_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
+                             else ledger_entry_hash_adjusted(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
                                e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 17 end,
              case when (e.balance_after between 0 and 9007199254740991) is not true then 18 end,
              case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 19 end,
@@ -2876,7 +2876,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -3196,7 +3196,7 @@ with recursive due as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
@@ -3525,7 +3525,7 @@ with recursive input as (
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,

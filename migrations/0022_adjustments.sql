@@ -65,7 +65,7 @@ alter table ledger_entries
     coalesce(adjusted_after between 0 and balance_after, kind not in ('GOODWILL', 'CORRECTION', 'REVERSAL'))) not valid;
 
 -- The hash of an entry that has adjusted_after. All others have ledger_entry_hash alone.
-create function adjusted_entry_hash(
+create function ledger_entry_hash_adjusted(
   previous bytea, customer_id uuid, entry_number bigint, kind text, delta bigint, balance_after bigint, order_id text,
   reference text, created_at timestamptz, held_delta bigint, held_after bigint, hold_id uuid, service_id text,
   adjusted_after bigint

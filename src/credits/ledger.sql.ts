@@ -59,7 +59,7 @@ export const applyMovements = `
                 when j.adjusted_after is null then ledger_entry_hash(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id)
-                else adjusted_entry_hash(
+                else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,

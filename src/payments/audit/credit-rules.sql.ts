@@ -174,7 +174,7 @@ export const entryRules: ScanRule[] = [
     rule: 'no entry has been changed: its hash is that of the entry and of the hash before it',
     holds: `${followsNothing}
       or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(${hashed})
-                             else adjusted_entry_hash(${hashed}, e.adjusted_after) end`,
+                             else ledger_entry_hash_adjusted(${hashed}, e.adjusted_after) end`,
   },
   {
     invariant: 'I-2',

@@ -17,8 +17,8 @@ const hashFunction = (returns: string) => `
   language sql stable parallel safe as $$ ${returns} $$`
 const wrongHash: Sabotage['found'] = [
   ['function', '', 'ledger_entry_hash', different],
-  ['function', 'ledger_entries', 'adjusted_entry_hash', 'gives another hash than it did'],
   ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
+  ['function', 'ledger_entries', 'ledger_entry_hash_adjusted', 'gives another hash than it did'],
 ]
 
 export const brokenGuards: Sabotage[] = [
@@ -177,8 +177,8 @@ export const brokenGuards: Sabotage[] = [
     damage: `create function sha256(bytea) returns bytea language sql as $$ select pg_catalog.sha256('') $$;
       set local search_path = public, pg_catalog`,
     found: [
-      ['function', 'ledger_entries', 'adjusted_entry_hash', 'gives another hash than it did'],
       ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
+      ['function', 'ledger_entries', 'ledger_entry_hash_adjusted', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_hash', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_journal_hash', 'gives another hash than it did'],
     ],

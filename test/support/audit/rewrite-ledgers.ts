@@ -8,7 +8,7 @@ export const createChainHash = `
   create schema forged;
   create function forged.next_hash(bytea, ${entryTypes}, bigint) returns bytea language sql as $$
     select case when $14 is null then ledger_entry_hash($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-                else adjusted_entry_hash($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) end $$;
+                else ledger_entry_hash_adjusted($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) end $$;
   create aggregate chain_hash (${entryTypes}, bigint) (sfunc = forged.next_hash, stype = bytea, initcond = '')`
 
 /** Recomputes the hashes of the entries and of the accounts. */

@@ -42,7 +42,7 @@ const forgeReversal = ({ customer }: Books, credits: number, reference = 'back')
     insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, reference, created_at, held_delta,
                                 held_after, service_id, adjusted_after, entry_hash)
     select customer_id, entry_number, 'REVERSAL', ${credits}, balance + ${credits}, '${reference}', now(), 0, held,
-           'svc_test', adjusted + ${credits}, adjusted_entry_hash(last_hash, customer_id, entry_number, 'REVERSAL', ${credits}, balance + ${credits},
+           'svc_test', adjusted + ${credits}, ledger_entry_hash_adjusted(last_hash, customer_id, entry_number, 'REVERSAL', ${credits}, balance + ${credits},
                                            null, '${reference}', now(), 0, held, null, 'svc_test',
                                            adjusted + ${credits})
     from before
