@@ -96,8 +96,8 @@ registerHooks({
 const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
-    // The health check ends the process that imports it.
-    if (/(?<!health-check)\\.ts$/.test(String(file))) await import(join(process.cwd(), 'src', folder, String(file)))
+    // Programs: they run when they are imported.
+    if (/(?<!health-check|docs|write-api-document)\\.ts$/.test(String(file))) await import(join(process.cwd(), 'src', folder, String(file)))
   }
 }
 process.stdout.write(JSON.stringify([...found]))
