@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
+import { definite } from '../support/service/cluster.ts'
 import { assertSuccess } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
@@ -63,6 +64,6 @@ test('spends of the version before take paid credits first, and the audit follow
   await note(goodwill(2))
   await note(spendOfBefore(customerId, 29))
   await note(customer.confirmedOrder('BASIC'))
-  await note(service.internal.spend(customerId, 1).then((answer) => assertSuccess(answer, 200)))
+  await note(definite(() => service.internal.spend(customerId, 1, 'last')).then((answer) => assertSuccess(answer, 200)))
   assert.deepEqual(states, ['10 of 31', '10 of 26', '6 of 6', '6 of 27', '8 of 29', '0 of 0', '0 of 1', '0 of 0'])
 })

@@ -236,6 +236,8 @@ test('the session returns the permissions of its role: exactly those of the tabl
     'manage customers': 'setLowCredits',
     'suspend keys': 'suspendKey',
     'issue keys': 'issueKey',
+    adjust: 'grantGoodwill',
+    'approve adjustments': 'approveAdjustment',
     refund: 'refundOrder',
     reconcile: 'reconcile',
     'resolve discrepancies': 'resolveDiscrepancy',
