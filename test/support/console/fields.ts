@@ -163,7 +163,7 @@ const fields: Record<EndpointName, Fields> = {
   actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
-    'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId',
+    'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',
