@@ -34,7 +34,7 @@ export const ReverseBody = Type.Object(
 export const ReverseParams = Type.Object({
   reference: Type.String({
     description: 'the reference of a spend, or of a hold that was captured, percent-encoded',
-    examples: ['analyses/2026-11-15/4711'],
+    examples: ['analysis-4711'],
   }),
 })
 export const HoldBody = Type.Object(
