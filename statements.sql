@@ -435,6 +435,299 @@ with cleared as (
   )
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1;
 
+-- credits.adjust
+with recursive target as (
+    select $1::uuid as customer_id, null::timestamptz as not_before
+    where not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
+      and not exists (select from adjustment_requests where adjustment_id = $2)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  covered as (
+    select from account where available + $4::bigint >= 0
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
+    from covered
+    where abs($4::bigint) <= $7::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $7::bigint
+    returning actor
+  ),
+  cause as (
+    select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
+           null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
+    from charged
+  ),
+  movement as (
+    select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
+           null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  adjustment as (
+    insert into adjustments
+      (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,
+       created_at)
+    select m.customer_id, c.adjustment_id, m.kind, m.delta, m.last_entry, c.reversed_entry, m.service_id, c.actor,
+           c.approved_by, c.reason, m.moved_at
+    from moved m
+    join cause c on c.customer_id = m.customer_id and c.turn = m.turn
+  ),
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           moved_at
+    from moved
+    union all
+    select customer_id, last_event as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+           moved_at
+    from moved
+    where is_low
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select available from moved;
+
+-- credits.approveAdjustment
+with recursive target as (
+    select customer_id, null::timestamptz as not_before
+    from adjustment_requests
+    where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  request as (
+    select r.customer_id, r.adjustment_id, r.kind, r.credits, r.requested_by, r.reason
+    from account a
+    cross join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
+    ) r
+    where r.state = 'PENDING' and a.available + r.credits >= 0
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $2::text, (now() at time zone 'Asia/Seoul')::date, abs(credits)
+    from request
+    where abs(credits) <= $3::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $3::bigint
+    returning actor
+  ),
+  cause as (
+    select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
+           requested_by as actor, $2::text as approved_by, reason
+    from request
+    where exists (select from charged)
+  ),
+  movement as (
+    select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
+           null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  adjustment as (
+    insert into adjustments
+      (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,
+       created_at)
+    select m.customer_id, c.adjustment_id, m.kind, m.delta, m.last_entry, c.reversed_entry, m.service_id, c.actor,
+           c.approved_by, c.reason, m.moved_at
+    from moved m
+    join cause c on c.customer_id = m.customer_id and c.turn = m.turn
+  ),
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           moved_at
+    from moved
+    union all
+    select customer_id, last_event as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+           moved_at
+    from moved
+    where is_low
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  ),
+  decided as (
+    update adjustment_requests r
+    set state = 'APPROVED', decided_by = $2, decided_at = m.moved_at
+    from moved m
+    where r.customer_id = m.customer_id and r.adjustment_id = $1
+  )
+  select available from moved;
+
 -- credits.captureParts
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, ordinal)
@@ -456,7 +749,7 @@ with recursive input as (
     from locked_hold
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -467,16 +760,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -492,6 +789,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -500,6 +801,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -510,9 +812,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -550,7 +852,7 @@ with recursive input as (
     from locked_hold
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -561,16 +863,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -586,6 +892,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -594,6 +904,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -604,9 +915,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -642,6 +953,20 @@ with input as (
   returning l.ordinal, h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
     (select a.balance - a.held from accounts a where a.customer_id = h.customer_id) as "available";
 
+-- credits.findAdjustmentRequest
+select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
+    r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
+    r.decided_at as "decidedAt" from adjustment_requests r where r.adjustment_id = $1;
+
+-- credits.findAdjustmentState
+select (select balance - held from accounts where customer_id = $1) as "available",
+    coalesce((select credits from adjustment_days
+              where actor = $3 and day = (now() at time zone 'Asia/Seoul')::date), 0) as "usedToday",
+    (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
+     from adjustments a
+     join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
+     where a.customer_id = $1 and a.adjustment_id = $2) as "done";
+
 -- credits.findAvailable
 select balance - held as "available" from accounts where customer_id = $1;
 
@@ -673,7 +998,7 @@ select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_pa
 -- credits.findLot
 with
   account as (
-    select customer_id, last_entry as entry_number, balance as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
     from accounts
     where customer_id = $1
   ),
@@ -728,19 +1053,33 @@ with
   where order_id = $2;
 
 -- credits.findUses
-select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else -e.delta end as "credits",
+select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
     e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
     h.expires_at as "expiresAt",
     case e.kind when 'CAPTURE' then (
       select sum(p.held_delta)::bigint from ledger_entries p
       where p.customer_id = e.customer_id and p.hold_id = e.hold_id and p.entry_number <= e.entry_number
-    ) end as "remaining"
+    ) end as "remaining", r.reference as "reversedReference"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, reference, ordinal)
   join ledger_entries e using (customer_id, reference)
-  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
+  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+  left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry;
 
 -- credits.listAccounts
 select customer_id as "customerId" from accounts where customer_id > $1 order by customer_id limit $2;
+
+-- credits.listAdjustments
+select a.adjustment_id as "adjustmentId", a.entry_number as "entryNumber", a.kind, a.credits, a.reason, a.actor,
+    a.approved_by as "approvedBy", t.name as "service", e.reference, r.reference as "reversedReference",
+    a.created_at as "createdAt"
+  from adjustments a
+  join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
+  left join service_tokens t on t.service_id = a.service_id
+  where a.customer_id = $1 and ($2::bigint is null or a.entry_number < $2)
+  order by a.entry_number desc
+  limit $3;
 
 -- credits.listDueHolds
 select customer_id as "customerId", hold_id as "holdId"
@@ -752,7 +1091,7 @@ select customer_id as "customerId", hold_id as "holdId"
 -- credits.listLots
 with
   account as (
-    select customer_id, last_entry as entry_number, balance as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
     from accounts
     where customer_id = $1
   ),
@@ -848,7 +1187,7 @@ with recursive search (customer_id, low, high) as (
     ) looked
   ),
   account as (
-    select s.customer_id, s.low as entry_number, e.balance_after as paid, $2::timestamptz as moment
+    select s.customer_id, s.low as entry_number, e.balance_after - coalesce(e.adjusted_after, 0) as paid, $2::timestamptz as moment
     from search s
     join ledger_entries e on e.customer_id = s.customer_id and e.entry_number = s.low
     where s.low >= s.high and e.balance_after > 0
@@ -888,6 +1227,15 @@ with recursive search (customer_id, low, high) as (
   where unspent > 0
   order by customer_id, grant_entry;
 
+-- credits.listPendingAdjustments
+select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
+    r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
+    r.decided_at as "decidedAt"
+  from adjustment_requests r
+  where r.state = 'PENDING' and ($1::uuid is null or r.customer_id = $1)
+  order by r.requested_at, r.adjustment_id
+  limit $2;
+
 -- credits.openHolds
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
@@ -909,7 +1257,7 @@ with recursive input as (
     where ordinal not in (select ordinal from known)
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -920,16 +1268,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -945,6 +1297,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -953,6 +1309,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -963,9 +1320,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -1044,6 +1401,189 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal;
 
+-- credits.rejectAdjustment
+update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
+  where adjustment_id = $1 and state = 'PENDING'
+  returning adjustment_id;
+
+-- credits.requestAdjustment
+with covered as (
+    select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
+      and not exists (select from adjustment_requests where adjustment_id = $2)
+  ),
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
+    from covered
+    where abs($4::bigint) <= $7::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= $7::bigint
+    returning actor
+  )
+  insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
+  select $1, $2, $3, $4, $5, $6 from charged
+  returning adjustment_id;
+
+-- credits.reverse
+with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[]) with ordinality as i (customer_id, adjustment_id, reversed_reference, credits, reference, service_id, reason, ordinal)
+  ),
+  known as (
+    select i.ordinal, e.kind, e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available,
+           r.reference as reversed_reference
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
+    left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+    left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
+  ),
+  target as (
+    select i.*, e.entry_number as reversed_entry, null::timestamptz as not_before
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reversed_reference limit 1
+    ) e
+    join service_tokens caller on caller.service_id = i.service_id
+    join service_tokens spender on spender.service_id = e.service_id and spender.name = caller.name
+    where e.kind in ('SPEND', 'HOLD') and i.ordinal not in (select ordinal from known)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  judged as (
+    select t.*, l.credits_left, coalesce(t.credits, l.credits_left) as wanted
+    from account a
+    join target t using (customer_id)
+    cross join lateral (select credits_left_to_reverse(a.customer_id, t.reversed_entry) as credits_left) l
+  ),
+  cause as (
+    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, adjustment_id, wanted, reference,
+           reversed_reference, reversed_entry, service_id, null::text as actor, null::text as approved_by, reason
+    from judged
+    where wanted between 1 and credits_left
+  ),
+  movement as (
+    select customer_id, turn, 'REVERSAL' as kind, wanted as delta, 0 as held_delta, null::text as order_id, reference,
+           null::uuid as hold_id, service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.last_event + 1,
+           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, l.available >= 0 as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
+               as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  adjustment as (
+    insert into adjustments
+      (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,
+       created_at)
+    select m.customer_id, c.adjustment_id, m.kind, m.delta, m.last_entry, c.reversed_entry, m.service_id, c.actor,
+           c.approved_by, c.reason, m.moved_at
+    from moved m
+    join cause c on c.customer_id = m.customer_id and c.turn = m.turn
+  ),
+  event as (
+    select m.customer_id, m.first_event as event_number, 'credits.reversed' as type,
+           json_build_object('customerId', m.customer_id, 'reference', m.reference, 'reversedReference',
+                             c.reversed_reference, 'credits', m.delta, 'balance', m.available) as data,
+           m.moved_at
+    from moved m
+    join cause c using (customer_id, turn)
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select i.ordinal,
+         case when m.turn is not null then 'REVERSAL' else k.kind end as "kind",
+         case when m.turn is not null then i.reversed_reference else k.reversed_reference end as "reversedReference",
+         coalesce(m.delta, k.credits, 0) as "credits",
+         coalesce(m.available, k.available, 0) as "available",
+         j.credits_left as "left",
+         m.turn is not null as "isNew"
+  from input i
+  left join known k using (ordinal)
+  left join judged j using (ordinal)
+  left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
+  order by i.ordinal;
+
 -- credits.spend
 with recursive input as (
     select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
@@ -1063,7 +1603,7 @@ with recursive input as (
     where ordinal not in (select ordinal from known)
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -1074,16 +1614,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -1099,6 +1643,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -1107,6 +1655,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -1117,9 +1666,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -1405,6 +1954,8 @@ with relation as (
       '2026-01-02 03:04:05.678901+00', null, null, null, null), 'hex'), 'd8309b77b5c624ef0013ecb33568c285e8ddae07451a11a31d82a41c472d18c1'),
     ('ledger_entry_hash', 'ledger_entries', encode(ledger_entry_hash('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'CAPTURE', -21, 42, null, null,
       '2026-01-02 03:04:05.678901+00', -22, 7, '22222222-2222-4222-8222-222222222222', 'svc_1'), 'hex'), '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26'),
+    ('ledger_entry_hash_adjusted', 'ledger_entries', encode(ledger_entry_hash_adjusted('\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'SPEND', -21, 42, null, 'analysis-1',
+      '2026-01-02 03:04:05.678901+00', 0, 7, null, 'svc_1', 5), 'hex'), 'b5464919f30d52190f9b9a737d2222285355aedae051004643f4caf788d13fae'),
     ('record_hash', 'record_journal', encode(record_hash(row(2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00', '\x02')::record_journal), 'hex'), 'ae3fb717d0821edd90e4c57ca83d579a65c83d6943a92e1917e1bf85d2d1270b'),
     ('record_journal_hash', 'record_journal', encode(record_journal_hash('\x00ff', 2, 'operators', 'opr_1', null, '\x01', '2026-01-02 03:04:05.678901+00'), 'hex'), '25f0f10928df10ef9f4a742466cc5faa6531676f4f86b6446ba365df31e346fe')
   ) as f (name, table_name, computed, known)
@@ -1775,8 +2326,10 @@ with span as (
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
-                       when 'REFUND' then 'credits refunded' else 'credits spent' end,
-           abs(e.delta)
+                       when 'REFUND' then 'credits refunded'
+                       when 'GOODWILL' then 'credits adjusted' when 'CORRECTION' then 'credits adjusted'
+                       when 'REVERSAL' then 'credits adjusted' else 'credits spent' end,
+           case e.kind when 'CORRECTION' then e.delta else abs(e.delta) end
     from ledger_entries e
     where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
       and e.delta <> 0
@@ -1806,7 +2359,7 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', a.customer_id) as identity, jsonb_build_object('balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'eventsLastEvent', newest_event.event_number) as detail,
+      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after, 'eventsLastEvent', newest_event.event_number) as detail,
            array_remove(array[
              case when ((select true from customers c where c.customer_id = a.customer_id)) is not true then 0 end,
              case when (a.balance = coalesce(last.balance_after, 0)) is not true then 1 end,
@@ -1816,15 +2369,25 @@ with page as materialized (
              case when (a.last_hash = coalesce(last.entry_hash, ''::bytea)) is not true then 5 end,
              case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 6 end,
              case when (last.held_after is null or a.held = last.held_after) is not true then 7 end,
-             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 8 end,
-             case when (coalesce(queued.in_order, true)) is not true then 9 end,
+             case when (a.adjusted = coalesce(last.adjusted_after, coalesce((
+      select least(k.adjusted_after, (
+        select min(b.balance_after) from ledger_entries b
+        where b.customer_id = k.customer_id and b.entry_number > k.entry_number and b.entry_number < a.last_entry + 1))
+      from ledger_entries k
+      where k.customer_id = a.customer_id and k.entry_number < a.last_entry + 1 and k.adjusted_after is not null
+        and k.entry_number >= (
+          select max(d.entry_number) from adjustments d
+          where d.customer_id = a.customer_id and d.entry_number < a.last_entry + 1)
+      order by k.entry_number desc limit 1), 0))) is not true then 8 end,
+             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 9 end,
+             case when (coalesce(queued.in_order, true)) is not true then 10 end,
              case when (not exists (
       select from event_endpoints n
       where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
         and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= newest_event.event_number))) is not true then 10 end], null) as broken
+                          and q.last_event >= newest_event.event_number))) is not true then 11 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -1864,6 +2427,48 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditAdjustments
+with page as materialized (
+    select *, $2::boolean or (customer_id, adjustment_id) > ($4::uuid, $5::uuid) as fresh
+    from (select * from adjustments where (customer_id, adjustment_id) >= ($4::uuid, $5::uuid)
+          order by customer_id, adjustment_id limit 10001) bounded
+    order by customer_id, adjustment_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('customerId', d.customer_id, 'adjustmentId', d.adjustment_id, 'entryNumber', d.entry_number) as identity, jsonb_build_object('kind', d.kind, 'credits', d.credits, 'reversedEntry', d.reversed_entry, 'serviceId', d.service_id,
+      'actor', d.actor, 'approvedBy', d.approved_by, 'createdAt', d.created_at, 'entryKind', e.kind, 'delta', e.delta,
+      'requestState', r.state) as detail,
+           array_remove(array[
+             case when ((e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
+      and e.service_id is not distinct from d.service_id) is not true then 35 end,
+             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 36 end,
+             case when (d.approved_by is null and r.adjustment_id is null
+      or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
+        = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
+        and d.approved_by <> d.actor) is not true then 37 end], null) as broken
+    from page d
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = d.customer_id and e.entry_number = d.entry_number limit 1) e on true
+    left join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = d.customer_id and r.adjustment_id = d.adjustment_id limit 1) r on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, adjustment_id) from page order by customer_id desc, adjustment_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditApiKeys
 with page as materialized (
     select *, $2::boolean or (key_id) > ($4::text) as fresh
@@ -1875,7 +2480,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 70 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1908,7 +2513,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 69 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1941,7 +2546,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 69 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1974,7 +2579,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 68 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 74 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -2007,23 +2612,25 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('customerId', e.customer_id, 'entryNumber', e.entry_number, 'orderId', e.order_id, 'holdId', e.hold_id) as identity, jsonb_build_object('kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after, 'heldDelta', e.held_delta,
       'heldAfter', e.held_after, 'reference', e.reference, 'serviceId', e.service_id, 'createdAt', e.created_at,
-      'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held) as detail,
+      'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held,
+      'adjustedAfter', e.adjusted_after, 'previousAdjusted', e.previous_adjusted) as detail,
            array_remove(array[
              case when (e.previous_number is not null
-      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 11 end,
-             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 12 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 13 end,
+      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 12 end,
+             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 13 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 14 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or case
       when e.previous_number is null then e.held_after is not distinct from e.held_delta
       when e.previous_held is null then true
-      else e.held_after = e.previous_held + e.held_delta end) is not true then 14 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 15 end,
+      else e.held_after = e.previous_held + e.held_delta end) is not true then 15 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 16 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
-      or e.entry_hash = ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind,
-                                          e.delta, e.balance_after, e.order_id, e.reference, e.created_at, e.held_delta,
-                                          e.held_after, e.hold_id, e.service_id)) is not true then 16 end,
-             case when (e.balance_after between 0 and 9007199254740991) is not true then 17 end,
-             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 18 end,
+      or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
+                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id)
+                             else ledger_entry_hash_adjusted(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
+                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 17 end,
+             case when (e.balance_after between 0 and 9007199254740991) is not true then 18 end,
+             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 19 end,
              case when (case e.kind
       when 'GRANT' then e.delta > 0 and coalesce(e.held_delta, 0) = 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
@@ -2058,36 +2665,63 @@ with page as materialized (
       when 'EXPIRE' then e.delta = 0 and e.held_delta < 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('hold') end) is not true then 19 end,
+                       case when e.service_id is not null then 'service' end) in ('hold')
+      when 'GOODWILL' then e.delta > 0 and coalesce(e.held_delta = 0, false) and e.adjusted_after is not null and concat_ws(' ', case when e.order_id is not null then 'order' end,
+                       case when e.reference is not null then 'reference' end,
+                       case when e.hold_id is not null then 'hold' end,
+                       case when e.service_id is not null then 'service' end) in ('')
+      when 'CORRECTION' then e.delta <> 0 and coalesce(e.held_delta = 0, false) and e.adjusted_after is not null and concat_ws(' ', case when e.order_id is not null then 'order' end,
+                       case when e.reference is not null then 'reference' end,
+                       case when e.hold_id is not null then 'hold' end,
+                       case when e.service_id is not null then 'service' end) in ('')
+      when 'REVERSAL' then e.delta > 0 and coalesce(e.held_delta = 0, false) and e.adjusted_after is not null and concat_ws(' ', case when e.order_id is not null then 'order' end,
+                       case when e.reference is not null then 'reference' end,
+                       case when e.hold_id is not null then 'hold' end,
+                       case when e.service_id is not null then 'service' end) in ('reference service') end) is not true then 20 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.adjusted_after is null or e.adjusted_after = greatest(0, least(e.balance_after,
+      case when e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then e.delta else 0 end
+      + coalesce(e.previous_adjusted, coalesce((
+      select least(k.adjusted_after, (
+        select min(b.balance_after) from ledger_entries b
+        where b.customer_id = k.customer_id and b.entry_number > k.entry_number and b.entry_number < e.entry_number))
+      from ledger_entries k
+      where k.customer_id = e.customer_id and k.entry_number < e.entry_number and k.adjusted_after is not null
+        and k.entry_number >= (
+          select max(d.entry_number) from adjustments d
+          where d.customer_id = e.customer_id and d.entry_number < e.entry_number)
+      order by k.entry_number desc limit 1), 0))))) is not true then 21 end,
+             case when (not e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') or (
+      select (d.kind, d.credits) = (e.kind, e.delta) from adjustments d
+      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 22 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 20 end,
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 23 end,
              case when (e.order_id is null or e.delta = 0 or e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 21 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 24 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 22 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 25 end,
              case when (e.hold_id is null or e.order_id is not null or (
       select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
                   when e.reference is null then e.entry_number = h.closing_entry
                   else e.entry_number = h.closing_entry
                     or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 23 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 26 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
         and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 27 end,
              case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 25 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 28 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
-             lag(entry_hash) over chain as previous_hash
+             lag(entry_hash) over chain as previous_hash, lag(adjusted_after) over chain as previous_adjusted
       from page window chain as (partition by customer_id order by entry_number)) e
   ),
   found as materialized (
@@ -2117,19 +2751,19 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 56 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 57 end,
-             case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 62 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 63 end,
+             case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 58 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 64 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 59 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 65 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 60 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 61 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 66 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 67 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 62 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 68 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -2173,20 +2807,20 @@ with page as materialized (
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 29 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 27 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 30 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 28 end,
+                                           else h.captured is null end) is not true then 31 end,
              case when (h.captured_in_parts + coalesce(h.captured, 0) = (
       select coalesce(sum(-e.delta), 0) from ledger_entries e
-      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 29 end,
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 32 end,
              case when (coalesce(
-      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 30 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 31 end], null) as broken
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 33 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 34 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -2221,16 +2855,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 70 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 76 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 71 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 77 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 72 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 78 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 73 end,
+      order by b.record_number desc limit 1)) is not true then 79 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2246,7 +2880,7 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 74 end], null) as broken
+      else true end) is not true then 80 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2282,34 +2916,34 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 45 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 51 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 46 end,
-             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 47 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 52 end,
+             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 53 end,
              case when (p.kind <> 'REFUND' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 48 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 49 end,
+      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 54 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 55 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 50 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 56 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 51 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 57 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 52 end,
+                        else p.credits_held = 0 end) is not true then 58 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 53 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 59 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 54 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 60 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 55 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 61 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2339,7 +2973,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 73 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2372,7 +3006,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 72 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2408,29 +3042,29 @@ with page as materialized (
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 32 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 33 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 38 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 39 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 34 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 35 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 40 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 41 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 36 end,
-             case when (booked.grants <= 1) is not true then 37 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 38 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 42 end,
+             case when (booked.grants <= 1) is not true then 43 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 44 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 39 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 40 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 41 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 45 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 46 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 47 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 42 end,
+      limit 1)) is not true then 48 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 43 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 49 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 44 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 50 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -2472,7 +3106,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 71 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -2521,7 +3155,7 @@ with recursive input as (
     for no key update of o
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from locked_order group by customer_id order by customer_id) named
     cross join lateral (
@@ -2559,16 +3193,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -2584,6 +3222,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -2592,6 +3234,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -2602,9 +3245,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -2866,7 +3509,7 @@ with recursive due as (
     from expired
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -2877,16 +3520,20 @@ with recursive due as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -2902,6 +3549,10 @@ with recursive due as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -2910,6 +3561,7 @@ with recursive due as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -2920,9 +3572,9 @@ with recursive due as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -3220,7 +3872,7 @@ with recursive input as (
     where effect <> 'none' or from_status <> to_status
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -3231,16 +3883,20 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -3256,6 +3912,10 @@ with recursive input as (
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -3264,6 +3924,7 @@ with recursive input as (
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -3274,9 +3935,9 @@ with recursive input as (
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
@@ -3545,8 +4206,10 @@ with place as (
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
-                       when 'REFUND' then 'credits refunded' else 'credits spent' end,
-           abs(e.delta)
+                       when 'REFUND' then 'credits refunded'
+                       when 'GOODWILL' then 'credits adjusted' when 'CORRECTION' then 'credits adjusted'
+                       when 'REVERSAL' then 'credits adjusted' else 'credits spent' end,
+           case e.kind when 'CORRECTION' then e.delta else abs(e.delta) end
     from ledger_entries e
     where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
       and e.delta <> 0

@@ -7,6 +7,7 @@ import type { Pepper, Peppers } from './customers/api-keys.ts'
 import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
 import type { OpenGatewayOptions } from './gateway/toss/open.ts'
+import { type AdjustmentSettings, readAdjustmentLimits } from './operators/adjustment-limits.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 
@@ -50,6 +51,7 @@ export type Config = {
   storefront: { port: number; hasOwnUrls: boolean } | undefined
   /** How long the first password of an operator, or one after a reset, is valid. */
   firstPasswordHours: number
+  adjustments: AdjustmentSettings
   bodyLimitBytes: number
   /** For each API key; 0: no limit. */
   rateLimitPerSecond: number
@@ -157,6 +159,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', 72, 1, 8_760),
+    adjustments: readAdjustments(read),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     rateLimitPerSecond: read.integer('RATE_LIMIT_PER_SECOND', 20_000, 0, 1_000_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 25_000, 1, hour),
@@ -326,6 +329,16 @@ function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
     return undefined
   }
   return [first, ...others]
+}
+
+function readAdjustments(read: Reader): AdjustmentSettings {
+  const fallback = 'support=20,finance=500,admin=2000'
+  const limits = readAdjustmentLimits(read.text('ADJUSTMENT_LIMITS', 'credits per role', fallback))
+  if (!limits) read.fault('ADJUSTMENT_LIMITS', `credits per role and day, such as ${fallback}`)
+  return {
+    limits: limits ?? { viewer: 0, support: 0, finance: 0, admin: 0 },
+    approvalAbove: read.integer('ADJUSTMENT_APPROVAL_ABOVE', 200, 0, 999_999_999),
+  }
 }
 
 /** How long the gateway accepts a confirm after the buyer has authenticated. */

@@ -149,6 +149,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
         peppers,
         log,
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
+        adjustments: config.adjustments,
         isHeldBack: () => breakerState() !== 'closed',
         secureCookies: config.production,
         firstPasswordHours: config.firstPasswordHours,

@@ -91,6 +91,9 @@ const writers: Record<string, string[]> = {
   sign_in_failures: ['src/console/session/session.sql.ts'],
   payment_attempts: ['src/payments/operations/lease.sql.ts'],
   cancel_keys: ['src/payments/operations/begin.sql.ts'],
+  adjustments: ['src/credits/adjustments/adjustments.sql.ts'],
+  adjustment_requests: ['src/credits/adjustments/adjust.sql.ts'],
+  adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
   // Written by triggers.
@@ -108,9 +111,12 @@ const sqlFragments = [
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(lotsOfAccounts|lotsNow|lotColumns)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(isUnused|moveByCause|requestColumns)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
-  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}\\)$`),
+  new RegExp(
+    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}\\)$`,
+  ),
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/

@@ -33,6 +33,9 @@ export const operations: Record<OperationId, { work: Work }> = {
   spendCredits: { work: 'write' },
   holdCredits: { work: 'write' },
 
+  // A reversal has a reference of its own, with the same promise.
+  reverseSpend: { work: 'write' },
+
   // The end of a hold only gets later.
   extendHold: { work: 'write' },
 

@@ -145,6 +145,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/internal/v1/credits/spend/{reference}/reverse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reverse a spend
+         * @description Gives credits back that the service has spent, or captured from a hold: all that is left, or `credits` of them; in all never more than was spent. Only the service that spent can do it, with any of its tokens. Idempotent by the own `reference` of the reversal. Credits that were given back cannot be refunded as money.
+         */
+        post: operations["reverseSpend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/internal/v1/credits/holds": {
         parameters: {
             query?: never;
@@ -430,6 +450,31 @@ export interface components {
             /** @description The part of the credits that is a bonus. */
             bonusCredits: number;
         };
+        /** @description An operator granted credits as goodwill, or corrected the balance. */
+        CreditsAdjustedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "credits.adjusted";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC.
+             */
+            timestamp: string;
+            /** @description Counts the events of the customer, over all types. */
+            sequence: number;
+            data: {
+                /** Format: uuid */
+                customerId: string;
+                /** @enum {string} */
+                kind: "GOODWILL" | "CORRECTION";
+                /** @description Negative when a correction took credits. */
+                credits: number;
+                /** @description What the customer could spend then. */
+                available: number;
+            };
+        };
         /** @description What a customer can spend fell below its threshold. */
         CreditsLowEvent: {
             /**
@@ -451,6 +496,32 @@ export interface components {
                 threshold: number;
             };
         };
+        /** @description A service gave credits back that it had spent. */
+        CreditsReversedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "credits.reversed";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC.
+             */
+            timestamp: string;
+            /** @description Counts the events of the customer, over all types. */
+            sequence: number;
+            data: {
+                /** Format: uuid */
+                customerId: string;
+                /** @description Of the reversal. */
+                reference: string;
+                /** @description Of the spend or the hold. */
+                reversedReference: string;
+                credits: number;
+                /** @description What the customer could spend then. */
+                balance: number;
+            };
+        };
         /** @description What a hold would be. `holdId` and `expiresAt` are null unless it is there already. */
         DryHold: {
             /** Format: uuid */
@@ -468,11 +539,11 @@ export interface components {
             balance: number;
         };
         /** @enum {string} */
-        EntryKind: "GRANT" | "ROLLBACK" | "REFUND" | "SPEND" | "HOLD" | "CAPTURE" | "RELEASE" | "EXPIRE";
+        EntryKind: "GRANT" | "ROLLBACK" | "REFUND" | "SPEND" | "HOLD" | "CAPTURE" | "RELEASE" | "EXPIRE" | "GOODWILL" | "CORRECTION" | "REVERSAL";
         /** @description Every refusal of every endpoint, distinguished by its code. */
         ErrorEnvelope: components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"] | components["schemas"]["AUTH003"] | components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["BUS002"] | components["schemas"]["PAYMENT_CANCEL_FAILED"] | components["schemas"]["NOT000"] | components["schemas"]["SVC001"] | components["schemas"]["INT001"];
         /** @description Every event, distinguished by its type. */
-        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"];
+        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"];
         ExtendRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
@@ -805,6 +876,21 @@ export interface components {
         ReleaseRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
+        };
+        Reversal: {
+            reference: string;
+            credits: number;
+            balance: number;
+        };
+        ReverseRequest: {
+            /** @description The UUID of a customer. */
+            customerId: string;
+            /** @description A whole number of credits, at least 1. */
+            credits?: number;
+            /** @description 1 to 200 visible ASCII characters. */
+            reference: string;
+            /** @description 1 to 200 characters in one line. */
+            reason: string;
         };
         /** @description HTTP 503: The payment service is temporarily unavailable. Retry later. */
         SVC001: {
@@ -1531,6 +1617,95 @@ export interface operations {
             };
         };
     };
+    reverseSpend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The reference of a spend, or of a hold that was captured, percent-encoded. */
+                reference: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReverseRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Reversal"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. The Content-Type must be application/json. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
     holdCredits: {
         parameters: {
             query?: never;
@@ -1921,7 +2096,7 @@ export interface operations {
                 from?: string;
                 /** @description A time such as 2026-01-31T09:00:00Z. */
                 to?: string;
-                /** @description Of GRANT, ROLLBACK, REFUND, SPEND, HOLD, CAPTURE, RELEASE, EXPIRE, separated by commas. */
+                /** @description Of GRANT, ROLLBACK, REFUND, SPEND, HOLD, CAPTURE, RELEASE, EXPIRE, GOODWILL, CORRECTION, REVERSAL, separated by commas. */
                 kind?: string;
             };
             header?: never;

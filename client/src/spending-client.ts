@@ -1,5 +1,5 @@
-// The internal API for the platform's own services: spend, hold, extend, capture, release, and the statement, by pages or
-// entry by entry. The customer is named in each request, the caller by its token.
+// The internal API for the platform's own services: spend, reverse, hold, extend, capture, release, lots and refunds, and the
+// statement, by pages or entry by entry. The customer is named in each request, the caller by its token.
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -19,6 +19,8 @@ import type {
   RefundQuote,
   RefundRequest,
   ReleaseRequest,
+  Reversal,
+  ReverseRequest,
   Spend,
   SpendRequest,
   Statement,
@@ -44,6 +46,8 @@ export type LotsRequest = Pick<StatementRequest, 'customerId' | 'limit' | 'curso
 export type SpendingClient = {
   /** The same reference spends once. */
   spendCredits(request: SpendRequest, options?: CallOptions): Promise<Spend>
+  /** Gives back what this service has spent, or captured: all that is left, or `credits` of it. */
+  reverseSpend(request: ReverseRequest, options?: CallOptions): Promise<Reversal>
   /** What `spendCredits` would answer now, or its refusal. Changes nothing. */
   dryRunSpend(request: SpendRequest, options?: CallOptions): Promise<Spend>
   /**
@@ -75,6 +79,7 @@ export type SpendingClient = {
   statementEntries(request: StatementRequest, options?: CallOptions): AsyncGenerator<StatementEntry, void, undefined>
 }
 
+const spends = '/internal/v1/credits/spend'
 const holds = '/internal/v1/credits/holds'
 
 export function createSpendingClient({ token, ...options }: SpendingClientOptions): SpendingClient {
@@ -104,8 +109,12 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
   }
 
   return {
-    spendCredits: (body, callOptions) =>
-      send(settings, 'spendCredits', { path: '/internal/v1/credits/spend', body }, callOptions),
+    spendCredits: (body, callOptions) => send(settings, 'spendCredits', { path: spends, body }, callOptions),
+
+    async reverseSpend({ spentReference, ...body }, callOptions) {
+      const path = `${spends}/${segment('spentReference', spentReference)}/reverse`
+      return send(settings, 'reverseSpend', { path, body }, callOptions)
+    },
 
     dryRunSpend: (request, callOptions) => {
       const body = { ...request, dryRun: true }

@@ -42,6 +42,7 @@ export type ConfirmRequest = Schemas['ConfirmRequest']
 export type CancelRequest = Schemas['CancelRequest']
 
 export type Spend = Schemas['Spend']
+export type Reversal = Schemas['Reversal']
 export type Hold = Schemas['Hold']
 export type DryHold = Schemas['DryHold']
 export type CapturedPart = Schemas['CapturedPart']
@@ -60,6 +61,8 @@ export type HoldRequest = Omit<Schemas['HoldRequest'], 'dryRun'>
 export type ExtendRequest = Schemas['ExtendRequest'] & { holdId: string }
 export type CaptureRequest = Omit<Schemas['CaptureRequest'], 'final' | 'reference'> & { holdId: string }
 export type CapturePartRequest = { customerId: string; holdId: string; credits: number; reference: string }
+/** `spentReference` is the reference of the spend or the hold, `reference` that of the reversal. */
+export type ReverseRequest = Schemas['ReverseRequest'] & { spentReference: string }
 export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
 
 /** What the service sends to a webhook endpoint. `Event` is a global of browsers. */
@@ -69,3 +72,5 @@ export type OrderFailedEvent = Schemas['OrderFailedEvent']
 export type OrderCancelledEvent = Schemas['OrderCancelledEvent']
 export type OrderRefundedEvent = Schemas['OrderRefundedEvent']
 export type CreditsLowEvent = Schemas['CreditsLowEvent']
+export type CreditsReversedEvent = Schemas['CreditsReversedEvent']
+export type CreditsAdjustedEvent = Schemas['CreditsAdjustedEvent']

@@ -24,6 +24,11 @@ function actorOf({ by }: Values): string {
   return by === undefined ? userName() : `${by.trim()} as ${userName()}`
 }
 
+/** Without the user of this machine: the name of an operator is the same person in the console. */
+export function personOf({ by }: Values): string {
+  return (by ?? userName()).trim().toLowerCase()
+}
+
 function userName(): string {
   try {
     return userInfo().username

@@ -3,6 +3,7 @@
 import type { Command, CommandGroup } from './command.ts'
 import { databaseCommands } from './database/database-commands.ts'
 import { actionCommands } from './nouns/action-commands.ts'
+import { adjustmentCommands } from './nouns/adjustment-commands.ts'
 import { bookCommands } from './nouns/book-commands.ts'
 import { customerCommands } from './nouns/customer-commands.ts'
 import { eventCommands } from './nouns/event-commands.ts'
@@ -14,7 +15,7 @@ import { shellCommands } from './nouns/shell-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },
-  { title: 'Customers', commands: customerCommands },
+  { title: 'Customers', commands: [...customerCommands, ...adjustmentCommands] },
   { title: 'Orders', commands: orderCommands },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },

@@ -5,6 +5,7 @@ import type { Peppers } from '../customers/api-keys.ts'
 import type { Database } from '../db/database.ts'
 import type { OpenOptions } from '../db/open.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
+import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { ReconcileProgress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
 
@@ -96,6 +97,7 @@ export type Call = StandaloneCall & {
   subject: string | null
   database: Database
   peppers(): Peppers
+  adjustments: AdjustmentSettings
   payments(): Promise<PaymentContext>
   deliveries(): Promise<DeliveryContext>
 }

@@ -172,6 +172,7 @@ async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack)
     ...standalone,
     database,
     peppers,
+    adjustments: config.adjustments,
     // Once: the question and the answer to it speak to the same gateway.
     payments: () => {
       opened ??= payments(database)

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ActionLog } from '../operators/action-log.ts'
 import { actionLogHandlers } from './action-log/action-log.ts'
+import { adjustmentHandlers } from './adjustments/adjustments.ts'
 import { auditHandlers } from './books/audits.ts'
 import { bookHandlers } from './books/books.ts'
 import { discrepancyHandlers } from './books/discrepancies.ts'
@@ -33,6 +34,7 @@ export function consoleApi(app: FastifyInstance, context: ConsoleContext, action
     ...searchHandlers(context),
     ...orderHandlers(context),
     ...customerHandlers(context),
+    ...adjustmentHandlers(context),
     ...bookHandlers(context, actionLog, app),
     ...auditHandlers(context),
     ...newKeyCancelHandlers(context),

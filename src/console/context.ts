@@ -2,6 +2,7 @@
 import type { Peppers } from '../customers/api-keys.ts'
 import type { Database, Log } from '../db/database.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
+import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { PaymentContext } from '../payments/context.ts'
 
 export type ConsoleContext = {
@@ -13,6 +14,7 @@ export type ConsoleContext = {
   peppers: Peppers
   /** Zero: no limit. */
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
+  adjustments: AdjustmentSettings
   /** Whether the circuit breaker holds calls to the gateway back. */
   isHeldBack(): boolean
   /** How long a first password can be used to sign in. */

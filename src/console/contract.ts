@@ -7,6 +7,14 @@ import type { Permission } from '../operators/permissions.ts'
 import { needsAttention } from '../payments/recovery/review-order.ts'
 import { ActionLogData, ActionLogQuery } from './action-log/contract.ts'
 import {
+  AdjustedData,
+  AdjustmentParams,
+  AdjustmentsData,
+  AdjustmentsQuery,
+  CorrectionBody,
+  GoodwillBody,
+} from './adjustments/contract.ts'
+import {
   AcceptBody,
   AuditData,
   AuditParams,
@@ -66,7 +74,7 @@ export type ConsoleEndpoint = {
   /** The command under which the action log has it. An endpoint without one writes no action. */
   action?: string
   /** What the action is about, where that is not the first id of its path. */
-  subject?: 'a new customer' | 'the customer of the key'
+  subject?: 'a new customer' | 'the customer of the key' | 'the customer of the adjustment'
   /** Whether the action log records this result as a failure, as it does for the command of the same name. */
   failed?(data: never): boolean
   params?: Type.TSchema
@@ -124,6 +132,37 @@ export const contract = {
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
   lots: { for: 'read', params: CustomerParams, query: CustomerLotsQuery, data: CustomerLotsData },
+  adjustments: { for: 'read', params: CustomerParams, query: AdjustmentsQuery, data: AdjustmentsData },
+  grantGoodwill: {
+    for: 'adjust',
+    action: 'adjustments grant',
+    params: CustomerParams,
+    body: GoodwillBody,
+    data: AdjustedData,
+  },
+  correctBalance: {
+    for: 'adjust',
+    action: 'adjustments correct',
+    params: CustomerParams,
+    body: CorrectionBody,
+    data: AdjustedData,
+  },
+  approveAdjustment: {
+    for: 'approve adjustments',
+    action: 'adjustments approve',
+    subject: 'the customer of the adjustment',
+    params: AdjustmentParams,
+    body: ReasonBody,
+    data: AdjustedData,
+  },
+  rejectAdjustment: {
+    for: 'approve adjustments',
+    action: 'adjustments reject',
+    subject: 'the customer of the adjustment',
+    params: AdjustmentParams,
+    body: ReasonBody,
+    data: AdjustedData,
+  },
   setLowCredits: {
     for: 'manage customers',
     action: 'customers low-credits',

@@ -1,10 +1,12 @@
 // Why the console refused something. The error code gives the kind of refusal, `metadata.reason` which one it is: the page
 // translates that. The message is for the action log, the log and the details on the page.
 import { type ErrorCode, type Refusal, refuse } from '../core/errors.ts'
+import type { AdjustmentRefusal } from '../credits/refusals.ts'
 import type { RefundRefusal } from '../payments/refusals.ts'
 
 export type ConsoleRefusal =
   | RefundRefusal
+  | AdjustmentRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days')
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 

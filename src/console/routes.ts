@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { refuse } from '../core/errors.ts'
 import { newCustomerId, orderIdPattern, uuidPattern } from '../core/ids.ts'
 import { mapTexts, visible } from '../core/text/visible.ts'
+import { findRequest } from '../credits/adjustments/adjust.sql.ts'
 import { keyIdPattern } from '../customers/api-keys.ts'
 import { findKey } from '../customers/customers.sql.ts'
 import type { Database } from '../db/database.ts'
@@ -103,6 +104,7 @@ const idPatterns: Record<string, RegExp> = {
   discrepancyId: uuidPattern,
   reconciliationId: uuidPattern,
   auditId: uuidPattern,
+  adjustmentId: uuidPattern,
 }
 
 /** A path parameter without the form of an id is refused before anything is looked up or written to the action log. */
@@ -133,7 +135,7 @@ function idsOf(params: unknown): string[] {
   return ids.map((id) => (uuidPattern.test(id) ? id.toLowerCase() : id))
 }
 
-/** Creating a customer and changes of its keys are recorded about the customer. */
+/** Creating a customer, changes of its keys and decisions on its adjustments are recorded about the customer. */
 async function subjectOf(
   { subject }: ConsoleEndpoint,
   { params }: FastifyRequest,
@@ -143,6 +145,9 @@ async function subjectOf(
   if (subject === 'a new customer') return newCustomerId()
   if (subject === 'the customer of the key') {
     return (await findKey(database, id))?.customerId ?? null
+  }
+  if (subject === 'the customer of the adjustment') {
+    return (await findRequest(database, id))?.customerId ?? null
   }
   return id || null
 }

@@ -24,7 +24,7 @@ export function zeroOf<Name extends string>(names: readonly Name[]): Record<Name
 }
 
 const orderSteps = ['created', 'confirmed', 'failed', 'expired', 'cancelled', 'refunded'] as const
-const creditSteps = ['granted', 'spent', 'held', 'captured', 'released', 'rolled_back', 'refunded'] as const
+const creditSteps = ['granted', 'spent', 'held', 'captured', 'released', 'rolled_back', 'refunded', 'reversed'] as const
 
 /** Requests have their own (src/http/request-counts.ts). */
 export type Tallies = {

@@ -1,9 +1,11 @@
-// What the rest of the service does with credits, in batches: read a balance, spend, hold, extend, capture or end a hold.
-// Built once, when the service or a test starts.
+// What the rest of the service does with credits, in batches: read a balance, spend, reverse, hold, extend, capture or end a
+// hold. Built once, when the service or a test starts.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
+import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts'
+import { createReverse } from './adjustments/reverse.ts'
 import {
   captureParts,
   endHolds,
@@ -32,6 +34,7 @@ export type Credits = {
   /** The credits that the customer can spend: section 4.4 `credits`. */
   readBalance: Batch<string, number>
   spend: Batch<SpendInput, SpendOutput>
+  reverse: Batch<ReversalInput, ReversalOutput>
   openHold: Batch<HoldOpening, HoldOpened>
   extendHold: Batch<HoldExtension, HoldExtended | null>
   capturePart: Batch<HoldPart, PartCaptured | null>
@@ -73,6 +76,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
       run: (customerIds) => readBalances(database, customerIds),
     }),
     spend: createSpend(database, tallies),
+    reverse: createReverse(database, tallies),
     openHold: createBatch<HoldOpening, HoldOpened>({
       retryScopeOf,
       sizes: batchSizesOf(tallies, 'credits.openHolds'),

@@ -9,9 +9,10 @@ import {
   holdRefusals,
   insufficientCredits,
   referenceRefusals,
+  reversalRefusals,
   statementRefusals,
 } from './refusals.ts'
-import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit, Reference } from './schemas.ts'
+import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit, Reason, Reference } from './schemas.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
@@ -65,7 +66,32 @@ export const documentedCredits = {
       refused('the reference was used with other credits', referenceRefusals.spentOtherCredits(7)),
       refused('the reference was used for a hold', referenceRefusals.usedFor('HOLD')),
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
+      refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
       tooLittle,
+      busy,
+    ],
+  },
+  reverse: {
+    operationId: 'reverseSpend',
+    tag: 'Credits',
+    summary: 'Reverse a spend',
+    description:
+      'Gives credits back that the service has spent, or captured from a hold: all that is left, or `credits` of them; in ' +
+      'all never more than was spent. Only the service that spent can do it, with any of its tokens. Idempotent by the ' +
+      'own `reference` of the reversal. Credits that were given back cannot be refunded as money.',
+    body: { customerId, credits: 2, reference: `${reference}/reversal`, reason: 'The analysis failed.' },
+    answers: {
+      200: success({ reference: `${reference}/reversal`, credits: 2, balance: 29 }, 'The credits are given back.'),
+    },
+    refusals: [
+      missing('reason'),
+      notAllowed('reason', Reason),
+      refused('the service has no such spend or hold of this customer', reversalRefusals.spendNotFound()),
+      refused('more than is left of it', reversalRefusals.moreThanLeft(3)),
+      refused('the reference was used with other credits', referenceRefusals.reversedOtherCredits(7)),
+      refused('the reference was used to reverse another spend', referenceRefusals.usedFor('REVERSAL')),
+      refused('the reference was used to spend', referenceRefusals.usedFor('SPEND')),
+      refused('the reference was used for a hold', referenceRefusals.usedFor('HOLD')),
       busy,
     ],
   },
@@ -94,6 +120,7 @@ export const documentedCredits = {
       refused('the reference was used for at most other credits', referenceRefusals.heldAtMost(7)),
       refused('the reference was used to spend', referenceRefusals.usedFor('SPEND')),
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
+      refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
       tooLittle,
       busy,
     ],

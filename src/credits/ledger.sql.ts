@@ -10,7 +10,14 @@
 // writes for the movement, `credits.low` not counted; a movement of no credits that has events writes no entry.
 // `not_before` is the time of the movement's cause, such as its order; null where there is none.
 //
+// Of the balance, `adjusted` are credits that come from adjustments and are not used. An adjustment changes it by its credits;
+// beyond that it is never more than the balance, so everything else takes paid credits first. Entries of accounts without
+// adjusted credits do not mention it.
+//
 // Statements that use these fragments begin `with recursive`.
+
+/** Kinds of entries that no payment stands behind, as SQL. */
+const adjustmentKinds = `'GOODWILL', 'CORRECTION', 'REVERSAL'`
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait for the lock.
@@ -19,10 +26,10 @@
  * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
  * `source` may be a CTE that writes.
  */
-export function lockAccountsOf(source: 'movement' | 'locked_order'): string {
+export function lockAccountsOf(source: 'movement' | 'locked_order' | 'target'): string {
   return `
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from ${source} group by customer_id order by customer_id) named
     cross join lateral (
@@ -53,16 +60,20 @@ function applyWith(heldDelta: string): string {
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           0::bigint as first_event, last_event, false as is_low
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
-             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-             s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id) end,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
            s.moved_at, s.low_credits, s.last_event + 1,
            s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
     from step s
@@ -78,6 +89,10 @@ function applyWith(heldDelta: string): string {
                   then s.last_entry + 1 else s.last_entry end as entry_number,
              coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
                as is_low) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in (${adjustmentKinds}) then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -86,6 +101,7 @@ function applyWith(heldDelta: string): string {
     update accounts a
     set balance = s.balance,
         held = s.held,
+        adjusted = s.adjusted,
         last_entry = s.last_entry,
         last_hash = s.last_hash,
         moved_at = s.moved_at,
@@ -96,9 +112,9 @@ function applyWith(heldDelta: string): string {
   entry as (
     insert into ledger_entries
       (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash)
+       hold_id, service_id, entry_hash, adjusted_after)
     select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash
+           service_id, last_hash, adjusted_after
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at

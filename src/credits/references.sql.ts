@@ -5,9 +5,9 @@ import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
 /** CAPTURE: a part of a hold. */
-export type ReferenceKind = 'SPEND' | 'HOLD' | 'CAPTURE'
+export type ReferenceKind = 'SPEND' | 'HOLD' | 'CAPTURE' | 'REVERSAL'
 
-/** What a reference of a customer has spent, held or captured. */
+/** What a reference of a customer has spent, held, captured or reversed. */
 export type ReferenceUse = {
   kind: ReferenceKind
   credits: number
@@ -20,6 +20,8 @@ export type ReferenceUse = {
   expiresAt: Date | null
   /** For a part: what was held after it. */
   remaining: number | null
+  /** What a reversal reverses. */
+  reversedReference: string | null
 }
 
 export type ReferenceKey = { customerId: string; reference: string }
@@ -28,16 +30,18 @@ const keys = inputs<ReferenceKey>({ customerId: 'uuid', reference: 'text' })
 
 const findUsesStatement = statement(
   'credits.findUses',
-  `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else -e.delta end as "credits",
+  `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
     e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
     h.expires_at as "expiresAt",
     case e.kind when 'CAPTURE' then (
       select sum(p.held_delta)::bigint from ledger_entries p
       where p.customer_id = e.customer_id and p.hold_id = e.hold_id and p.entry_number <= e.entry_number
-    ) end as "remaining"
+    ) end as "remaining", r.reference as "reversedReference"
   from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join ledger_entries e using (customer_id, reference)
-  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id`,
+  left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+  left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry`,
 )
 
 export async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {

@@ -1,4 +1,4 @@
-// Every refusal of a spend, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
+// Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import type { Hold } from './holds/holds.sql.ts'
@@ -17,9 +17,10 @@ const usesOfReference: Record<ReferenceKind, string> = {
   SPEND: 'to spend credits',
   HOLD: 'for a hold',
   CAPTURE: 'for a part of a hold',
+  REVERSAL: 'for a reversal',
 }
 
-/** A reference stands for one spend, one hold or one part of a hold of a customer, with its credits. */
+/** A reference stands for one spend, one hold, one part of a hold or one reversal of a customer, with its credits. */
 export const referenceRefusals = {
   spentOtherCredits: (spent: number) => refuseField('reference', `was used to spend ${spent} credits`),
   heldOtherCredits: (held: number) => refuseField('reference', `was used for a hold of ${held} credits`),
@@ -27,6 +28,12 @@ export const referenceRefusals = {
   capturedOtherCredits: (captured: number) => refuseField('reference', `was used for a part of ${captured} credits`),
   usedForOtherHold: () => refuseField('reference', 'was used for a part of another hold'),
   usedFor: (kind: ReferenceKind) => refuseField('reference', `was used ${usesOfReference[kind]}`),
+  reversedOtherCredits: (reversed: number) => refuseField('reference', `was used to reverse ${reversed} credits`),
+}
+
+export const reversalRefusals = {
+  spendNotFound: () => refuse('NOT000'),
+  moreThanLeft: (left: number) => refuseField('credits', `must be at most what is left to reverse, ${left}`),
 }
 
 type HoldShown = Pick<Hold, 'state' | 'credits' | 'captured' | 'capturedInParts'>
@@ -55,4 +62,23 @@ export const captureRefusals = {
 export const statementRefusals = {
   noSuchTime: (field: 'from' | 'to') => refuseField(field, 'must be a time that exists'),
   endsBeforeItBegins: () => refuseField('to', 'must not be before from'),
+}
+
+export type AdjustmentRefusal = 'adjustment limit' | 'second person' | 'decided'
+
+const refuseAdjustment = (refusal: AdjustmentRefusal, message: string) =>
+  refuse('VAL003', { message, metadata: { reason: refusal } })
+
+export const adjustmentRefusals = {
+  overDailyLimit: (perDay: number, used: number) =>
+    refuseAdjustment(
+      'adjustment limit',
+      `Not adjusted: the limit is ${perDay} credits a day, of which ${used} are used today.`,
+    ),
+  secondPerson: () =>
+    refuseAdjustment('second person', 'Not approved: another person than the one who requested it has to approve it.'),
+  decided: (state: string, by: string | null) =>
+    refuseAdjustment('decided', `The request is already ${state}, by ${by}.`),
+  usedId: () => refuseField('adjustmentId', 'was used for another adjustment'),
+  requestNotFound: () => refuse('NOT000', { message: 'There is no such request.' }),
 }

@@ -8,6 +8,7 @@ import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
+import { reverseSpend } from './adjustments/reverse.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { dryRunHold, dryRunSpend } from './dry-run.ts'
@@ -29,6 +30,9 @@ import {
   LotsQuery,
   PartData,
   ReleaseBody,
+  ReversalData,
+  ReverseBody,
+  ReverseParams,
   SpendBody,
   SpendData,
   StatementData,
@@ -55,6 +59,25 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
       if (body.dryRun) return success(await dryRunSpend(database, input), 'The credits would be spent.')
       return success(await spendCredits(credits.spend, input), 'The credits are spent.')
+    },
+  )
+
+  typed.post(
+    '/internal/v1/credits/spend/:reference/reverse',
+    {
+      config: { work: 'write', documented: documentedCredits.reverse },
+      schema: { params: ReverseParams, body: ReverseBody, response: { 200: SuccessOf(ReversalData) } },
+    },
+    async ({ serviceId, params, body }) => {
+      const request = {
+        customerId: body.customerId.toLowerCase(),
+        reversedReference: params.reference,
+        credits: body.credits ?? null,
+        reference: body.reference,
+        serviceId,
+        reason: body.reason.trim(),
+      }
+      return success(await reverseSpend(credits.reverse, request), 'The credits are given back.')
     },
   )
 

@@ -2,6 +2,7 @@
 // of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
+import { reasonPattern } from '../core/text/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement/statement.sql.ts'
@@ -16,6 +17,7 @@ export const Reference = Type.String({
   pattern: '^[\\x21-\\x7e]{1,200}$',
   description: '1 to 200 visible ASCII characters',
 })
+export const Reason = Type.String({ pattern: reasonPattern.source, description: '1 to 200 characters in one line' })
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,
@@ -30,6 +32,17 @@ export const SpendBody = Type.Object(
   { customerId: CustomerId, credits: CreditsToMove, reference: Reference, dryRun: DryRun },
   { title: 'SpendRequest' },
 )
+export const ReverseBody = Type.Object(
+  { customerId: CustomerId, credits: Type.Optional(CreditsToMove), reference: Reference, reason: Reason },
+  { title: 'ReverseRequest' },
+)
+/** A path with text that is no reference gets NOT000, so there is no pattern. */
+export const ReverseParams = Type.Object({
+  reference: Type.String({
+    description: 'the reference of a spend, or of a hold that was captured, percent-encoded',
+    examples: ['analysis-4711'],
+  }),
+})
 export const HoldBody = Type.Object(
   {
     customerId: CustomerId,
@@ -102,6 +115,7 @@ const Moment = Type.String({ format: 'date-time' })
 const MomentOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 
 export const SpendData = Type.Object({ reference: Text, credits: Credits, balance: Credits }, { title: 'Spend' })
+export const ReversalData = Type.Object({ reference: Text, credits: Credits, balance: Credits }, { title: 'Reversal' })
 export const HoldData = Type.Object(
   { holdId: Id, credits: Credits, expiresAt: Moment, balance: Credits },
   { title: 'Hold' },

@@ -111,6 +111,13 @@ const knownHashes = [
     hash: '75889f71befa11cd1e54651682aeea8278ce3df458ed7aef4cf6e3d2a172cc26',
   },
   {
+    name: 'ledger_entry_hash_adjusted',
+    table: 'ledger_entries',
+    values: `'\\x00ff'::bytea, '11111111-1111-4111-8111-111111111111', 2, 'SPEND', -21, 42, null, 'analysis-1',
+      '2026-01-02 03:04:05.678901+00', 0, 7, null, 'svc_1', 5`,
+    hash: 'b5464919f30d52190f9b9a737d2222285355aedae051004643f4caf788d13fae',
+  },
+  {
     name: 'record_hash',
     table: 'record_journal',
     values: `row(2, 'operators', 'opr_1', null, '\\x01', '2026-01-02 03:04:05.678901+00', '\\x02')::record_journal`,

@@ -18,7 +18,7 @@ export const rights: Record<string, Rights> = {
   service_tokens: { insert: true, update: ['status', 'pepper_version', 'token_hash'] },
   accounts: {
     insert: true,
-    update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
+    update: ['balance', 'held', 'adjusted', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
   },
   ledger_entries: { insert: true },
   holds: {
@@ -96,6 +96,9 @@ export const rights: Record<string, Rights> = {
   operator_actions: { insert: true },
   payment_attempts: { insert: true },
   cancel_keys: { insert: true },
+  adjustments: { insert: true },
+  adjustment_requests: { insert: true, update: ['state', 'decided_by', 'decided_at'] },
+  adjustment_days: { insert: true, update: ['credits'] },
   operators: {
     insert: true,
     update: ['role', 'password_hash', 'must_change_password', 'status', 'password_set_at', 'access_version'],
@@ -161,7 +164,7 @@ const missingBesidesText = `
   union all
   select 'execute on function ' || p.oid::regprocedure
   from pg_proc p
-  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname in ('ledger_entry_hash', 'record_hash', 'record_journal_hash')
+  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'credits_left_to_reverse', 'record_hash', 'record_journal_hash')
     and not has_function_privilege($1::name, p.oid, 'execute')`
 
 type Difference = Right & { missing: boolean }

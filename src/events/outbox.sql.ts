@@ -9,6 +9,8 @@ export const eventTypes = [
   'order.cancelled',
   'order.refunded',
   'credits.low',
+  'credits.reversed',
+  'credits.adjusted',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

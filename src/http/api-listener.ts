@@ -33,6 +33,7 @@ export type ApiListenerOptions = {
   authenticate(request: IncomingMessage): Caller | Promise<Caller>
   log: FastifyBaseLogger
   bodyLimitBytes: number
+  maxParamLength?: number
   /** For each API key; null: no limit. */
   rateLimit?: TokenBucketOptions | null
   limits?: Partial<TransportLimits>

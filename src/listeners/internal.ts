@@ -47,6 +47,8 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
     hostnames: [],
+    // A reference of 200 characters, percent-encoded.
+    maxParamLength: 600,
     ...rest,
   })
   internalRoutes(app, {

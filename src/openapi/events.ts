@@ -77,6 +77,29 @@ const events: Record<EventType, DocumentedEvent> = {
     data: { ...customer, credits: Type.Integer({ minimum: 0 }), threshold: Type.Integer({ minimum: 1 }) },
     example: { customerId, credits: 3, threshold: 5 },
   },
+  'credits.reversed': {
+    title: 'CreditsReversedEvent',
+    summary: 'A service gave credits back that it had spent',
+    data: {
+      ...customer,
+      reference: Type.String({ description: 'of the reversal' }),
+      reversedReference: Type.String({ description: 'of the spend or the hold' }),
+      credits: Type.Integer({ minimum: 1 }),
+      balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
+    },
+    example: { customerId, reference: 'analysis-1-back', reversedReference: 'analysis-1', credits: 2, balance: 29 },
+  },
+  'credits.adjusted': {
+    title: 'CreditsAdjustedEvent',
+    summary: 'An operator granted credits as goodwill, or corrected the balance',
+    data: {
+      ...customer,
+      kind: Type.Enum(['GOODWILL', 'CORRECTION']),
+      credits: Type.Integer({ description: 'negative when a correction took credits' }),
+      available: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
+    },
+    example: { customerId, kind: 'GOODWILL', credits: 5, available: 32 },
+  },
 }
 
 const description =

@@ -14,6 +14,9 @@ export const permissions = {
   'issue keys': ['admin'],
   /** Also shows payment keys in full: a payment key and an API key of the customer suffice to cancel a payment. */
   refund: ['finance', 'admin'],
+  /** Goodwill and corrections, up to the limit of the role (ADJUSTMENT_LIMITS). */
+  adjust: ['support', 'finance', 'admin'],
+  'approve adjustments': ['finance', 'admin'],
   reconcile: ['finance', 'admin'],
   'resolve discrepancies': ['finance', 'admin'],
   export: ['finance', 'admin'],

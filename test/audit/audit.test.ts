@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { refuse } from '../../src/core/errors.ts'
+import { entryKinds } from '../../src/credits/statement/statement.sql.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { BrokenGuard } from '../../src/db/guards.ts'
@@ -16,12 +17,13 @@ import { rewritten } from '../support/audit/damage.ts'
 import { brokenGuards } from '../support/audit/guard-cases.ts'
 import { writeRecords } from '../support/audit/journal-cases.ts'
 import { createChainHash, rewriteLedgers } from '../support/audit/rewrite-ledgers.ts'
-import { type Books, bookkeeper, writeBooks } from '../support/database/books.ts'
+import { type Books, bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 let database: OwnTestDatabase
 let books: Books
+let adjusted: string
 let operator: pg.PoolClient
 let underOperator: Database
 let checkedOrders: number
@@ -29,6 +31,7 @@ let checkedOrders: number
 before(async () => {
   database = await createTestDatabase()
   books = await writeBooks(bookkeeper(database.pool))
+  adjusted = await writeAdjustments(bookkeeper(database.pool))
   const service = createDatabase(database.pool, silentLog)
   await writeRecords(service, (await issueKey(service, testPeppers, 'whose key leaked')).keyId)
   await database.query(createChainHash)
@@ -74,12 +77,21 @@ test('books with orders, holds, entries and events of every kind pass, with chun
   assert.deepEqual(kinds, {
     orders: ['CANCELLED', 'CONFIRMED', 'FAILED', 'PENDING', 'REFUNDED'],
     holds: ['ACTIVE', 'CAPTURED', 'EXPIRED', 'RELEASED'],
-    entries: ['CAPTURE', 'EXPIRE', 'GRANT', 'HOLD', 'REFUND', 'RELEASE', 'ROLLBACK', 'SPEND'],
-    events: ['credits.low', 'order.cancelled', 'order.confirmed', 'order.failed', 'order.refunded'],
+    entries: [...entryKinds].sort(),
+    events: [
+      'credits.adjusted',
+      'credits.low',
+      'credits.reversed',
+      'order.cancelled',
+      'order.confirmed',
+      'order.failed',
+      'order.refunded',
+    ],
   })
   const [counts] = await database.query<AuditResult['checked']>(
     `select (select count(*) from accounts) as accounts, (select count(*) from ledger_entries) as entries,
-            (select count(*) from holds) as holds, (select count(*) from orders) as orders,
+            (select count(*) from holds) as holds,
+            (select count(*) from adjustments) as adjustments, (select count(*) from orders) as orders,
             (select count(*) from payment_operations) as operations, (select count(*) from events) as events,
             (select count(*) from customers) as customers, (select count(*) from api_keys) as "apiKeys",
             (select count(*) from service_tokens) as "serviceTokens", (select count(*) from operators) as operators,
@@ -126,7 +138,9 @@ for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
     const broken = new Set(result.violations.map((each) => `${each.invariant} ${each.rule}`))
     assert.deepEqual([...broken].sort(), [`${invariant} ${rule}`, ...also].sort())
     const found = result.violations.find((each) => each.invariant === invariant && each.rule === rule)
-    assert.ok(found?.record || [books.customer, books.spender, books.visitor].includes(found?.customerId ?? ''))
+    assert.ok(
+      found?.record || [books.customer, books.spender, books.visitor, adjusted].includes(found?.customerId ?? ''),
+    )
     assert.equal(result.violationCount, result.violations.length)
   })
 }

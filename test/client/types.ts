@@ -38,7 +38,9 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
   // @ts-expect-error a service has a token
   createSpendingClient({ baseUrl: 'http://127.0.0.1:8081' })
   for await (const entry of spending.statementEntries({ customerId: 'a', kind: ['SPEND'], from: new Date() })) {
-    entry.kind satisfies 'GRANT' | 'ROLLBACK' | 'REFUND' | 'SPEND' | 'HOLD' | 'CAPTURE' | 'RELEASE' | 'EXPIRE'
+    entry.kind satisfies
+      | ('GRANT' | 'ROLLBACK' | 'REFUND' | 'SPEND' | 'HOLD' | 'CAPTURE' | 'RELEASE' | 'EXPIRE')
+      | ('GOODWILL' | 'CORRECTION' | 'REVERSAL')
   }
   const { remaining } = await spending.capturePart({ customerId: 'a', holdId: 'b', credits: 1, reference: 'c' })
   remaining satisfies number
@@ -113,6 +115,10 @@ export function eventsByType(event: CreditsEvent): string | number {
     case 'credits.low':
       event satisfies CreditsLowEvent
       return event.data.threshold
+    case 'credits.reversed':
+      return event.data.reversedReference
+    case 'credits.adjusted':
+      return event.data.kind
   }
 }
 

@@ -92,12 +92,17 @@ before(async () => {
   const open = { kind: 'SECOND_PAYMENT', subject: 'pay_of_the_examples', order: null, detail: {} }
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
+  const request = 'adjustments grant --customer acme --credits 35 --reason "for the examples" --by lee'
+  const approved = await run<{ adjustmentId: string }>(request)
+  const rejected = await run<{ adjustmentId: string }>(request)
   realIds = [
     [/\bkey_\w+/, keyId],
     [/\bsvc_\w+/, serviceId],
     [/\bend_\w+/, endpointId],
     [/\bord_\w+/, orderId],
-    [/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
+    [/(?<=approve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, approved.adjustmentId],
+    [/(?<=reject )[0-9a-f]{8}-[0-9a-f-]{27}\b/, rejected.adjustmentId],
+    [/(?<=resolve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
 after(() => service.close())
@@ -112,6 +117,7 @@ async function run<Result>(line: string): Promise<Result> {
     return await callCommand<Result>(commands, command.name, input, {
       database,
       peppers: () => testPeppers,
+      adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 100 }, approvalAbove: 30 },
       payments: async () => payments,
       deliveries: async () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
     })

@@ -98,6 +98,11 @@ function stepsOf(customer: TestCustomer, chosen: ReturnType<typeof createRandom>
       return refund(payments, { orderId, reason: 'a story' })
     },
     spent: () => internal.spend(customer.customerId, chosen.integer(1, 5)),
+    reversed: async () => {
+      const reference = crypto.randomUUID()
+      const spent = await internal.spend(customer.customerId, 2, reference)
+      if (spent.status === 200) await internal.reverse(customer.customerId, reference, { credits: 1 })
+    },
     captured: async () => {
       const held = await internal.hold(customer.customerId, 2)
       if (held.status !== 201) return

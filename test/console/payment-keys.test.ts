@@ -76,6 +76,7 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'statement', input: ofCustomer },
     { name: 'holds', input: ofCustomer },
     { name: 'lots', input: ofCustomer },
+    { name: 'adjustments', input: ofCustomer },
     { name: 'days', input: {} },
     { name: 'runs', input: {} },
     { name: 'audits', input: {} },

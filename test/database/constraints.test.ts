@@ -64,10 +64,12 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   ['a delete of an entry', ofTheLedger, 'delete from ledger_entries where entry_number = 4', appendOnly('DELETE')],
   ['a truncate of the ledger', ofTheLedger, 'truncate ledger_entries cascade', appendOnly('TRUNCATE')],
   ['a truncate through the accounts', ofTheLedger, 'truncate accounts cascade', appendOnly('TRUNCATE')],
-  ...['api_keys', 'service_tokens', 'operators'].flatMap((table): typeof triggers => [
-    [`a delete from ${table}`, `${table}_never_deleted`, `delete from ${table}`, keepsRows('DELETE', table)],
-    [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table} cascade`, keepsRows('TRUNCATE', table)],
-  ]),
+  ...['api_keys', 'service_tokens', 'operators', 'adjustment_requests', 'adjustment_days'].flatMap(
+    (table): typeof triggers => [
+      [`a delete from ${table}`, `${table}_never_deleted`, `delete from ${table}`, keepsRows('DELETE', table)],
+      [`a truncate of ${table}`, `${table}_never_deleted`, `truncate ${table} cascade`, keepsRows('TRUNCATE', table)],
+    ],
+  ),
   ...Object.entries({
     UPDATE: `update operator_actions set actor = 'another'`,
     DELETE: 'delete from operator_actions',
@@ -91,6 +93,14 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   }).map(([operation, sql]): (typeof triggers)[number] => {
     const what = `${operation.toLowerCase()} of the cancel keys`
     return [what, 'cancel_keys_append_only', sql, appendOnly(operation, 'cancel_keys')]
+  }),
+  ...Object.entries({
+    UPDATE: 'update adjustments set credits = 2',
+    DELETE: 'delete from adjustments',
+    TRUNCATE: 'truncate adjustments',
+  }).map(([operation, sql]): (typeof triggers)[number] => {
+    const what = `${operation.toLowerCase()} of the adjustments`
+    return [what, 'adjustments_append_only', sql, appendOnly(operation, 'adjustments')]
   }),
   ...Object.entries({
     UPDATE: 'update audits set violation_count = 0',
@@ -284,7 +294,7 @@ test('uniqueness is per customer: another customer may have the same ids, keys a
 })
 
 // orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those that
-// note a suspension, audit.test.ts and record-journal.test.ts those that write the journal.
+// note a suspension, upgrade.test.ts the one that lowers adjusted credits, audit.test.ts and record-journal.test.ts those that write the journal.
 test('every constraint, unique index and trigger of the schema has its case', async () => {
   const rows = await database.query<{ name: string }>(`
     select conname as name from pg_constraint
@@ -296,6 +306,7 @@ test('every constraint, unique index and trigger of the schema has its case', as
     select tgname from pg_trigger where not tgisinternal`)
   const broken = Object.entries(cases).flatMap(([table, each]) => each.map(([, name]) => `${table}_${name}`))
   const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension']
+  const lowering = 'accounts_adjusted_within_balance'
   const changing = ['customers', 'api_keys', 'service_tokens', 'operators', 'discrepancies']
   const journalling = [
     ...Object.values(journalled).map(({ table }) => `${table}_journalled`),
@@ -304,6 +315,7 @@ test('every constraint, unique index and trigger of the schema has its case', as
   const covered = new Set([
     'orders_transitions',
     ...noting,
+    lowering,
     ...journalling,
     ...broken,
     ...triggers.map(([, name]) => name),

@@ -40,6 +40,7 @@ async function work(): Promise<string> {
   for (let turn = 0; turn < 2; turn += 1) await sibling.spend(customerId, 5, 'once')
   const { holdId } = (await sibling.hold(customerId, 10, { reference: 'a-hold' })).body.data
   await sibling.capture(customerId, holdId, 7)
+  for (let turn = 0; turn < 2; turn += 1) await sibling.reverse(customerId, 'once', { credits: 2, reference: 'back' })
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
   const lost = await paid('BASIC')
   assert.equal((await lost.confirm()).body.code, 'SVC001')
@@ -97,6 +98,7 @@ test('orders, credits and gateway calls are counted as they happened, a repetiti
     released: 3,
     rolled_back: 21,
     refunded: 0,
+    reversed: 2,
   })
   const calls = samplesOf(text, 'credits_gateway_calls_total').filter(({ value }) => value > 0)
   const callLines = calls.map(({ labels, value }) => `${labels.operation} ${labels.outcome} ${labels.reason} ${value}`)

@@ -174,6 +174,19 @@ test('the answers of the spending endpoints are in the document', async () => {
 
   const { holdId } = (await hold(customerId, 5)).body.data
   const path = `/internal/v1/credits/holds/${holdId}`
+  const reverse = (reference: string, more: object = {}) =>
+    internal.reverse(customerId, 'spent', { reference, ...more })
+  await expect('reverseSpend', 'SUCCESS', reverse('back', { credits: 1 }))
+  await expect('reverseSpend', 'VAL002', reverse('other', { reason: null }))
+  await expect('reverseSpend', 'VAL003', reverse('other', { reason: '' }))
+  await expect('reverseSpend', 'VAL003', reverse('other', { credits: 2 }))
+  await expect('reverseSpend', 'VAL003', reverse('back', { credits: 2 }))
+  await expect('reverseSpend', 'VAL003', internal.reverse(customerId, 'held', { reference: 'back' }))
+  await expect('reverseSpend', 'VAL003', reverse('spent'))
+  await expect('reverseSpend', 'VAL003', reverse('held'))
+  await expect('reverseSpend', 'NOT000', internal.reverse(unknownCustomer, 'spent'))
+  await expect('spendCredits', 'VAL003', spend(customerId, 1, 'back'))
+  await expect('holdCredits', 'VAL003', internal.hold(customerId, 1, { reference: 'back' }))
   await expect('captureHold', 'VAL002', call(`${path}/capture`, { body: {} }))
   await expect('releaseHold', 'VAL002', call(`${path}/release`, { body: {} }))
   await expect('captureHold', 'VAL003', capture(customerId, holdId, 0))

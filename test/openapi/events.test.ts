@@ -8,6 +8,7 @@ import { createOutbound } from '../../src/events/outbound.ts'
 import { eventTypes } from '../../src/events/outbox.sql.ts'
 import { apiDocument } from '../../src/listeners/api-document.ts'
 import { closeAll } from '../support/closing.ts'
+import { bookkeeper, writeAdjustments } from '../support/database/books.ts'
 import { silentLog } from '../support/database/database.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { deliver, quickSettings } from '../support/events/world.ts'
@@ -37,6 +38,7 @@ before(async () => {
     await orderInState(service, customer, status)
   }
   await spend(service, customer.customerId, 20)
+  await writeAdjustments(bookkeeper(service.database.pool))
   const outbound = createOutbound({ allowPrivate: true, timeoutMs: quickSettings.timeoutMs })
   await deliver({ database, outbound, sealing: testPeppers, settings: quickSettings, log: silentLog, tallies })
   await outbound.close()

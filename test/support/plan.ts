@@ -16,6 +16,7 @@ export const budgets: Record<string, number> = {
   'test/api': 50,
   'test/api/concurrency': 65,
   'test/api/faults': 35,
+  'test/adjustments': 15,
   'test/audit': 60,
   'test/bench': 5,
   'test/browser': 55,

@@ -182,6 +182,7 @@ export const AuditData = Type.Object({
     orders: Whole,
     operations: Whole,
     events: Whole,
+    adjustments: Type.Optional(Whole),
     customers: Type.Optional(Whole),
     apiKeys: Type.Optional(Whole),
     serviceTokens: Type.Optional(Whole),

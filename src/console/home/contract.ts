@@ -1,5 +1,6 @@
 // The schemas of the home page.
 import Type from 'typebox'
+import { PendingAdjustments } from '../adjustments/contract.ts'
 import { LastAudit } from '../books/contract.ts'
 import { Flag, Moment, MomentOrNull, NumberOrNull, Text, TextOrNull, Whole, WholeOrNull } from '../schema-types.ts'
 
@@ -22,6 +23,8 @@ const sums = {
   /** By cancellations and refunds. */
   creditsTakenBack: Whole,
   creditsSpent: Whole,
+  /** Goodwill, corrections and reversals; negative when corrections took more. */
+  creditsAdjusted: Whole,
 }
 /** Orders confirmed per order created in the period, 1 at most; null when none were created. */
 const conversion = { conversion: NumberOrNull }
@@ -63,6 +66,8 @@ export const HomeData = Type.Object({
   figuresUpTo: MomentOrNull,
   operations: Type.Object({ count: Whole, oldest: Type.Array(OpenOperation) }),
   discrepancies: Type.Object({ count: Whole, oldest: Type.Array(OpenDiscrepancy) }),
+  /** Adjustments that wait for a second operator; the oldest ten. */
+  pendingAdjustments: PendingAdjustments,
   /** The last complete one. */
   audit: LastAudit,
   /** Whether the nightly audit is missing since the last one, or since the first that was due. */

@@ -1,6 +1,7 @@
 // The home page: sales, refunds, credits outstanding, and everything that needs attention. Days and months are Korea's. The
 // number of orders per status is computed from the totals of all transitions.
 import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
+import { listPendingRequests } from '../../credits/adjustments/adjust.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
@@ -27,6 +28,7 @@ export type Sums = {
   creditsSold: number
   creditsTakenBack: number
   creditsSpent: number
+  creditsAdjusted: number
   conversion: number | null
 }
 
@@ -36,11 +38,12 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
   return {
     async home({ query }) {
       const days = query.days === undefined ? defaultDays : Number(query.days)
-      const [figures, backlog, operations, discrepancies, [audit = null]] = await Promise.all([
+      const [figures, backlog, operations, discrepancies, pendingAdjustments, [audit = null]] = await Promise.all([
         readFigureDays(database, days),
         readBacklog(database),
         listOldestOperations(database, maxOldest),
         listOpenDiscrepancies(database, maxOldest),
+        listPendingRequests(database, null, maxOldest),
         listAudits(database, null, 1),
       ])
       const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
@@ -48,6 +51,7 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
         ...figures,
         operations: { count: open.reduce((sum, { count }) => sum + count, 0), oldest: operations },
         discrepancies: { count: backlog.openDiscrepancies, oldest: discrepancies },
+        pendingAdjustments,
         audit,
         isAuditOverdue: isAuditOverdue(backlog),
         events: {
@@ -109,8 +113,8 @@ function daysOf(days: string[], byDay: Map<string | null, FigureRow[]>, outstand
     .reverse()
 }
 
-function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent }: Sums): number {
-  return creditsSold - creditsTakenBack - creditsSpent
+function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent, creditsAdjusted }: Sums): number {
+  return creditsSold - creditsTakenBack - creditsSpent + creditsAdjusted
 }
 
 export function sumsOf(rows: FigureRow[]): Sums {
@@ -131,6 +135,7 @@ export function sumsOf(rows: FigureRow[]): Sums {
     creditsSold: sum('credits granted', 'total'),
     creditsTakenBack: sum('credits rolled back', 'total') + sum('credits refunded', 'total'),
     creditsSpent: sum('credits spent', 'total'),
+    creditsAdjusted: sum('credits adjusted', 'total'),
     // An order created before midnight and confirmed after it counts in this day only as confirmed.
     conversion: ordersMade === 0 ? null : Math.min(1, ordersConfirmed / ordersMade),
   }

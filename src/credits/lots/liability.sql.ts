@@ -32,7 +32,7 @@ const listOutstandingStatement = statement(
     ) looked
   ),
   account as (
-    select s.customer_id, s.low as entry_number, e.balance_after as paid, $2::timestamptz as moment
+    select s.customer_id, s.low as entry_number, e.balance_after - coalesce(e.adjusted_after, 0) as paid, $2::timestamptz as moment
     from search s
     join ledger_entries e on e.customer_id = s.customer_id and e.entry_number = s.low
     where s.low >= s.high and e.balance_after > 0

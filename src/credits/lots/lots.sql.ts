@@ -69,7 +69,7 @@ export const lotsOfAccounts = `
 // What a cancel or refund has put on hold is shown with its own order; holds of services take the lots that are used next.
 const lotsNow = `
   account as (
-    select customer_id, last_entry as entry_number, balance as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
     from accounts
     where customer_id = $1
   ),${lotsOfAccounts},

@@ -4,7 +4,19 @@ import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 
-export const entryKinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE'] as const
+export const entryKinds = [
+  'GRANT',
+  'ROLLBACK',
+  'REFUND',
+  'SPEND',
+  'HOLD',
+  'CAPTURE',
+  'RELEASE',
+  'EXPIRE',
+  'GOODWILL',
+  'CORRECTION',
+  'REVERSAL',
+] as const
 export type EntryKind = (typeof entryKinds)[number]
 
 /**

@@ -53,6 +53,7 @@ const statements: Record<ScanName, Statement> = {
   accounts: statement('payments.auditAccounts', textOf('accounts')),
   entries: statement('payments.auditEntries', textOf('entries')),
   holds: statement('payments.auditHolds', textOf('holds')),
+  adjustments: statement('payments.auditAdjustments', textOf('adjustments')),
   orders: statement('payments.auditOrders', textOf('orders')),
   operations: statement('payments.auditOperations', textOf('operations')),
   events: statement('payments.auditEvents', textOf('events')),

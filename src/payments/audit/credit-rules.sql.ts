@@ -1,4 +1,4 @@
-// The audit rules about credits: accounts, the chain of their entries, holds, and events. The SQL uses the names of
+// The audit rules about credits: accounts, the chain of their entries, holds, adjustments, and events. The SQL uses the names of
 // src/payments/audit/scans.sql.ts. The text of a rule is stored with every finding and is the key of its translation: it is
 // not changed.
 //
@@ -8,6 +8,21 @@ import { longestHoldSeconds } from '../../credits/credits.ts'
 import type { ScanRule } from './scans.sql.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
+
+/**
+ * How much of a balance came from adjustments and was not used, before the entry of a number. An entry that does not say so was
+ * written while there was none, or by the version before adjustments: it took from them only what the balance did not cover.
+ */
+const adjustedBefore = (customerId: string, entryNumber: string) => `coalesce((
+      select least(k.adjusted_after, (
+        select min(b.balance_after) from ledger_entries b
+        where b.customer_id = k.customer_id and b.entry_number > k.entry_number and b.entry_number < ${entryNumber}))
+      from ledger_entries k
+      where k.customer_id = ${customerId} and k.entry_number < ${entryNumber} and k.adjusted_after is not null
+        and k.entry_number >= (
+          select max(d.entry_number) from adjustments d
+          where d.customer_id = ${customerId} and d.entry_number < ${entryNumber})
+      order by k.entry_number desc limit 1), 0)`
 
 // That a balance is the sum of its ledger needs no sum: each entry's balance is the one before it plus its credits, from zero
 // and without a gap (the chain, I-3). So the last entry's balance is the sum, and the account must have the same. Held credits
@@ -54,6 +69,11 @@ export const accountRules: ScanRule[] = [
     holds: 'last.held_after is null or a.held = last.held_after',
   },
   {
+    invariant: 'I-21',
+    rule: 'the account knows how much of its balance comes from adjustments, as the ledger left it',
+    holds: `a.adjusted = coalesce(last.adjusted_after, ${adjustedBefore('a.customer_id', 'a.last_entry + 1')})`,
+  },
+  {
     invariant: 'I-17',
     rule: 'the account knows the number of its last event',
     holds: 'a.last_event = coalesce(newest_event.event_number, 0)',
@@ -78,6 +98,8 @@ export const accountRules: ScanRule[] = [
   },
 ]
 
+const adjusts = 'coalesce(e.held_delta = 0, false) and e.adjusted_after is not null'
+
 const takesBackWhatWasHeld = `e.delta < 0 and coalesce(e.held_delta, e.delta) = e.delta
         and (e.held_delta is null) = (e.hold_id is null)`
 
@@ -98,6 +120,9 @@ const kinds: Record<string, { moves: string; names: string }> = {
   },
   RELEASE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'order hold', 'hold service'` },
   EXPIRE: { moves: 'e.delta = 0 and e.held_delta < 0', names: `'hold'` },
+  GOODWILL: { moves: `e.delta > 0 and ${adjusts}`, names: `''` },
+  CORRECTION: { moves: `e.delta <> 0 and ${adjusts}`, names: `''` },
+  REVERSAL: { moves: `e.delta > 0 and ${adjusts}`, names: `'reference service'` },
 }
 
 const named = `concat_ws(' ', case when e.order_id is not null then 'order' end,
@@ -111,6 +136,11 @@ const byKind = Object.entries(kinds)
 
 /** The entry before is missing: after a gap only the gap is reported. */
 const followsNothing = 'e.entry_number <> coalesce(e.previous_number, 0) + 1'
+
+const hashed = `coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
+                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id`
+
+const isAdjustment = `e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL')`
 
 export const entryRules: ScanRule[] = [
   {
@@ -146,9 +176,8 @@ export const entryRules: ScanRule[] = [
     invariant: 'I-15',
     rule: 'no entry has been changed: its hash is that of the entry and of the hash before it',
     holds: `${followsNothing}
-      or e.entry_hash = ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind,
-                                          e.delta, e.balance_after, e.order_id, e.reference, e.created_at, e.held_delta,
-                                          e.held_after, e.hold_id, e.service_id)`,
+      or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(${hashed})
+                             else ledger_entry_hash_adjusted(${hashed}, e.adjusted_after) end`,
   },
   {
     invariant: 'I-2',
@@ -165,6 +194,20 @@ export const entryRules: ScanRule[] = [
     rule: 'the kind of an entry says what it does to the balance and to what is held, and for what',
     holds: `case e.kind
       ${byKind} end`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'what comes from adjustments changes by them alone, and is never more than the balance',
+    holds: `${followsNothing} or e.adjusted_after is null or e.adjusted_after = greatest(0, least(e.balance_after,
+      case when ${isAdjustment} then e.delta else 0 end
+      + coalesce(e.previous_adjusted, ${adjustedBefore('e.customer_id', 'e.entry_number')})))`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an entry of an adjustment is the one that its record names',
+    holds: `not ${isAdjustment} or (
+      select (d.kind, d.credits) = (e.kind, e.delta) from adjustments d
+      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)`,
   },
   {
     invariant: 'I-15',
@@ -266,6 +309,28 @@ export const holdRules: ScanRule[] = [
   },
 ]
 
+export const adjustmentRules: ScanRule[] = [
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment has an entry of its kind and credits',
+    holds: `(e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
+      and e.service_id is not distinct from d.service_id`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'no more is reversed than was spent',
+    holds: `d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment above the limit of one person has the approval of a second one',
+    holds: `d.approved_by is null and r.adjustment_id is null
+      or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
+        = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
+        and d.approved_by <> d.actor`,
+  },
+]
+
 // Whether an order has its event is not checked from the order: events are found by their number alone. A duplicate event is
 // found within a chunk; in another chunk by its time, if the event has an entry.
 export const eventRules: ScanRule[] = [
@@ -282,7 +347,7 @@ export const eventRules: ScanRule[] = [
   {
     invariant: 'I-17',
     rule: 'an event about an order tells what has become of it',
-    holds: `case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
+    holds: `case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
         and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end`,
   },

@@ -9,6 +9,7 @@ export type ScanName =
   | 'accounts'
   | 'entries'
   | 'holds'
+  | 'adjustments'
   | 'orders'
   | 'operations'
   | 'events'
@@ -101,7 +102,7 @@ const accounts: Scan = {
   detail: `'balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'eventsLastEvent', newest_event.event_number`,
+      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after, 'eventsLastEvent', newest_event.event_number`,
 }
 
 const entries: Scan = {
@@ -111,12 +112,13 @@ const entries: Scan = {
   subjects: `(
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
-             lag(entry_hash) over chain as previous_hash
+             lag(entry_hash) over chain as previous_hash, lag(adjusted_after) over chain as previous_adjusted
       from page window chain as (partition by customer_id order by entry_number)) e`,
   identity: `'customerId', e.customer_id, 'entryNumber', e.entry_number, 'orderId', e.order_id, 'holdId', e.hold_id`,
   detail: `'kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after, 'heldDelta', e.held_delta,
       'heldAfter', e.held_after, 'reference', e.reference, 'serviceId', e.service_id, 'createdAt', e.created_at,
-      'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held`,
+      'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held,
+      'adjustedAfter', e.adjusted_after, 'previousAdjusted', e.previous_adjusted`,
 }
 
 const holds: Scan = {
@@ -128,6 +130,22 @@ const holds: Scan = {
       'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta`,
+}
+
+const adjustments: Scan = {
+  table: 'adjustments',
+  key: [customer, { column: 'adjustment_id', type: 'uuid', least: leastUuid }],
+  subjects: `page d
+    left join lateral (
+      select * from ledger_entries e
+      where e.customer_id = d.customer_id and e.entry_number = d.entry_number limit 1) e on true
+    left join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = d.customer_id and r.adjustment_id = d.adjustment_id limit 1) r on true`,
+  identity: `'customerId', d.customer_id, 'adjustmentId', d.adjustment_id, 'entryNumber', d.entry_number`,
+  detail: `'kind', d.kind, 'credits', d.credits, 'reversedEntry', d.reversed_entry, 'serviceId', d.service_id,
+      'actor', d.actor, 'approvedBy', d.approved_by, 'createdAt', d.created_at, 'entryKind', e.kind, 'delta', e.delta,
+      'requestState', r.state`,
 }
 
 const orders: Scan = {
@@ -226,6 +244,7 @@ export const scans: Record<ScanName, Scan> = {
   accounts,
   entries,
   holds,
+  adjustments,
   orders,
   operations,
   events,

@@ -13,12 +13,14 @@ export const figureNames = [
   'credits rolled back',
   'credits refunded',
   'credits spent',
+  'credits adjusted',
 ] as const
 export type FigureName = (typeof figureNames)[number]
 
 // CTE `figure`: the figures from `span.from_time` on and before `span.to_time`, by the hour. Orders count in KRW, credits in
 // credits. An order fails by a confirm that was refused or by its expiry. RETURN refunds a payment that was captured for a
-// FAILED order: it was never revenue. Each table is read by its own index on time.
+// FAILED order: it was never revenue. A correction may be
+// negative. Each table is read by its own index on time.
 const figuresOfSpan = `
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount
@@ -35,8 +37,10 @@ const figuresOfSpan = `
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
-                       when 'REFUND' then 'credits refunded' else 'credits spent' end,
-           abs(e.delta)
+                       when 'REFUND' then 'credits refunded'
+                       when 'GOODWILL' then 'credits adjusted' when 'CORRECTION' then 'credits adjusted'
+                       when 'REVERSAL' then 'credits adjusted' else 'credits spent' end,
+           case e.kind when 'CORRECTION' then e.delta else abs(e.delta) end
     from ledger_entries e
     where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
       and e.delta <> 0

@@ -42,8 +42,17 @@ async function createSubjects() {
   const [{ discrepancyId } = { discrepancyId: '' }] = await service.database.query<{ discrepancyId: string }>(
     'select discrepancy_id as "discrepancyId" from discrepancies',
   )
-  return { ...order, keyId, discrepancyId, reconciliationId: crypto.randomUUID(), auditId: crypto.randomUUID() }
+  const adjustmentId = crypto.randomUUID()
+  await service.database.query(
+    `insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
+    values ($1, $2, 'GOODWILL', 3, 'slow answers', 'another operator')`,
+    [customerId, adjustmentId],
+  )
+  const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
+  return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId }
 }
+
+const adjustment = (credits: number) => ({ adjustmentId: crypto.randomUUID(), credits, reason })
 
 /** A request to each endpoint. Those about signing in are refused for another reason than the permission. */
 const sent: Record<EndpointName, () => Sent> = {
@@ -65,6 +74,11 @@ const sent: Record<EndpointName, () => Sent> = {
   statement: () => ({ params: { customerId: ids.customerId } }),
   holds: () => ({ params: { customerId: ids.customerId } }),
   lots: () => ({ params: { customerId: ids.customerId } }),
+  adjustments: () => ({ params: { customerId: ids.customerId } }),
+  grantGoodwill: () => ({ params: { customerId: ids.customerId }, body: adjustment(1) }),
+  correctBalance: () => ({ params: { customerId: ids.customerId }, body: adjustment(-1) }),
+  approveAdjustment: () => ({ params: { adjustmentId: ids.adjustmentId }, body: { reason } }),
+  rejectAdjustment: () => ({ params: { adjustmentId: ids.adjustmentId }, body: { reason } }),
   setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: 5, reason } }),
   issueKey: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
   suspendKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
@@ -140,6 +154,11 @@ const allowed: Record<EndpointName, string> = {
   statement: signedInRoles,
   holds: signedInRoles,
   lots: signedInRoles,
+  adjustments: signedInRoles,
+  grantGoodwill: 'support finance admin',
+  correctBalance: 'support finance admin',
+  approveAdjustment: 'finance admin',
+  rejectAdjustment: 'finance admin',
   setLowCredits: 'support admin',
   issueKey: 'admin',
   suspendKey: 'support finance admin',
@@ -222,6 +241,8 @@ test('the session returns the permissions of its role: exactly those of the tabl
     'manage customers': 'setLowCredits',
     'suspend keys': 'suspendKey',
     'issue keys': 'issueKey',
+    adjust: 'grantGoodwill',
+    'approve adjustments': 'approveAdjustment',
     refund: 'refundOrder',
     reconcile: 'reconcile',
     'resolve discrepancies': 'resolveDiscrepancy',
@@ -243,6 +264,7 @@ const subjects = {
   'the first id': (id: string | null) => id,
   'a new customer': (_: string | null, text: string) => JSON.parse(text).data.customerId,
   'the customer of the key': () => ids.customerId,
+  'the customer of the adjustment': () => ids.customerId,
 }
 
 /** The newest action of that name; the outcome of a file is logged after it was sent. */

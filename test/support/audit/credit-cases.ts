@@ -1,4 +1,4 @@
-// Books that break one rule of the audit about accounts, entries, holds and events each.
+// Books that break one rule of the audit about accounts, entries, holds, adjustments and events each.
 
 import type { Books } from '../database/books.ts'
 import {
@@ -372,6 +372,55 @@ const brokenHolds: BrokenRule[] = [
   },
 ]
 
+const brokenAdjustments: BrokenRule[] = [
+  {
+    invariant: 'I-21',
+    rule: 'the account knows how much of its balance comes from adjustments, as the ledger left it',
+    when: 'credits without cash value were made paid ones',
+    damage: () => 'update accounts set adjusted = adjusted - 1 where adjusted > 0',
+  },
+  {
+    invariant: 'I-21',
+    rule: 'what comes from adjustments changes by them alone, and is never more than the balance',
+    when: 'it was lowered in the middle, and the hashes were rewritten',
+    damage: () =>
+      `update ledger_entries set adjusted_after = adjusted_after - 1 where kind = 'CORRECTION'; ${rewriteHashes}`,
+  },
+  {
+    invariant: 'I-15',
+    rule: hashed,
+    when: 'the last entry says that more comes from adjustments, and the account too',
+    damage: () => `update ledger_entries set adjusted_after = adjusted_after + 1 where reference = 'later';
+      update accounts set adjusted = adjusted + 1 where adjusted > 0`,
+    also: ['I-21 what comes from adjustments changes by them alone, and is never more than the balance'],
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an entry of an adjustment is the one that its record names',
+    when: 'the record was deleted',
+    damage: () => `delete from adjustments where kind = 'CORRECTION'`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment has an entry of its kind and credits',
+    when: 'it was dated back',
+    damage: () => `update adjustments set created_at = created_at - interval '1 day' where kind = 'CORRECTION'`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'no more is reversed than was spent',
+    when: 'a reversal names a smaller spend',
+    damage: () => `update adjustments a set reversed_entry = e.entry_number from ledger_entries e
+      where a.kind = 'REVERSAL' and e.reference = 'small'`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment above the limit of one person has the approval of a second one',
+    when: 'the request is not approved',
+    damage: () => `update adjustment_requests set (state, decided_by, decided_at) = ('PENDING', null, null)`,
+  },
+]
+
 const eventsInTime = 'I-17 the time of an event is not before that of the one before it'
 const eventOfOrder = 'I-17 an event about an order has the package, the amount and the credits of the order'
 const ruleOf = (name: string) => ({ invariant: 'I-17', rule: name.slice('I-17 '.length) })
@@ -442,4 +491,10 @@ const brokenEvents: BrokenRule[] = [
   },
 ]
 
-export const brokenCredits = [...brokenAccounts, ...brokenEntries, ...brokenHolds, ...brokenEvents]
+export const brokenCredits = [
+  ...brokenAccounts,
+  ...brokenEntries,
+  ...brokenHolds,
+  ...brokenAdjustments,
+  ...brokenEvents,
+]

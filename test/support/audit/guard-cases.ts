@@ -18,6 +18,7 @@ const hashFunction = (returns: string) => `
 const wrongHash: Sabotage['found'] = [
   ['function', '', 'ledger_entry_hash', different],
   ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
+  ['function', 'ledger_entries', 'ledger_entry_hash_adjusted', 'gives another hash than it did'],
 ]
 
 export const brokenGuards: Sabotage[] = [
@@ -138,6 +139,8 @@ export const brokenGuards: Sabotage[] = [
     damage: 'drop function refuse_deletion() cascade',
     found: [
       ['function', '', 'refuse_deletion', missing],
+      ['trigger', 'adjustment_days', 'adjustment_days_never_deleted', missing],
+      ['trigger', 'adjustment_requests', 'adjustment_requests_never_deleted', missing],
       ['trigger', 'api_keys', 'api_keys_never_deleted', missing],
       ['trigger', 'operators', 'operators_never_deleted', missing],
       ['trigger', 'record_journal_head', 'record_journal_head_never_deleted', missing],
@@ -175,6 +178,7 @@ export const brokenGuards: Sabotage[] = [
       set local search_path = public, pg_catalog`,
     found: [
       ['function', 'ledger_entries', 'ledger_entry_hash', 'gives another hash than it did'],
+      ['function', 'ledger_entries', 'ledger_entry_hash_adjusted', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_hash', 'gives another hash than it did'],
       ['function', 'record_journal', 'record_journal_hash', 'gives another hash than it did'],
     ],

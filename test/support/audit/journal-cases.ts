@@ -84,7 +84,8 @@ const changedRecords = [
   broken(
     asNoted('a service token'),
     'the hash of a token is that of another secret',
-    `update service_tokens set token_hash = sha256('known')`,
+    `update service_tokens set token_hash = sha256('known')
+     where service_id = (select min(service_id) from service_tokens)`,
   ),
   broken(anOperator, 'a role was raised', `update operators set role = 'admin'`),
   broken(anOperator, 'a password was replaced', `update operators set password_hash = '$scrypt$known'`),

@@ -1,17 +1,22 @@
 // Makes changed ledgers consistent again, as a forger with all rights would: the chain of hashes alone cannot detect that,
 // other rules do.
 
+const entryTypes = 'uuid, bigint, text, bigint, bigint, text, text, timestamptz, bigint, bigint, uuid, text'
+
 /** Has to be created first: an aggregate for the hash of a whole chain. */
-export const createChainHash = `create aggregate chain_hash
-  (uuid, bigint, text, bigint, bigint, text, text, timestamptz, bigint, bigint, uuid, text)
-  (sfunc = ledger_entry_hash, stype = bytea, initcond = '')`
+export const createChainHash = `
+  create schema forged;
+  create function forged.next_hash(bytea, ${entryTypes}, bigint) returns bytea language sql as $$
+    select case when $14 is null then ledger_entry_hash($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                else ledger_entry_hash_adjusted($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) end $$;
+  create aggregate chain_hash (${entryTypes}, bigint) (sfunc = forged.next_hash, stype = bytea, initcond = '')`
 
 /** Recomputes the hashes of the entries and of the accounts. */
 export const rewriteHashes = `
   update ledger_entries e set entry_hash = c.hash
   from (select customer_id, entry_number,
                chain_hash(customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at,
-                          held_delta, held_after, hold_id, service_id) over chain as hash
+                          held_delta, held_after, hold_id, service_id, adjusted_after) over chain as hash
         from ledger_entries window chain as (partition by customer_id order by entry_number)) c
   where c.customer_id = e.customer_id and c.entry_number = e.entry_number;
   update accounts a set last_hash = e.entry_hash from ledger_entries e

@@ -58,6 +58,7 @@ export async function openConsoleApi(service: TestService) {
     secureCookies: false,
     firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
+    adjustments: { limits: { viewer: 0, support: 20, finance: 500, admin: 2_000 }, approvalAbove: 200 },
     isHeldBack: () => false,
   }
   const app = buildApiListener({

@@ -9,7 +9,7 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent conversion'
+  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
 const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
@@ -48,6 +48,9 @@ function storyDetail(place: string): Fields {
   }
 }
 
+const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt'
+const adjusted = { '': 'adjustmentId customerId kind credits state available' }
+
 const fields: Record<EndpointName, Fields> = {
   signIn: session,
   session,
@@ -64,6 +67,7 @@ const fields: Record<EndpointName, Fields> = {
     'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
     'discrepancies.': 'count',
     'discrepancies.oldest[].': 'discrepancyId kind subject customerId orderId foundAt ageSeconds',
+    'pendingAdjustments[].': pendingAdjustment,
     'audit.': auditSummary,
     'events.': 'undelivered dead oldestSeconds',
     'gateway.': 'state since heldBack',
@@ -109,6 +113,17 @@ const fields: Record<EndpointName, Fields> = {
   },
   lots: { '': 'nextCursor', 'lots[].': lot },
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits capturedInParts reference service expiresAt' },
+  adjustments: {
+    '': 'nextCursor',
+    'limits.': 'perDay usedToday alone',
+    'pending[].': pendingAdjustment,
+    'adjustments[].':
+      'adjustmentId entryNumber kind credits reason actor approvedBy service reference reversedReference createdAt',
+  },
+  grantGoodwill: adjusted,
+  correctBalance: adjusted,
+  approveAdjustment: adjusted,
+  rejectAdjustment: adjusted,
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
@@ -131,7 +146,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
+      'accounts entries holds adjustments orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
@@ -155,7 +170,7 @@ const fields: Record<EndpointName, Fields> = {
   actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
-    'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId',
+    'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',

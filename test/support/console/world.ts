@@ -141,6 +141,7 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
       accounts: 2,
       entries: 5,
       holds: 1,
+      adjustments: 0,
       orders: 3,
       operations: 3,
       events: 3,

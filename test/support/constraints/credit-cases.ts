@@ -1,6 +1,7 @@
 // What the schema forbids for customers, services, credits and holds: a row that cannot be inserted, or a statement that
 // cannot be run, and the end of the name of the constraint that refuses it.
 import {
+  adjustment,
   capture,
   customer,
   entry,
@@ -9,6 +10,8 @@ import {
   orderHold,
   type Row,
   release,
+  request,
+  reversal,
   serviceHold,
   spend,
   stranger,
@@ -21,6 +24,8 @@ export type Case = [what: string, constraint: string, broken: Row | string]
 const rollback = (members: Row) => entry({ kind: 'ROLLBACK', delta: -1, hold_id: uuid(9), ...members })
 /** With an entry, as far as the account can check. */
 export const movedTo = (set: string) => `update accounts set ${set}, last_entry = last_entry + 1, last_hash = '\\x01'`
+const goodwill = (members: Row) =>
+  entry({ kind: 'GOODWILL', order_id: null, held_delta: 0, held_after: 0, adjusted_after: 1, ...members })
 const ended = (members: Row) => hold({ state: 'RELEASED', closing_entry: 8, ...members })
 
 export const creditCases: Record<string, Case[]> = {
@@ -49,10 +54,17 @@ export const creditCases: Record<string, Case[]> = {
     ['a negative hold', 'held_is_covered', movedTo('held = -1')],
     ['more held than the balance', 'held_is_covered', movedTo('held = balance + 1')],
     ['a balance that JSON would round', 'balance_is_exact_in_json', movedTo('balance = 9007199254740992')],
+    ['fewer than no adjusted credits', 'adjusted_is_not_negative', movedTo('adjusted = -1')],
     ['a low-credits threshold of 0', 'low_credits', 'update accounts set low_credits = 0'],
   ],
   ledger_entries: [
     ['a second entry with a number', 'pkey', entry({ entry_number: 1 })],
+    ['goodwill that does not count as adjusted', 'adjusted_is_covered', goodwill({ adjusted_after: null })],
+    ['more adjusted credits than the balance', 'adjusted_is_covered', goodwill({ adjusted_after: 10 })],
+    ['goodwill that takes credits', 'sign', goodwill({ delta: -1 })],
+    ['a correction of nothing', 'sign', goodwill({ kind: 'CORRECTION', delta: 0 })],
+    ['goodwill with a reference', 'cause', goodwill({ reference: 'a' })],
+    ['a reversal without a reference', 'cause', goodwill({ kind: 'REVERSAL', service_id: 'svc_1' })],
     ['an entry without an account', 'customer_id_fkey', entry({ customer_id: stranger })],
     ['an entry before the first', 'number_from_one', entry({ entry_number: 0 })],
     ['a movement of another kind', 'kind', release({ kind: 'GIFT' })],
@@ -108,6 +120,36 @@ export const creditCases: Record<string, Case[]> = {
     ['a service that the hash would not cover', 'held_is_covered', entry({ service_id: 'svc_1' })],
     ['a second beginning of a hold', 'begin_and_end_a_hold_once', orderHold({ hold_id: uuid(1) })],
     ['a second end of a hold', 'begin_and_end_a_hold_once', capture({ hold_id: uuid(1) })],
+  ],
+  adjustments: [
+    ['a second adjustment with an id', 'pkey', adjustment({ adjustment_id: uuid(1) })],
+    ['a second adjustment of an entry', 'of_entry', adjustment({ entry_number: 5 })],
+    ['an adjustment without an entry', 'customer_id_entry_number_fkey', adjustment({ entry_number: 99 })],
+    ['a reversal of nothing', 'customer_id_reversed_entry_fkey', reversal({ reversed_entry: 0 })],
+    ['a reversal of a later spend', 'cause', reversal({ reversed_entry: 9 })],
+    ['a reversal by no service', 'cause', reversal({ service_id: null })],
+    ['goodwill of nobody', 'cause', adjustment({ actor: null })],
+    ['an adjustment of another kind', 'cause', adjustment({ kind: 'GIFT' })],
+    ['an approval by the same person', 'second_person', adjustment({ approved_by: 'kim' })],
+    ['an adjustment without a reason', 'reason', adjustment({ reason: '' })],
+  ],
+  adjustment_requests: [
+    ['a second request with an id', 'pkey', request({ adjustment_id: uuid(1) })],
+    [
+      'a request with the id of another customer',
+      'adjustment_id_key',
+      request({ customer_id: stranger, adjustment_id: uuid(1) }),
+    ],
+    ['a request for nobody', 'customer_id_fkey', request({ customer_id: stranger })],
+    ['a request for nothing', 'kind', request({ credits: 0 })],
+    ['a request without a reason', 'reason', request({ reason: '' })],
+    ['a request in another state', 'state', request({ state: 'LOST', decided_by: 'lee', decided_at: 'now' })],
+    ['a decision on a pending request', 'decided_once', request({ decided_by: 'lee', decided_at: 'now' })],
+    ['an own approval', 'second_person', request({ state: 'APPROVED', decided_by: 'kim', decided_at: 'now' })],
+  ],
+  adjustment_days: [
+    ['a second total of a day', 'pkey', { actor: 'kim', day: '2026-01-01', credits: 2 }],
+    ['a day of nothing', 'something', { actor: 'lee', day: '2026-01-01', credits: 0 }],
   ],
   holds: [
     ['a second hold with an id', 'pkey', hold({ hold_id: uuid(1) })],

@@ -33,6 +33,37 @@ const forge = (
   set balance = e.balance_after, held = e.held_after, last_entry = e.entry_number, last_hash = e.entry_hash
   from entry e where a.customer_id = e.customer_id and ${moves}`
 
+/** A reversal of the spend of 3 credits, whole but for what is given back. */
+const forgeReversal = ({ customer }: Books, credits: number, reference = 'back') => `
+  with before as (
+    select *, last_entry + 1 as entry_number from accounts where customer_id = '${customer}'
+  ),
+  entry as (
+    insert into ledger_entries (customer_id, entry_number, kind, delta, balance_after, reference, created_at, held_delta,
+                                held_after, service_id, adjusted_after, entry_hash)
+    select customer_id, entry_number, 'REVERSAL', ${credits}, balance + ${credits}, '${reference}', now(), 0, held,
+           'svc_test', adjusted + ${credits}, ledger_entry_hash_adjusted(last_hash, customer_id, entry_number, 'REVERSAL', ${credits}, balance + ${credits},
+                                           null, '${reference}', now(), 0, held, null, 'svc_test',
+                                           adjusted + ${credits})
+    from before
+    returning *
+  ),
+  moved as (
+    update accounts a set balance = e.balance_after, adjusted = e.adjusted_after, last_entry = e.entry_number,
+      last_hash = e.entry_hash
+    from entry e where a.customer_id = e.customer_id
+  )
+  insert into adjustments (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, reason,
+                           created_at)
+  select e.customer_id, gen_random_uuid(), e.kind, e.delta, e.entry_number, s.entry_number, e.service_id, 'none', e.created_at
+  from entry e join ledger_entries s on s.customer_id = e.customer_id and s.reference = 'first'`
+
+const forgedRequest = ({ customer }: Books, state = 'PENDING') => `
+  insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by, state)
+  values ('${customer}', gen_random_uuid(), 'GOODWILL', 1, 'none', 'kim', '${state}')`
+const decideRequests = (state: string) =>
+  `update adjustment_requests set state = '${state}', decided_by = 'lee', decided_at = now()`
+
 const newAccount = (members: string, values: string) => `
   with customer as (insert into customers (customer_id) values (gen_random_uuid()) returning customer_id)
   insert into accounts (customer_id, ${members}) select customer_id, ${values} from customer`
@@ -79,6 +110,33 @@ export const addQueue = (books: Books) => `
   select customer_id, '${queuedEndpoint}', 1, last_event from accounts ${ofCustomer(books)}`
 
 export const roleCases: RoleCase[] = [
+  ['a reversal of more than was spent', 'adjustments_are_allowed', (books) => forgeReversal(books, 4)],
+  [
+    'a second reversal of what was spent, beyond it',
+    'adjustments_are_allowed',
+    (books) => `${forgeReversal(books, 2)}; ${forgeReversal(books, 2, 'again')}`,
+  ],
+  [
+    'goodwill without its record',
+    'ledger_entries_have_a_cause',
+    (books) => forgeReversal(books, 1).replace(/insert into adjustments[\s\S]*$/, 'select 1'),
+  ],
+  ['a request that begins approved', 'adjustment_requests_begin_pending', (books) => forgedRequest(books, 'APPROVED')],
+  [
+    'an approval without its adjustment',
+    'adjustment_requests_approved_with_adjustment',
+    (books) => `${forgedRequest(books)}; ${decideRequests('APPROVED')}`,
+  ],
+  [
+    'a rejected request that is approved',
+    'adjustment_requests_stay_decided',
+    (books) => `${forgedRequest(books)}; ${decideRequests('REJECTED')}; ${decideRequests('APPROVED')}`,
+  ],
+  [
+    'less adjusted on a day than there was',
+    'adjustment_days_only_grow',
+    () => `insert into adjustment_days values ('kim', '2026-01-01', 2); update adjustment_days set credits = 1`,
+  ],
   [
     'a new account with credits',
     'accounts_begin_empty',

@@ -189,6 +189,28 @@ export const cancelKey = (members: Row): Row => ({
   opened_at: 'now',
   ...members,
 })
+export const adjustment = (members: Row): Row => ({
+  customer_id: customer,
+  adjustment_id: uuid(9),
+  kind: 'GOODWILL',
+  credits: 1,
+  entry_number: 8,
+  actor: 'kim',
+  reason: 'slow answers',
+  created_at: 'now',
+  ...members,
+})
+export const reversal = (members: Row): Row =>
+  adjustment({ kind: 'REVERSAL', actor: null, service_id: 'svc_1', reversed_entry: 4, ...members })
+export const request = (members: Row): Row => ({
+  customer_id: customer,
+  adjustment_id: uuid(9),
+  kind: 'GOODWILL',
+  credits: 1,
+  reason: 'slow answers',
+  requested_by: 'kim',
+  ...members,
+})
 export const figure = (members: Row): Row => ({
   hour: '2026-01-02T03:00:00Z',
   figure: 'orders made',
@@ -274,6 +296,9 @@ export const books: [table: string, row: Row][] = [
   ['sign_in_failures', wrongPasswords({ subject: Buffer.alloc(32, 1) })],
   ['payment_attempts', gatewayAttempt({ holder_id: uuid(1) })],
   ['cancel_keys', cancelKey({})],
+  ['adjustments', adjustment({ adjustment_id: uuid(1), entry_number: 5 })],
+  ['adjustment_requests', request({ adjustment_id: uuid(1) })],
+  ['adjustment_days', { actor: 'kim', day: '2026-01-01', credits: 1 }],
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],
   ['audits', auditRow({ audit_id: uuid(1) })],

@@ -5,10 +5,14 @@ import assert from 'node:assert/strict'
 import { newHoldId } from '../../../src/core/ids.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
+import type { OperatorKind } from '../../../src/credits/adjustments/adjust.sql.ts'
+import { adjust, approve } from '../../../src/credits/adjustments/adjust.ts'
+import { reverseSpend } from '../../../src/credits/adjustments/reverse.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import type { HoldEnding } from '../../../src/credits/holds/holds.sql.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
+import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import type { Gateway, Outcome, PaymentSnapshot } from '../../../src/gateway/gateway.ts'
 import { cancel } from '../../../src/payments/cancel.ts'
@@ -218,6 +222,28 @@ export async function writeBooks(context: PaymentContext) {
     stuckRefund: stuckRefund.orderId,
     ...holds,
   }
+}
+
+/** A customer with an adjustment of every kind, one of them approved by a second person. Returns the customer. */
+export async function writeAdjustments(context: PaymentContext): Promise<string> {
+  const { database, credits } = context
+  const customerId = await newCustomer(context)
+  await confirmed(context, customerId)
+  const { serviceId: spender } = await issueToken(database, testPeppers, 'analyses')
+  const service = { customerId, serviceId: spender }
+  await credits.spend({ ...service, credits: 10, reference: 'large' })
+  await credits.spend({ ...service, credits: 1, reference: 'small' })
+  await reverseSpend(credits.reverse, { ...service, reversedReference: 'large', credits: 4, reference: 'back', reason })
+  const adjusted = (kind: OperatorKind, amount: number, alone: number) => {
+    const adjustment = { customerId, adjustmentId: crypto.randomUUID(), kind, credits: amount, reason, actor: 'kim' }
+    return adjust(database, adjustment, { perDay: 100, alone })
+  }
+  await adjusted('GOODWILL', 5, 10)
+  await adjusted('CORRECTION', -2, 10)
+  const { adjustmentId } = await adjusted('GOODWILL', 30, 10)
+  await approve(database, adjustmentId, 'lee', 100)
+  await credits.spend({ ...service, credits: 3, reference: 'later' })
+  return customerId
 }
 
 export type Books = Awaited<ReturnType<typeof writeBooks>>

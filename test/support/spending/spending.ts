@@ -2,6 +2,7 @@
 // Every answer is checked for the envelope, as on the public listener.
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
+import type { ReversalAnswer } from '../../../src/credits/adjustments/reverse.ts'
 import type { EndAnswer, HoldAnswer, PartAnswer } from '../../../src/credits/holds/holds.ts'
 import type { Lot } from '../../../src/credits/lots/lots.sql.ts'
 import type { CustomerLots } from '../../../src/credits/lots/lots.ts'
@@ -59,6 +60,22 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
     call,
     spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
       call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
+    reverse: (
+      customerId: string,
+      spent: string,
+      {
+        reference = crypto.randomUUID(),
+        reason = 'the work failed',
+        ...more
+      }: {
+        credits?: unknown
+        reference?: unknown
+        reason?: unknown
+      } = {},
+    ) =>
+      call<ReversalAnswer>(`${creditsPath}/spend/${encodeURIComponent(spent)}/reverse`, {
+        body: { customerId, reference, reason, ...more },
+      }),
     hold: (customerId: string, credits: unknown, more: HoldOptions = {}) =>
       call<HoldAnswer>(`${creditsPath}/holds`, {
         body: { customerId, credits, reference: crypto.randomUUID(), ...more },

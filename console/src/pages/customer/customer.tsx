@@ -1,4 +1,4 @@
-// One customer: balance, statement, orders, lots, API keys, holds, limits and audit log. The tab is in the URL.
+// One customer: balance, statement, orders, lots, adjustments, API keys, holds, limits and audit log. The tab is in the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -14,6 +14,7 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { ActionsTable } from '../action-log/actions-table.tsx'
+import { Adjustments } from './adjustments.tsx'
 import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
@@ -27,6 +28,7 @@ const panels = {
   statement: ({ customerId }: Customer) => <Statement customerId={customerId} />,
   orders: ({ customerId }: Customer) => <OrdersOfCustomer customerId={customerId} />,
   lots: ({ customerId }: Customer) => <Lots customerId={customerId} />,
+  adjustments: ({ customerId }: Customer) => <Adjustments customerId={customerId} />,
   keys: (customer: Customer) => <Keys customer={customer} />,
   holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
   limits: (customer: Customer) => <Limits customer={customer} />,

@@ -18,7 +18,19 @@ import { useWords } from '../../words/words.tsx'
 type Entry = Data<'statement'>['entries'][number]
 type EntryKind = Entry['kind']
 
-const kinds: EntryKind[] = ['GRANT', 'SPEND', 'ROLLBACK', 'REFUND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE']
+const kinds: EntryKind[] = [
+  'GRANT',
+  'SPEND',
+  'ROLLBACK',
+  'REFUND',
+  'HOLD',
+  'CAPTURE',
+  'RELEASE',
+  'EXPIRE',
+  'GOODWILL',
+  'CORRECTION',
+  'REVERSAL',
+]
 const day = /^\d{4}-\d\d-\d\d$/
 
 /** The valid dates of the URL: days in Korea, both included. */

@@ -1,8 +1,9 @@
-// What needs attention: payments in progress, discrepancies, undelivered events, an audit with violations or overdue, and the state
+// What needs attention: payments in progress, discrepancies, adjustments to approve, undelivered events, an audit with violations or overdue, and the state
 // of the gateway. Each links to the page where it is handled.
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
+import { Credits } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
@@ -19,9 +20,10 @@ type Discrepancy = Home['discrepancies']['oldest'][number]
 
 export function Attention({ data }: { data: Home }) {
   const { home } = useWords()
-  const { operations, discrepancies, audit, isAuditOverdue, events, waitingNotifications } = data
+  const { operations, discrepancies, pendingAdjustments, audit, isAuditOverdue, events, waitingNotifications } = data
   const isSound = !isAuditOverdue && (audit === null || audit.violationCount === 0)
-  const waiting = operations.count + discrepancies.count + events.undelivered + events.dead + waitingNotifications
+  const decisions = discrepancies.count + pendingAdjustments.length
+  const waiting = operations.count + decisions + events.undelivered + events.dead + waitingNotifications
   const isQuiet = isSound && waiting === 0
   return (
     <section aria-labelledby="attention">
@@ -32,6 +34,7 @@ export function Attention({ data }: { data: Home }) {
         <Health data={data} />
         {operations.count > 0 && <Operations {...operations} />}
         {discrepancies.count > 0 && <Discrepancies {...discrepancies} />}
+        {pendingAdjustments.length > 0 && <PendingAdjustments pending={pendingAdjustments} />}
         {isQuiet && (
           <Text size="sm" c="dimmed">
             {home.allWell}
@@ -204,6 +207,29 @@ function Discrepancies({ oldest }: Home['discrepancies']) {
           { header: home.subject, cell: ({ orderId, subject }) => <Id value={orderId ?? subject} /> },
           { header: home.kind, cell: ({ kind }) => kinds[kind]?.name ?? kind },
           { header: home.age, cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
+        ]}
+      />
+    </div>
+  )
+}
+
+function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }) {
+  const { home } = useWords()
+  return (
+    <div>
+      <Title order={3} size="h5" mb={6}>
+        {home.pendingAdjustments}
+      </Title>
+      <DataTable<Home['pendingAdjustments'][number]>
+        caption={home.pendingAdjustments}
+        rows={pending}
+        keyOf={({ adjustmentId }) => adjustmentId}
+        linkOf={({ customerId }) => `/customers/${customerId}?tab=adjustments`}
+        columns={[
+          { header: home.customer, cell: ({ customerId }) => <Id value={customerId} short /> },
+          { header: home.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
+          { header: home.requestedBy, cell: ({ requestedBy }) => requestedBy },
+          { header: home.since, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
         ]}
       />
     </div>

@@ -123,7 +123,11 @@ function PeriodFigures(props: { title: string; hint: string; period: Period; chi
           value={number(period.creditsSold)}
           hint={home.takenBackHint(number(period.creditsTakenBack))}
         />
-        <Figure label={home.creditsSpent} value={number(period.creditsSpent)} />
+        <Figure
+          label={home.creditsSpent}
+          value={number(period.creditsSpent)}
+          hint={period.creditsAdjusted === 0 ? undefined : home.adjustedHint(number(period.creditsAdjusted))}
+        />
         {children}
       </div>
     </section>

@@ -40,6 +40,7 @@ export const audits = {
     accounts: 'Accounts',
     entries: 'Ledger entries',
     holds: 'Holds',
+    adjustments: 'Adjustments',
     orders: 'Orders',
     operations: 'Payment operations',
     events: 'Events',

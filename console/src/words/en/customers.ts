@@ -46,6 +46,7 @@ export const customers = {
       statement: 'Statement',
       orders: 'Orders',
       lots: 'Lots',
+      adjustments: 'Adjustments',
       keys: 'API keys',
       holds: 'Holds',
       limits: 'Limits',
@@ -76,6 +77,9 @@ export const customers = {
       CAPTURE: 'Hold captured',
       RELEASE: 'Hold released',
       EXPIRE: 'Hold expired',
+      GOODWILL: 'Goodwill',
+      CORRECTION: 'Correction',
+      REVERSAL: 'Usage reversed',
     },
   },
 
@@ -99,6 +103,39 @@ export const customers = {
       takenBack: 'Deducted',
       value: 'Value',
     },
+  },
+
+  adjustments: {
+    caption: 'Adjustments, newest first',
+    none: 'No adjustments.',
+    pending: 'Waiting for a second operator',
+    limits: (perDay: string, used: string, alone: string) =>
+      `${used} of ${perDay} credits adjusted today. More than ${alone} at once need a second operator.`,
+    columns: { time: 'Time', kind: 'Type', credits: 'Credits', reason: 'Reason', by: 'By', actions: 'Actions' },
+    kinds: { GOODWILL: 'Goodwill', CORRECTION: 'Correction', REVERSAL: 'Usage reversed' },
+    approvedBy: (name: string) => `approved by ${name}`,
+    reverses: (reference: string) => `of ${reference}`,
+    grantGoodwill: 'Grant goodwill credits',
+    correctBalance: 'Correct balance',
+    texts: {
+      grantGoodwill: 'The credits have no cash value: they are used last and are not part of a refund.',
+      correctBalance: 'Adds credits without cash value, or takes available ones. The customer sees it at once.',
+    },
+    actions: { grantGoodwill: 'Grant', correctBalance: 'Correct' },
+    field: 'Credits',
+    fieldHints: {
+      grantGoodwill: 'A whole number of at least 1.',
+      correctBalance: 'A whole number; with a minus sign to take credits.',
+    },
+    adjusted: 'Balance adjusted.',
+    requested: 'Stored as a request: another operator has to approve it.',
+    approveAdjustment: 'Approve',
+    rejectAdjustment: 'Reject',
+    decisionOf: {
+      approveAdjustment: (credits: string) => `Approve adjustment of ${credits} credits`,
+      rejectAdjustment: (credits: string) => `Reject adjustment of ${credits} credits`,
+    },
+    decided: { approveAdjustment: 'Adjustment approved.', rejectAdjustment: 'Adjustment rejected.' },
   },
 
   keys: {

@@ -23,6 +23,8 @@ export const operators = {
     'manage customers': 'Create customers, set limits',
     'suspend keys': 'Suspend API keys',
     'issue keys': 'Issue, rotate and activate API keys; create customers with a key',
+    adjust: 'Adjust balances within the limit of the role',
+    'approve adjustments': 'Approve adjustments of others',
     refund: 'Refund orders, accept partial cancellations, see payment keys in full',
     reconcile: 'Reconcile with the gateway',
     'resolve discrepancies': 'Resolve a discrepancy',

@@ -80,6 +80,15 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'Already resolved.',
     hint: 'Another operator was faster, or gateway and books match by now. The page of the discrepancy shows how it was resolved.',
   },
+  'adjustment limit': {
+    title: 'Your daily limit for adjustments is reached.',
+    hint: 'Nothing was adjusted. Ask an operator with a higher limit, or wait until tomorrow (Korean time).',
+  },
+  'second person': {
+    title: 'Another operator has to approve this.',
+    hint: 'You requested it yourself.',
+  },
+  decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

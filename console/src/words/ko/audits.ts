@@ -41,6 +41,7 @@ export const audits: typeof english = {
     accounts: '계정',
     entries: '원장 항목',
     holds: '보류',
+    adjustments: '크레딧 조정',
     orders: '주문',
     operations: 'PG사 결제 작업',
     events: '이벤트',
@@ -109,6 +110,15 @@ export const audits: typeof english = {
     table: { 'all tables': '모든 테이블' },
   },
   ruleWords: {
+    'the account knows how much of its balance comes from adjustments, as the ledger left it':
+      '계정의 조정 크레딧은 원장이 남긴 값과 같다',
+    'what comes from adjustments changes by them alone, and is never more than the balance':
+      '조정 크레딧은 조정으로만 늘고 줄며 잔액을 넘지 않는다',
+    'an entry of an adjustment is the one that its record names': '조정의 원장 항목은 조정 기록이 가리키는 항목이다',
+    'an adjustment has an entry of its kind and credits': '조정에는 같은 종류와 크레딧의 원장 항목이 있다',
+    'no more is reversed than was spent': '사용한 것보다 많이 되돌리지 않는다',
+    'an adjustment above the limit of one person has the approval of a second one':
+      '한 사람의 한도를 넘는 조정은 다른 사람이 승인했다',
     'the balance is what the last entry of the ledger left': '잔액은 원장의 마지막 항목이 남긴 값과 같다',
     'nothing is negative, what is held is covered, and JSON can tell the balance exactly':
       '음수인 값이 없고, 보류된 크레딧은 잔액 안에 있으며, 잔액은 JSON으로 정확히 표현된다',

@@ -47,6 +47,7 @@ export const customers: typeof english = {
       statement: '크레딧 내역',
       orders: '주문',
       lots: '구매 건별 잔여',
+      adjustments: '크레딧 조정',
       keys: 'API 키',
       holds: '보류',
       limits: '한도',
@@ -77,6 +78,9 @@ export const customers: typeof english = {
       CAPTURE: '보류분 사용',
       RELEASE: '보류 해제',
       EXPIRE: '보류 만료',
+      GOODWILL: '보상 지급',
+      CORRECTION: '정정',
+      REVERSAL: '사용 취소',
     },
   },
 
@@ -96,6 +100,40 @@ export const customers: typeof english = {
       takenBack: '회수',
       value: '잔여 금액',
     },
+  },
+
+  adjustments: {
+    caption: '크레딧 조정 내역, 최신순',
+    none: '조정 내역이 없습니다.',
+    pending: '승인 대기',
+    limits: (perDay, used, alone) =>
+      `오늘 조정한 크레딧은 ${perDay}개 중 ${used}개입니다. 한 번에 ${alone}개를 넘으면 다른 운영자의 승인이 필요합니다.`,
+    columns: { time: '시각', kind: '구분', credits: '크레딧', reason: '사유', by: '담당', actions: '처리' },
+    kinds: { GOODWILL: '보상 지급', CORRECTION: '정정', REVERSAL: '사용 취소' },
+    approvedBy: (name) => `${name} 승인`,
+    reverses: (reference) => `대상: ${reference}`,
+    grantGoodwill: '보상 크레딧 지급',
+    correctBalance: '잔액 정정',
+    texts: {
+      grantGoodwill: '현금 가치가 없는 크레딧입니다. 마지막에 사용되며 환불 대상이 아닙니다.',
+      correctBalance:
+        '현금 가치가 없는 크레딧을 더하거나, 사용 가능한 크레딧을 차감합니다. 고객 잔액에 바로 반영됩니다.',
+    },
+    actions: { grantGoodwill: '지급', correctBalance: '정정' },
+    field: '크레딧',
+    fieldHints: {
+      grantGoodwill: '1 이상의 정수를 입력하세요.',
+      correctBalance: '정수를 입력하세요. 차감하려면 앞에 -를 붙입니다.',
+    },
+    adjusted: '잔액을 조정했습니다.',
+    requested: '승인 요청을 저장했습니다. 다른 운영자가 승인해야 합니다.',
+    approveAdjustment: '승인',
+    rejectAdjustment: '반려',
+    decisionOf: {
+      approveAdjustment: (credits) => `크레딧 ${credits}개 조정 승인`,
+      rejectAdjustment: (credits) => `크레딧 ${credits}개 조정 반려`,
+    },
+    decided: { approveAdjustment: '조정을 승인했습니다.', rejectAdjustment: '조정을 반려했습니다.' },
   },
 
   keys: {

@@ -1,0 +1,159 @@
+// Commands about adjustments: goodwill and corrections, and the requests that wait for a second person.
+import { randomUUID } from 'node:crypto'
+import { uuidPattern } from '../../core/ids.ts'
+import { findRequest, listPendingRequests, type OperatorKind } from '../../credits/adjustments/adjust.sql.ts'
+import { adjust, approve, reject } from '../../credits/adjustments/adjust.ts'
+import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
+import { balancesAt } from '../../credits/statement/statement.ts'
+import { limitsOf } from '../../operators/adjustment-limits.ts'
+import { personOf } from '../action-log-entry.ts'
+import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
+import { customerOption, limitOption, reasonOption } from '../line/options.ts'
+import { findCustomerId, requireCustomerId } from './customer-option.ts'
+
+const listLimit = 1_000
+const sampleId = '3f0d5a52-8c57-4d1e-9d0c-6a7a54f2b9e1'
+
+const requestArgument: Argument = {
+  name: 'ID',
+  description: 'the adjustmentId of the request',
+  listedBy: 'adjustments pending',
+}
+
+const grantOption: Option = {
+  value: 'N',
+  description: 'the credits',
+  required: true,
+  expects: 'a whole number of credits, at least 1',
+  accepts: (text) => /^[1-9]\d{0,8}$/.test(text),
+}
+const correctOption: Option = {
+  value: '±N',
+  description: 'the credits, negative to take some: --credits=-5',
+  required: true,
+  expects: 'a whole number of credits other than 0',
+  accepts: (text) => /^[+-]?[1-9]\d{0,8}$/.test(text),
+}
+
+const limitText =
+  'Commands have the limit of an admin (ADJUSTMENT_LIMITS), per person and Korean day. More than ' +
+  'ADJUSTMENT_APPROVAL_ABOVE credits become a request, which another person approves.'
+
+function adjustAs(kind: OperatorKind) {
+  return async function run(call: Call): Promise<object> {
+    const { values, database, adjustments } = call
+    const adjustment = {
+      customerId: await requireCustomerId(call),
+      adjustmentId: randomUUID(),
+      kind,
+      credits: Number(values.credits),
+      reason: values.reason?.trim() ?? '',
+      actor: personOf(values),
+    }
+    return adjust(database, adjustment, limitsOf(adjustments, 'admin'))
+  }
+}
+
+async function confirmAdjustment(call: Call): Promise<Confirmation> {
+  const { values, database } = call
+  const customerId = await requireCustomerId(call)
+  const { available } = await balancesAt(database, customerId, null)
+  const credits = Number(values.credits)
+  const preview = { customerId, credits, availableNow: available, availableAfter: (available ?? 0) + credits }
+  return { preview, question: 'Adjust the balance? The customer sees it at once.' }
+}
+
+async function confirmApproval({ database, positionals: [id = ''] }: Call): Promise<Confirmation | undefined> {
+  const preview = await findRequest(database, id.toLowerCase())
+  return preview && { preview, question: 'Approve this adjustment?' }
+}
+
+const checkId = ({ positionals: [id = ''] }: CommandInput) =>
+  uuidPattern.test(id) ? undefined : 'ID is a UUID, as adjustments pending shows it.'
+
+async function customerOfRequest({ database, positionals: [id = ''] }: Omit<Call, 'subject'>): Promise<string | null> {
+  return (await findRequest(database, id.toLowerCase()))?.customerId ?? null
+}
+
+export const adjustmentCommands: Command[] = [
+  {
+    name: 'adjustments grant',
+    summary: 'Grants credits as goodwill. They have no cash value and are used last.',
+    details: [limitText],
+    options: { customer: customerOption, credits: grantOption, reason: reasonOption('the reason, for the action log') },
+    examples: [
+      {
+        line: 'adjustments grant --customer acme --credits 5 --reason "slow answers"',
+        description: 'asks on a terminal',
+      },
+    ],
+    changesData: true,
+    findSubject: findCustomerId,
+    confirm: confirmAdjustment,
+    run: adjustAs('GOODWILL'),
+  },
+  {
+    name: 'adjustments correct',
+    summary: 'Corrects a balance: adds credits without cash value, or takes available ones.',
+    details: [limitText],
+    options: {
+      customer: customerOption,
+      credits: correctOption,
+      reason: reasonOption('the reason, for the action log'),
+    },
+    examples: [
+      {
+        line: 'adjustments correct --customer acme --credits=-3 --reason "granted twice"',
+        description: 'takes 3 credits; refused when fewer are available',
+      },
+    ],
+    changesData: true,
+    findSubject: findCustomerId,
+    confirm: confirmAdjustment,
+    run: adjustAs('CORRECTION'),
+  },
+  {
+    name: 'adjustments list',
+    summary: `Lists a customer's goodwill, corrections and reversals, newest first, at most ${listLimit}.`,
+    options: { customer: customerOption, limit: limitOption(listLimit) },
+    examples: [{ line: 'adjustments list --customer acme', description: 'with reason, operator or service' }],
+    changesData: false,
+    async run(call) {
+      const limit = Number(call.values.limit ?? listLimit)
+      return listAdjustments(call.database, await requireCustomerId(call), { before: null, limit })
+    },
+  },
+  {
+    name: 'adjustments pending',
+    summary: `Lists the requests that wait for a second person, the oldest first, at most ${listLimit}.`,
+    options: { limit: limitOption(listLimit) },
+    examples: [{ line: 'adjustments pending', description: 'with the id for approve and reject' }],
+    changesData: false,
+    run: ({ database, values }) => listPendingRequests(database, null, Number(values.limit ?? listLimit)),
+  },
+  {
+    name: 'adjustments approve',
+    summary: 'Approves the request of another person: the credits move now.',
+    details: ['It counts against the daily limit of an admin, for the person who approves.'],
+    arguments: [requestArgument],
+    examples: [
+      { line: `adjustments approve ${sampleId} --by kim`, description: 'kim is not the one who requested it' },
+    ],
+    changesData: true,
+    check: checkId,
+    findSubject: customerOfRequest,
+    confirm: confirmApproval,
+    run: ({ database, adjustments, values, positionals: [id = ''] }) =>
+      approve(database, id.toLowerCase(), personOf(values), limitsOf(adjustments, 'admin').perDay),
+  },
+  {
+    name: 'adjustments reject',
+    summary: 'Rejects a request: nothing moves.',
+    arguments: [requestArgument],
+    examples: [{ line: `adjustments reject ${sampleId}`, description: 'also for the one who requested it' }],
+    changesData: true,
+    check: checkId,
+    findSubject: customerOfRequest,
+    run: ({ database, values, positionals: [id = ''] }) => reject(database, id.toLowerCase(), personOf(values)),
+  },
+]

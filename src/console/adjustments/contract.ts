@@ -1,0 +1,69 @@
+// The schemas of the adjustments of a customer, and of the requests that wait for a second operator.
+import Type from 'typebox'
+import { adjustmentKinds } from '../../credits/adjustments/adjustments.sql.ts'
+import { Moment, paging, ReasonText, Text, TextOrNull, Uuid, Whole, WholeOrNull } from '../schema-types.ts'
+
+const OperatorKind = Type.Enum(['GOODWILL', 'CORRECTION'])
+
+/** The oldest first. */
+export const PendingAdjustments = Type.Array(
+  Type.Object({
+    customerId: Text,
+    adjustmentId: Text,
+    kind: OperatorKind,
+    credits: Whole,
+    reason: Text,
+    requestedBy: Text,
+    requestedAt: Moment,
+  }),
+)
+
+export const AdjustmentsQuery = Type.Object(paging)
+/** Newest first. */
+export const AdjustmentsData = Type.Object({
+  pending: PendingAdjustments,
+  adjustments: Type.Array(
+    Type.Object({
+      adjustmentId: Text,
+      entryNumber: Whole,
+      kind: Type.Enum([...adjustmentKinds]),
+      credits: Whole,
+      reason: Text,
+      actor: TextOrNull,
+      approvedBy: TextOrNull,
+      service: TextOrNull,
+      reference: TextOrNull,
+      reversedReference: TextOrNull,
+      createdAt: Moment,
+    }),
+  ),
+  /** Of the operator who asks, in a Korean day, and the credits above which a second operator is needed. */
+  limits: Type.Object({ perDay: Whole, usedToday: Whole, alone: Whole }),
+  nextCursor: TextOrNull,
+})
+
+const largest = 999_999_999
+/** Chosen by the page: a repeat is recognised by it. */
+const body = { adjustmentId: Uuid, reason: ReasonText }
+export const GoodwillBody = Type.Object({
+  ...body,
+  credits: Type.Integer({ minimum: 1, maximum: largest, description: 'a whole number of credits, at least 1' }),
+})
+export const CorrectionBody = Type.Object({
+  ...body,
+  credits: Type.Integer({
+    minimum: -largest,
+    maximum: largest,
+    not: { const: 0 },
+    description: 'a whole number of credits other than 0',
+  }),
+})
+export const AdjustmentParams = Type.Object({ adjustmentId: Type.String({ description: 'the id of an adjustment' }) })
+export const AdjustedData = Type.Object({
+  adjustmentId: Text,
+  customerId: Text,
+  kind: OperatorKind,
+  credits: Whole,
+  state: Type.Enum(['DONE', 'PENDING', 'REJECTED']),
+  available: WholeOrNull,
+})

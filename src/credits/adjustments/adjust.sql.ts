@@ -1,0 +1,228 @@
+// Adjustments by operators: goodwill and corrections, at once or after a second operator has approved them. The day's total of
+// an operator is one row; it is raised, and compared with the limit, by the statement that moves the credits or stores the
+// request. So two adjustments at once cannot both use what is left. It is locked after the account.
+import { type Database, statement } from '../../db/database.ts'
+import { emitEvents } from '../../events/outbox.sql.ts'
+import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
+import { type AdjustmentKind, recordAdjustments } from './adjustments.sql.ts'
+
+export type OperatorKind = Exclude<AdjustmentKind, 'REVERSAL'>
+
+export type Adjustment = {
+  customerId: string
+  /** Chosen by the page or the command: a repeat is recognised by it. */
+  adjustmentId: string
+  kind: OperatorKind
+  /** Negative for a correction that takes credits. */
+  credits: number
+  reason: string
+  actor: string
+}
+
+type Charge = { source: string; actor: string; credits: string; limit: string }
+
+/** CTE `charged`: a row when the credits of `source` fit into the day of the actor. */
+const chargeDay = ({ source, actor, credits, limit }: Charge) => `
+  charged as (
+    insert into adjustment_days as d (actor, day, credits)
+    select ${actor}, (now() at time zone 'Asia/Seoul')::date, abs(${credits})
+    from ${source}
+    where abs(${credits}) <= ${limit}
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits
+    where d.credits + excluded.credits <= ${limit}
+    returning actor
+  )`
+
+/** CTE `movement` and everything that follows from it, from a CTE `cause` with one row. */
+const moveByCause = `
+  movement as (
+    select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
+           null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
+    from cause
+  ),${applyMovements},${recordAdjustments('cause')},
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           moved_at
+    from moved
+    union all${lowCreditsEvents}
+  ),${emitEvents}`
+
+const isUnused = `not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
+      and not exists (select from adjustment_requests where adjustment_id = $2)`
+
+const adjustStatement = statement(
+  'credits.adjust',
+  `with recursive target as (
+    select $1::uuid as customer_id, null::timestamptz as not_before
+    where ${isUnused}
+  ),${lockAccountsOf('target')},
+  covered as (
+    select from account where available + $4::bigint >= 0
+  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })},
+  cause as (
+    select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
+           null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
+    from charged
+  ),${moveByCause}
+  select available from moved`,
+)
+
+/** Available credits afterwards; undefined when nothing moved. */
+export async function insertAdjustment(
+  database: Database,
+  adjustment: Adjustment,
+  dailyLimit: number,
+): Promise<number | undefined> {
+  const [moved] = await database.run<{ available: number }>(adjustStatement, [...valuesOf(adjustment), dailyLimit])
+  return moved?.available
+}
+
+const requestStatement = statement(
+  'credits.requestAdjustment',
+  `with covered as (
+    select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused}
+  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })}
+  insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
+  select $1, $2, $3, $4, $5, $6 from charged
+  returning adjustment_id`,
+)
+
+/** Returns whether it was stored. */
+export async function insertRequest(database: Database, adjustment: Adjustment, dailyLimit: number): Promise<boolean> {
+  return (await database.run(requestStatement, [...valuesOf(adjustment), dailyLimit])).length > 0
+}
+
+function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Adjustment): unknown[] {
+  return [customerId, adjustmentId, kind, credits, reason, actor]
+}
+
+// The request is read again under its lock: another operator may have decided it during the wait for the account.
+const approveStatement = statement(
+  'credits.approveAdjustment',
+  `with recursive target as (
+    select customer_id, null::timestamptz as not_before
+    from adjustment_requests
+    where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
+  ),${lockAccountsOf('target')},
+  request as (
+    select r.customer_id, r.adjustment_id, r.kind, r.credits, r.requested_by, r.reason
+    from account a
+    cross join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
+    ) r
+    where r.state = 'PENDING' and a.available + r.credits >= 0
+  ),${chargeDay({ source: 'request', actor: '$2::text', credits: 'credits', limit: '$3::bigint' })},
+  cause as (
+    select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
+           requested_by as actor, $2::text as approved_by, reason
+    from request
+    where exists (select from charged)
+  ),${moveByCause},
+  decided as (
+    update adjustment_requests r
+    set state = 'APPROVED', decided_by = $2, decided_at = m.moved_at
+    from moved m
+    where r.customer_id = m.customer_id and r.adjustment_id = $1
+  )
+  select available from moved`,
+)
+
+/** Available credits afterwards; undefined when nothing moved. */
+export async function approveRequest(
+  database: Database,
+  adjustmentId: string,
+  actor: string,
+  dailyLimit: number,
+): Promise<number | undefined> {
+  const [moved] = await database.run<{ available: number }>(approveStatement, [adjustmentId, actor, dailyLimit])
+  return moved?.available
+}
+
+const rejectStatement = statement(
+  'credits.rejectAdjustment',
+  `update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
+  where adjustment_id = $1 and state = 'PENDING'
+  returning adjustment_id`,
+)
+
+/** Returns whether it was pending. */
+export async function rejectRequest(database: Database, adjustmentId: string, actor: string): Promise<boolean> {
+  return (await database.run(rejectStatement, [adjustmentId, actor])).length > 0
+}
+
+export type AdjustmentRequest = {
+  customerId: string
+  adjustmentId: string
+  kind: OperatorKind
+  credits: number
+  reason: string
+  requestedBy: string
+  requestedAt: Date
+  state: 'PENDING' | 'APPROVED' | 'REJECTED'
+  decidedBy: string | null
+  decidedAt: Date | null
+}
+
+const requestColumns = `r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
+    r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
+    r.decided_at as "decidedAt"`
+
+const findRequestStatement = statement(
+  'credits.findAdjustmentRequest',
+  `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1`,
+)
+
+export async function findRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest | undefined> {
+  const [row] = await database.run<AdjustmentRequest>(findRequestStatement, [adjustmentId])
+  return row
+}
+
+const listPendingStatement = statement(
+  'credits.listPendingAdjustments',
+  `select ${requestColumns}
+  from adjustment_requests r
+  where r.state = 'PENDING' and ($1::uuid is null or r.customer_id = $1)
+  order by r.requested_at, r.adjustment_id
+  limit $2`,
+)
+
+/** The oldest first; of a customer or of all. */
+export function listPendingRequests(
+  database: Database,
+  customerId: string | null,
+  limit: number,
+): Promise<AdjustmentRequest[]> {
+  return database.run<AdjustmentRequest>(listPendingStatement, [customerId, limit])
+}
+
+export type AdjustmentState = {
+  /** Of the account now; null: there is no such customer. */
+  available: number | null
+  /** What the actor has used of the day. */
+  usedToday: number
+  /** The adjustment of this id, with the available credits after it. */
+  done: { kind: AdjustmentKind; credits: number; available: number } | null
+}
+
+const findStateStatement = statement(
+  'credits.findAdjustmentState',
+  `select (select balance - held from accounts where customer_id = $1) as "available",
+    coalesce((select credits from adjustment_days
+              where actor = $3 and day = (now() at time zone 'Asia/Seoul')::date), 0) as "usedToday",
+    (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
+     from adjustments a
+     join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
+     where a.customer_id = $1 and a.adjustment_id = $2) as "done"`,
+)
+
+/** To explain why nothing moved. */
+export async function findAdjustmentState(
+  database: Database,
+  { customerId, adjustmentId, actor }: { customerId: string; adjustmentId: string | null; actor: string },
+): Promise<AdjustmentState> {
+  const [row] = await database.run<AdjustmentState>(findStateStatement, [customerId, adjustmentId, actor])
+  return row as AdjustmentState
+}

@@ -1,0 +1,157 @@
+// Goodwill and corrections by operators: what they do to the balance, the limit of a person and day, the second person, and
+// that a repeat moves nothing. The console and the commands call these functions.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
+import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
+import { type Cluster, startCluster } from '../support/service/cluster.ts'
+import { atOnce } from '../support/spending/spending.ts'
+
+let cluster: Cluster
+before(async () => {
+  cluster = await startCluster(2)
+})
+after(() => cluster.close())
+
+const limits = { perDay: 1_000, alone: 200 }
+const databaseAt = (index: number) => cluster.contexts[index % 2]?.database ?? assert.fail('no service')
+
+/** By a person that no other test uses. */
+function adjustmentOf(customerId: string, credits: number, actor: string = crypto.randomUUID()) {
+  const kind = credits > 0 ? ('GOODWILL' as const) : ('CORRECTION' as const)
+  return { customerId, adjustmentId: crypto.randomUUID(), kind, credits, reason: 'slow answers', actor }
+}
+
+async function newCustomer() {
+  const customer = await cluster.newCustomer()
+  await customer.confirmedOrder('STANDARD')
+  return customer
+}
+
+async function adjustedOf(customerId: string): Promise<number | undefined> {
+  const text = 'select adjusted from accounts where customer_id = $1'
+  return (await cluster.database.query<{ adjusted: number }>(text, [customerId]))[0]?.adjusted
+}
+
+const refusedAs =
+  (code: string, reason?: string) => (error: { code?: string; metadata?: { reason?: string } | null }) => {
+    assert.deepEqual([error.code, error.metadata?.reason], [code, reason])
+    return true
+  }
+
+test('goodwill grants and corrections move the balance with an event each, and a correction takes adjusted credits first', async () => {
+  const customer = await newCustomer()
+  const { customerId } = customer
+  const database = databaseAt(0)
+  const granted = await adjust(database, adjustmentOf(customerId, 5, 'kim'), limits)
+  assert.deepEqual([granted.state, granted.available], ['DONE', 26])
+  assert.equal(await adjustedOf(customerId), 5)
+  assert.equal((await adjust(database, adjustmentOf(customerId, -7, 'kim'), limits)).available, 19)
+  assert.equal(await adjustedOf(customerId), 0)
+  await assert.rejects(adjust(database, adjustmentOf(customerId, -20, 'kim'), limits), refusedAs('BUS002'))
+  await assert.rejects(adjust(database, adjustmentOf(crypto.randomUUID(), 1, 'kim'), limits), refusedAs('NOT000'))
+  assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 5', 'CORRECTION -7'])
+
+  const events = await cluster.database.query<{ data: object }>(
+    `select data from events where customer_id = $1 and type = 'credits.adjusted' order by event_number`,
+    [customerId],
+  )
+  // The reason is internal.
+  assert.deepEqual(
+    events.map(({ data }) => data),
+    [
+      { customerId, kind: 'GOODWILL', credits: 5, available: 26 },
+      { customerId, kind: 'CORRECTION', credits: -7, available: 19 },
+    ],
+  )
+  const [newest] = await listAdjustments(database, customerId, { before: null, limit: 1 })
+  assert.deepEqual(
+    [newest?.kind, newest?.credits, newest?.actor, newest?.reason],
+    ['CORRECTION', -7, 'kim', 'slow answers'],
+  )
+  // What was refused used nothing of the day.
+  const [used] = await cluster.database.query(`select credits from adjustment_days where actor = 'kim'`)
+  assert.deepEqual(used, { credits: 12 })
+})
+
+test('32 repeats of one adjustment at two services move once, and all get its answer', async () => {
+  const customer = await newCustomer()
+  for (const credits of [3, 300]) {
+    const adjustment = adjustmentOf(customer.customerId, credits)
+    const results = await atOnce(32, (index) => adjust(databaseAt(index), adjustment, limits))
+    assert.equal(new Set(results.map((result) => JSON.stringify(result))).size, 1)
+    const [used] = await cluster.database.query<{ credits: number }>(
+      'select credits from adjustment_days where actor = $1',
+      [adjustment.actor],
+    )
+    assert.equal(used?.credits, credits)
+    const other = { ...adjustment, credits: credits + 1 }
+    await assert.rejects(adjust(databaseAt(0), other, limits), refusedAs('VAL003'))
+  }
+  assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 3'])
+})
+
+test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at two services, 6 are made', async () => {
+  const customers = await Promise.all([newCustomer(), newCustomer(), newCustomer()])
+  const outcomes = await atOnce(20, async (index) => {
+    const customer = customers[index % 3] ?? assert.fail('no customer')
+    const adjustment = adjustmentOf(customer.customerId, index % 2 === 0 ? 3 : -3, 'lee')
+    return adjust(databaseAt(index), adjustment, { ...limits, perDay: 20 }).then(
+      () => 'made',
+      (error) => refusedAs('VAL003', 'adjustment limit')(error) && 'refused',
+    )
+  })
+  assert.equal(outcomes.filter((outcome) => outcome === 'made').length, 6)
+  // Another person, and another day, has a limit of their own.
+  const [first] = customers
+  assert.ok(first)
+  await adjust(databaseAt(0), adjustmentOf(first.customerId, 3, 'park'), { ...limits, perDay: 20 })
+  await cluster.database.query(`alter table adjustment_days disable trigger adjustment_days_only_grow`)
+  await cluster.database.query(`update adjustment_days set day = day - 1 where actor = 'lee'`)
+  await cluster.database.query(`alter table adjustment_days enable trigger adjustment_days_only_grow`)
+  await adjust(databaseAt(0), adjustmentOf(first.customerId, 20, 'lee'), { ...limits, perDay: 20 })
+})
+
+test('above the limit of one person an adjustment waits for another one, who approves it once', async () => {
+  const customer = await newCustomer()
+  const request = adjustmentOf(customer.customerId, 201, 'choi')
+  const { adjustmentId } = request
+  const stored = await adjust(databaseAt(0), request, limits)
+  assert.deepEqual([stored.state, stored.available], ['PENDING', null])
+  assert.equal(await customer.credits(), 21)
+  await assert.rejects(approve(databaseAt(0), adjustmentId, 'choi', 1_000), refusedAs('VAL003', 'second person'))
+  await assert.rejects(approve(databaseAt(0), adjustmentId, 'yoon', 200), refusedAs('VAL003', 'adjustment limit'))
+  await assert.rejects(approve(databaseAt(0), crypto.randomUUID(), 'yoon', 1_000), refusedAs('NOT000'))
+
+  const approvers = ['yoon', 'jang', 'lim', 'han']
+  const outcomes = await atOnce(16, (index) =>
+    approve(databaseAt(index), adjustmentId, approvers[index % 4] ?? '', 1_000).then(
+      ({ available }) => `${approvers[index % 4]} ${available}`,
+      (error) => refusedAs('VAL003', 'decided')(error) && 'decided',
+    ),
+  )
+  // A repeat of the one who approved gets the answer again.
+  assert.equal(new Set(outcomes.filter((outcome) => outcome !== 'decided')).size, 1)
+  assert.equal(await customer.credits(), 222)
+  await assert.rejects(reject(databaseAt(0), adjustmentId, 'choi'), refusedAs('VAL003', 'decided'))
+  const repeated = await adjust(databaseAt(0), request, limits)
+  assert.deepEqual([repeated.state, repeated.available], ['DONE', 222])
+  assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 201'])
+})
+
+test('a rejected request moves nothing and cannot be approved; one that the balance no longer covers stays pending', async () => {
+  const customer = await newCustomer()
+  const rejected = adjustmentOf(customer.customerId, 500)
+  await adjust(databaseAt(0), rejected, limits)
+  assert.equal((await reject(databaseAt(0), rejected.adjustmentId, 'kang')).state, 'REJECTED')
+  await assert.rejects(approve(databaseAt(0), rejected.adjustmentId, 'shin', 1_000), refusedAs('VAL003', 'decided'))
+  assert.equal((await adjust(databaseAt(0), rejected, limits)).state, 'REJECTED')
+
+  const taking = adjustmentOf(customer.customerId, -15)
+  await adjust(databaseAt(0), taking, { perDay: 100, alone: 10 })
+  await adjust(databaseAt(0), adjustmentOf(customer.customerId, -10), limits)
+  await assert.rejects(approve(databaseAt(0), taking.adjustmentId, 'shin', 100), refusedAs('BUS002'))
+  await adjust(databaseAt(0), adjustmentOf(customer.customerId, 4), limits)
+  assert.equal((await approve(databaseAt(0), taking.adjustmentId, 'shin', 100)).available, 0)
+  await cluster.check()
+})
