@@ -1374,7 +1374,7 @@ with recursive input as (
   order by i.ordinal;
 
 -- credits.readAccount
-select a.balance, a.held, a.last_entry as "lastEntry", (
+select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
     select coalesce(json_agg(s order by s."expiresAt"), '[]')
     from (
       (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",

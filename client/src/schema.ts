@@ -628,6 +628,8 @@ export interface components {
             /** Format: uuid */
             customerId: string;
             lots: components["schemas"]["Lot"][];
+            /** @description Unused credits of adjustments: without value, and used after those of all lots. */
+            adjusted: number;
             nextCursor: string | null;
         };
         /** @description HTTP 404: Not found. */

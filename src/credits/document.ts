@@ -250,7 +250,7 @@ export const documentedCredits = {
       'What is left of each order, newest first, page by page. Credits are used first in, first out; within an order base ' +
       'credits before bonus credits. A base credit is worth 1,000 KRW, a bonus credit nothing: `value` is what a refund of ' +
       'the unused part would return. `nextCursor` is null at the end. A page has 100 lots unless `limit` is set.',
-    answers: { 200: success({ customerId, lots: [lot], nextCursor: null }, 'The lots of the customer.') },
+    answers: { 200: success({ customerId, lots: [lot], adjusted: 0, nextCursor: null }, 'The lots of the customer.') },
     refusals: [notAllowed('limit', Limit), noCustomer],
   },
 } satisfies Record<string, Documented>

@@ -194,7 +194,15 @@ const LotData = Type.Object(
   },
 )
 export const LotsData = Type.Object(
-  { customerId: Id, lots: Type.Array(LotData), nextCursor: NullableText },
+  {
+    customerId: Id,
+    lots: Type.Array(LotData),
+    adjusted: Type.Integer({
+      minimum: 0,
+      description: 'unused credits of adjustments: without value, and used after those of all lots',
+    }),
+    nextCursor: NullableText,
+  },
   { title: 'Lots' },
 )
 export const StatementData = Type.Object(

@@ -75,7 +75,10 @@ test('movements between two pages do not change the pages that follow', async ()
 
 test('kind filters the statement by one kind or several; the balances stay those of all movements', async () => {
   const kindsOf = new Set(everything.map((entry) => entry.kind))
-  assert.deepEqual([...kindsOf].sort(), [...entryKinds].sort(), 'there is one of every kind')
+  // test/adjustments has statements with these.
+  const adjustments: string[] = ['GOODWILL', 'CORRECTION', 'REVERSAL']
+  const others = entryKinds.filter((kind) => !adjustments.includes(kind))
+  assert.deepEqual([...kindsOf].sort(), others.toSorted(), 'there is one of every other kind')
   const lists: EntryKind[][] = [
     ...entryKinds.map((kind) => [kind]),
     ['HOLD', 'EXPIRE'],

@@ -172,6 +172,7 @@ test('a customer without movements has an empty statement, and the case of the U
     customerId,
     balance: none,
     setAside: [],
+    lots: [],
     opening: none,
     closing: none,
     entries: [],

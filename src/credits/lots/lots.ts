@@ -11,11 +11,19 @@ export type LotsRequest = {
   limit: number
 }
 
-export type CustomerLots = { customerId: string; lots: Lot[]; nextCursor: string | null }
+export type CustomerLots = {
+  customerId: string
+  lots: Lot[]
+  /** Credits of adjustments that are not used: without value, and used after those of all lots. */
+  adjusted: number
+  nextCursor: string | null
+}
 
 export async function readLots(database: Database, { customerId, cursor, limit }: LotsRequest): Promise<CustomerLots> {
-  if (!(await readAccount(database, customerId))) throw customerNotFound()
+  const account = await readAccount(database, customerId)
+  if (!account) throw customerNotFound()
   const lots = await listLots(database, customerId, { below: cursor, limit: limit + 1 })
   const page = lots.slice(0, limit)
-  return { customerId, lots: page, nextCursor: lots.length > limit ? `${page.at(-1)?.entryNumber}` : null }
+  const nextCursor = lots.length > limit ? `${page.at(-1)?.entryNumber}` : null
+  return { customerId, lots: page, adjusted: account.adjusted, nextCursor }
 }

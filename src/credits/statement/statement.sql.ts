@@ -135,13 +135,20 @@ export type HeldCredits = {
   expiresAt: string | null
 }
 
-export type AccountNow = { balance: number; held: number; lastEntry: number; setAside: HeldCredits[] }
+export type AccountNow = {
+  balance: number
+  held: number
+  /** The part of the balance that comes from adjustments. */
+  adjusted: number
+  lastEntry: number
+  setAside: HeldCredits[]
+}
 
 const heldLimit = 100
 
 const readAccountStatement = statement(
   'credits.readAccount',
-  `select a.balance, a.held, a.last_entry as "lastEntry", (
+  `select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
     select coalesce(json_agg(s order by s."expiresAt"), '[]')
     from (
       (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",

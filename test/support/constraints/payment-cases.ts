@@ -75,6 +75,9 @@ export const paymentCases: Record<string, Case[]> = {
     ['a shortfall of more than was granted', 'refunded_means_accounted_for', refunded({ refund_shortfall: 2 })],
     ['an entry beside a whole shortfall', 'refunded_means_accounted_for', refunded({ refund_shortfall: 1 })],
     ['no entry without a shortfall', 'refunded_means_accounted_for', refunded({ refund_entry: null })],
+    ['an amount returned of an order that is not REFUNDED', 'refunded_amount', order({ refunded_amount: 1 })],
+    ['more returned than was paid', 'refunded_amount', refunded({ refunded_amount: 1_000_000 })],
+    ['a refund of nothing', 'refunded_amount', refunded({ refunded_amount: 0 })],
     ['a refund entry that does not exist', 'customer_id_refund_entry_fkey', refunded({ refund_entry: 99 })],
     [
       'CONFIRMED with a rollback',

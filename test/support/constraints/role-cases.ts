@@ -226,6 +226,11 @@ export const roleCases: RoleCase[] = [
     'orders_keep_what_was_done',
     ({ partlySpent }) => setOrder(partlySpent, 'refund_shortfall = refund_shortfall - 1'),
   ],
+  [
+    'another amount of a refunded order',
+    'orders_keep_what_was_done',
+    ({ partlySpent }) => setOrder(partlySpent, 'refunded_amount = refunded_amount - 1000'),
+  ],
   ['FAILED without an operation', 'orders_follow_an_outcome', ({ pending }) => setOrder(pending, `status = 'FAILED'`)],
   [
     'FAILED while the confirm is open',
