@@ -112,7 +112,7 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   await readEverything(stage)
   const finalPages = await readFinalPages(world, loaded.staff, startedAt, options.stopped)
   await watch.finish()
-  return conclude(stage, loaded, watch, { ...quiet, finalPages })
+  return await conclude(stage, loaded, watch, { ...quiet, finalPages })
 }
 
 /** All of the load and all of the faults, for `minutes`. */

@@ -26,7 +26,19 @@ function completionsOf(lines: string[]): string[][] {
 const nouns = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
 const verbs = (noun: string) =>
   commands.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.split(' ')[1])
-const kinds = ['GRANT', 'ROLLBACK', 'REFUND', 'SPEND', 'HOLD', 'CAPTURE', 'RELEASE', 'EXPIRE']
+const kinds = [
+  'GRANT',
+  'ROLLBACK',
+  'REFUND',
+  'SPEND',
+  'HOLD',
+  'CAPTURE',
+  'RELEASE',
+  'EXPIRE',
+  'GOODWILL',
+  'CORRECTION',
+  'REVERSAL',
+]
 
 const cases: [line: string, expected: (string | undefined)[]][] = [
   ['credits ', [...nouns, 'help']],

@@ -55,5 +55,13 @@ test('there is no prompt without a terminal at both ends, with --yes, or with --
 
 test('the commands that cannot be undone ask for confirmation', () => {
   const asking = commands.filter(({ confirm }) => confirm).map(({ name }) => name)
-  assert.deepEqual(asking, ['orders refund', 'endpoints remove', 'restore', 'move'])
+  assert.deepEqual(asking, [
+    'adjustments grant',
+    'adjustments correct',
+    'adjustments approve',
+    'orders refund',
+    'endpoints remove',
+    'restore',
+    'move',
+  ])
 })

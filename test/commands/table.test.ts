@@ -9,6 +9,7 @@ import { parse } from '../../src/commands/line/parse.ts'
 import { render } from '../../src/commands/line/render.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import { silentLog } from '../support/database/database.ts'
 import { callCommand } from '../support/service/command-calls.ts'
 import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
@@ -92,6 +93,11 @@ before(async () => {
   const open = { kind: 'SECOND_PAYMENT', subject: 'pay_of_the_examples', order: null, detail: {} }
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
+  const buyer = await service.newCustomer()
+  const part = await buyer.confirmedOrder()
+  await service.sandbox.cancel(part.paymentKey, 5_000)
+  await review(service.payments, { customerId: buyer.customerId, orderId: part.orderId })
+  const [, cancelledInPart] = await run<{ discrepancyId: string }[]>('discrepancies list')
   const request = 'adjustments grant --customer acme --credits 35 --reason "for the examples" --by lee'
   const approved = await run<{ adjustmentId: string }>(request)
   const rejected = await run<{ adjustmentId: string }>(request)
@@ -102,6 +108,7 @@ before(async () => {
     [/\bord_\w+/, orderId],
     [/(?<=approve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, approved.adjustmentId],
     [/(?<=reject )[0-9a-f]{8}-[0-9a-f-]{27}\b/, rejected.adjustmentId],
+    [/(?<=accept )[0-9a-f]{8}-[0-9a-f-]{27}\b/, cancelledInPart?.discrepancyId ?? ''],
     [/(?<=resolve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
@@ -166,7 +173,7 @@ test('the examples work in a real database', async (t) => {
         const realLine = realIds.reduce((text, [sample, id]) => text.replace(sample, id), line)
         const result = await run<object | string>(realLine)
         const command = commands.find((each) => each.name === name)
-        if (typeof result === 'string') assert.match(result, /^entryNumber,.*\r\n/)
+        if (typeof result === 'string') assert.match(result, /^(entryNumber|customerId),.*\r\n/)
         else assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
         const output = typeof result === 'string' ? maskedText(result) : render(masked(result) as object)
         assert.notEqual(output, '')
