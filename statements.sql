@@ -439,7 +439,7 @@ with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
   ),
   locked_hold as (
-    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
+    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits, h.charged,
            case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
     from (select * from input order by customer_id, hold_id) i
     cross join lateral (
@@ -455,7 +455,8 @@ with recursive input as (
     from locked_hold
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -466,8 +467,8 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -476,20 +477,30 @@ with recursive input as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -514,6 +525,31 @@ with recursive input as (
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  given_back as (
+    select g.customer_id, g.budget_id, g.value, u.used - g.credits as used
+    from (
+      select c.customer_id, c.budget_id, c.value, c.period_start, sum(l.credits - l.captured) as credits
+      from locked_hold l
+      join moved m using (customer_id, hold_id)
+      cross join (select count(*) from account) all_locked
+      cross join lateral jsonb_to_recordset(l.charged)
+        as c (customer_id uuid, budget_id uuid, value text, period_start timestamptz)
+      where l.charged is not null and l.credits > l.captured
+      group by c.customer_id, c.budget_id, c.value, c.period_start
+      order by c.customer_id, c.budget_id, c.value
+    ) g
+    cross join lateral (
+      select * from budget_usage u
+      where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value limit 1 for no key update
+    ) u
+    where u.period_start = g.period_start
+  ),
+  uncounted as (
+    update budget_usage u
+    set used = g.used
+    from given_back g
+    where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value
   )
   update holds h
   set state = case l.ending when 'CAPTURE' then 'CAPTURED' when 'RELEASE' then 'RELEASED' else 'EXPIRED' end,
@@ -527,6 +563,9 @@ with recursive input as (
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
   from ledger_entries where customer_id = $1 and entry_number = $2;
+
+-- credits.findBudget
+select customer_id as "customerId", removed_at is not null as "isRemoved" from budgets where budget_id = $1;
 
 -- credits.findEntryAt
 with recursive search (low, high) as (
@@ -554,6 +593,37 @@ select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, reference, ordinal)
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
+
+-- credits.listBudgets
+select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
+    (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
+    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
+         else json_build_array(json_build_object(
+           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses",
+    b.customer_id as "customerId", c.name as "customerName", b.created_at as "createdAt"
+  from budgets b
+  left join customers c on c.customer_id = b.customer_id
+  cross join lateral (select date_trunc(lower(b.period), now(), 'Asia/Seoul') as period_start) now_in
+  cross join lateral (
+    select coalesce(max(u.used) filter (where u.period_start >= now_in.period_start), 0) as used
+    from budget_usage u
+    where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value = ''
+  ) one
+  cross join lateral (
+    select coalesce(json_agg(json_build_object(
+             'value', u.value, 'used', u.used, 'left', greatest(b.credits - u.used, 0)) order by u.used desc, u.value), '[]')
+             as uses
+    from (
+      select * from budget_usage u
+      where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value <> ''
+        and u.period_start >= now_in.period_start and u.used > 0
+      order by u.used desc, u.value
+      limit $3
+    ) u
+  ) each
+  where b.removed_at is null and ($1::uuid is null or b.customer_id = $1)
+  order by b.customer_id, b.scope, b.value nulls first, b.period, b.budget_id
+  limit $2;
 
 -- credits.listDueHolds
 select customer_id as "customerId", hold_id as "holdId"
@@ -592,7 +662,14 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
 
 -- credits.openHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    select i.*,
+           limited.names is not null
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
+    from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, ordinal)
+    cross join (
+      select array_agg(b.value) as names from budgets b
+      where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
+    ) limited
   ),
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -607,10 +684,11 @@ with recursive input as (
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -621,8 +699,8 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -631,20 +709,30 @@ with recursive input as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -679,11 +767,16 @@ with recursive input as (
     returning customer_id, hold_id, credits, expires_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -708,12 +801,249 @@ with recursive input as (
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
          coalesce(k.kind = 'SPEND', false) as "isSpend",
-         o.hold_id is not null as "isNew"
+         o.hold_id is not null as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
   order by i.ordinal;
+
+-- credits.openRestrictedHold
+with recursive input as (
+    select *, null::timestamptz as not_before from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[]) as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, key_id, user_id)
+  ),
+  known as (
+    select h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+  ),
+  wanted as (
+    select * from input where not exists (select from known)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, false as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at, w.credits,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value
+  ),
+  usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
+             as renews_at,
+           not now_used.is_warned and now_used.used + s.credits >= s.warn_at as is_low
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1 for no key update
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  verdict as (
+    select a.customer_id,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+  ),
+  allowed as (
+    select w.*, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  ),
+  movement as (
+    select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits as held_delta, null::text as order_id, reference,
+           hold_id, service_id, low_budgets as events, null::timestamptz as not_before
+    from allowed
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
+             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + m.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  counted as (
+    update budget_usage u
+    set used = c.used + c.credits,
+        period_start = c.period_start,
+        is_warned = c.is_warned or c.is_low
+    from usage c
+    cross join moved
+    where c.is_there and u.customer_id = c.customer_id and u.budget_id = c.budget_id and u.value = c.value
+  ),
+  first_counted as (
+    insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select c.customer_id, c.budget_id, c.value, c.period_start, c.credits, c.is_low
+    from usage c
+    cross join moved
+    where not c.is_there
+    order by c.customer_id, c.budget_id, c.value
+  ),
+  opened as (
+    insert into holds (customer_id, hold_id, credits, service_id, expires_at, opening_entry, charged)
+    select i.customer_id, i.hold_id, i.credits, i.service_id, now() + i.expires_in_seconds * interval '1 second',
+           m.last_entry,
+    (select jsonb_agg(jsonb_build_object('customer_id', c.customer_id, 'budget_id', c.budget_id, 'value', c.value,
+                                         'period_start', c.period_start))
+     from usage c)
+    from moved m
+    join input i using (customer_id, hold_id)
+    returning hold_id, credits, expires_at
+  ),
+  event as (
+    select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
+           json_build_object(
+             'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
+             'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
+             'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
+             'renewsAt', to_char(c.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data,
+           m.moved_at
+    from moved m
+    cross join (
+      select *, row_number() over (order by customer_id, budget_id) as place from usage where is_low
+    ) c
+    union all
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
+           moved_at
+    from moved
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select coalesce(k.hold_id, o.hold_id) as "holdId",
+         coalesce(k.credits, o.credits) as "credits",
+         coalesce(k.expires_at, o.expires_at) as "expiresAt",
+         coalesce(k.available, m.available, a.available) as "available",
+         coalesce(k.kind = 'SPEND', false) as "isSpend",
+         o.hold_id is not null as "isNew",
+         false as "isRestricted",
+         coalesce(v.is_suspended, false) as "isSuspended",
+         v.exceeded,
+         coalesce(v.is_stale, false) as "isStale"
+  from input
+  left join known k on true
+  left join account a on true
+  left join verdict v on true
+  left join moved m on true
+  left join opened o on true;
 
 -- credits.readAccount
 select a.balance, a.held, a.last_entry as "lastEntry", (
@@ -743,9 +1073,30 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal;
 
+-- credits.removeBudget
+update budgets set removed_at = now() where budget_id = $1 and removed_at is null returning customer_id as "customerId";
+
+-- credits.setBudget
+insert into budgets as b (customer_id, budget_id, scope, value, period, credits, warn_at)
+  select $1::uuid, $2::uuid, $3, $4, $5, $6::bigint, $7::bigint
+  where $8::int > (select count(*) from budgets other where other.customer_id = $1::uuid and other.removed_at is null)
+    or exists (select from budgets same
+               where same.customer_id = $1::uuid and same.scope = $3 and coalesce(same.value, '') = coalesce($4, '')
+                 and same.period = $5 and same.removed_at is null)
+  on conflict (customer_id, scope, coalesce(value, ''), period) where removed_at is null
+  do update set credits = excluded.credits, warn_at = excluded.warn_at
+  returning budget_id as "budgetId", warn_at as "warnAt";
+
 -- credits.spend
 with recursive input as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
+    select i.*,
+           limited.names is not null
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
+    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
+    cross join (
+      select array_agg(b.value) as names from budgets b
+      where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
+    ) limited
   ),
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -759,10 +1110,11 @@ with recursive input as (
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -773,8 +1125,8 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -783,20 +1135,30 @@ with recursive input as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -823,11 +1185,16 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -850,11 +1217,233 @@ with recursive input as (
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
          coalesce(k.kind = 'HOLD', false) as "isHold",
-         k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
+         k.ordinal is null and coalesce(s.is_moved, false) as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
   order by i.ordinal;
+
+-- credits.spendRestricted
+with recursive input as (
+    select *, null::timestamptz as not_before from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[]) as i (customer_id, credits, reference, service_id, key_id, user_id)
+  ),
+  known as (
+    select -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
+  ),
+  wanted as (
+    select * from input where not exists (select from known)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, false as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at, w.credits,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value
+  ),
+  usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
+             as renews_at,
+           not now_used.is_warned and now_used.used + s.credits >= s.warn_at as is_low
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1 for no key update
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  verdict as (
+    select a.customer_id,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+  ),
+  allowed as (
+    select w.*, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  ),
+  movement as (
+    select customer_id, 1 as turn, 'SPEND' as kind, -credits as delta, 0 as held_delta, null::text as order_id, reference,
+           null::uuid as hold_id, service_id, low_budgets as events, null::timestamptz as not_before
+    from allowed
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, m.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
+             s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+             s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + m.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  counted as (
+    update budget_usage u
+    set used = c.used + c.credits,
+        period_start = c.period_start,
+        is_warned = c.is_warned or c.is_low
+    from usage c
+    cross join moved
+    where c.is_there and u.customer_id = c.customer_id and u.budget_id = c.budget_id and u.value = c.value
+  ),
+  first_counted as (
+    insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select c.customer_id, c.budget_id, c.value, c.period_start, c.credits, c.is_low
+    from usage c
+    cross join moved
+    where not c.is_there
+    order by c.customer_id, c.budget_id, c.value
+  ),
+  event as (
+    select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
+           json_build_object(
+             'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
+             'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
+             'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
+             'renewsAt', to_char(c.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data,
+           m.moved_at
+    from moved m
+    cross join (
+      select *, row_number() over (order by customer_id, budget_id) as place from usage where is_low
+    ) c
+    union all
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
+           moved_at
+    from moved
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select coalesce(k.credits, -m.delta, 0) as "spent",
+         coalesce(k.available, m.available, a.available) as "available",
+         coalesce(k.kind = 'HOLD', false) as "isHold",
+         m.customer_id is not null as "isNew",
+         false as "isRestricted",
+         coalesce(v.is_suspended, false) as "isSuspended",
+         v.exceeded,
+         coalesce(v.is_stale, false) as "isStale"
+  from input
+  left join known k on true
+  left join account a on true
+  left join verdict v on true
+  left join moved m on true;
 
 -- credits.updateLowCredits
 update accounts set low_credits = $2 where customer_id = $1 returning customer_id;
@@ -895,13 +1484,19 @@ select customer_id as "customerId" from customers where customer_id = $1 or name
 select customer_id as "customerId", status from api_keys where key_id = $1;
 
 -- customers.findKeys
-select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash", k.status
+select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
+    case when c.suspended_at is null then k.status else 'SUSPENDED' end as "status"
   from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, key_hash, ordinal)
-  join api_keys k using (pepper_version, key_hash);
+  join api_keys k using (pepper_version, key_hash)
+  join customers c using (customer_id);
 
 -- customers.findSuspendedKeys
 select key_id as "keyId" from api_keys
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  union all
+  select k.key_id from customers c
+  join api_keys k using (customer_id)
+  where c.suspended_at > now() - $1 * interval '1 ms'
   limit $2;
 
 -- customers.findSuspendedTokens
@@ -925,8 +1520,8 @@ insert into service_tokens (service_id, name, pepper_version, token_hash, last_f
   on conflict (service_id) do nothing;
 
 -- customers.listKeys
-select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName", k.last_four as "lastFour",
-    k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
+select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
+    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
@@ -956,6 +1551,11 @@ with replaced as (
 
 -- customers.updateKeyStatus
 update api_keys set status = $2 where key_id = $1 returning key_id;
+
+-- customers.updateSuspension
+update customers set suspended_at = case when $2 then coalesce(suspended_at, clock_timestamp()) end
+  where customer_id = $1
+  returning customer_id;
 
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
@@ -1514,15 +2114,18 @@ with page as materialized (
              case when (a.last_hash = coalesce(last.entry_hash, ''::bytea)) is not true then 5 end,
              case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 6 end,
              case when (last.held_after is null or a.held = last.held_after) is not true then 7 end,
-             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 8 end,
-             case when (coalesce(queued.in_order, true)) is not true then 9 end,
+             case when ((a.restricted_at is not null) = (
+      exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))) is not true then 8 end,
+             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 9 end,
+             case when (coalesce(queued.in_order, true)) is not true then 10 end,
              case when (not exists (
       select from event_endpoints n
       where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
         and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= newest_event.event_number))) is not true then 10 end], null) as broken
+                          and q.last_event >= newest_event.event_number))) is not true then 11 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -1573,7 +2176,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 60 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -1606,7 +2209,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 65 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 70 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -1628,6 +2231,39 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditBudgets
+with page as materialized (
+    select *, $2::boolean or (customer_id, budget_id) > ($4::uuid, $5::uuid) as fresh
+    from (select * from budgets where (customer_id, budget_id) >= ($4::uuid, $5::uuid)
+          order by customer_id, budget_id limit 10001) bounded
+    order by customer_id, budget_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 71 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'budgets' and j.row_key = r.customer_id::text || ' ' || r.budget_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, budget_id) from page order by customer_id desc, budget_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditCustomers
 with page as materialized (
     select *, $2::boolean or (customer_id) > ($4::uuid) as fresh
@@ -1639,7 +2275,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 59 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -1672,7 +2308,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 64 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 69 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -1708,20 +2344,20 @@ with page as materialized (
       'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held) as detail,
            array_remove(array[
              case when (e.previous_number is not null
-      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 11 end,
-             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 12 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 13 end,
+      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 12 end,
+             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 13 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 14 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or case
       when e.previous_number is null then e.held_after is not distinct from e.held_delta
       when e.previous_held is null then true
-      else e.held_after = e.previous_held + e.held_delta end) is not true then 14 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 15 end,
+      else e.held_after = e.previous_held + e.held_delta end) is not true then 15 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 16 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
       or e.entry_hash = ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind,
                                           e.delta, e.balance_after, e.order_id, e.reference, e.created_at, e.held_delta,
-                                          e.held_after, e.hold_id, e.service_id)) is not true then 16 end,
-             case when (e.balance_after between 0 and 9007199254740991) is not true then 17 end,
-             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 18 end,
+                                          e.held_after, e.hold_id, e.service_id)) is not true then 17 end,
+             case when (e.balance_after between 0 and 9007199254740991) is not true then 18 end,
+             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 19 end,
              case when (case e.kind
       when 'GRANT' then e.delta > 0 and coalesce(e.held_delta, 0) = 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
@@ -1756,29 +2392,29 @@ with page as materialized (
       when 'EXPIRE' then e.delta = 0 and e.held_delta < 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('hold') end) is not true then 19 end,
+                       case when e.service_id is not null then 'service' end) in ('hold') end) is not true then 20 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 20 end,
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 21 end,
              case when (e.order_id is null or e.delta = 0 or e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 21 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 22 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 22 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 23 end,
              case when (e.hold_id is null or e.order_id is not null or e.entry_number = (
       select case e.kind when 'HOLD' then h.opening_entry else h.closing_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 23 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 24 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
         and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 25 end,
              case when (e.hold_id is null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 25 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD'))) is not true then 26 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -1812,19 +2448,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 52 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 53 end,
-             case when (case v.type when 'credits.low' then v.data ->> 'customerId' = v.customer_id::text
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 54 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 55 end,
+             case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 54 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 56 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 55 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 57 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 56 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 57 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 58 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 59 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 58 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 60 end,
+             case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
+      when 'budget.low' then case
+        when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
+          and json_typeof(v.data -> 'left') = 'number'
+        then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
+      else true end) is not true then 61 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -1867,17 +2509,22 @@ with page as materialized (
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
+             case when (h.charged is null or not exists (
+      select from jsonb_to_recordset(h.charged) as c (customer_id uuid, budget_id uuid)
+      where (select true from budgets b
+             where b.customer_id = c.customer_id and b.budget_id = c.budget_id
+               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 27 end,
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 26 end,
+      = ('HOLD', h.credits, h.hold_id, h.service_id) and opening.order_id is null) is not true then 28 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 27 end,
+      and coalesce(h.opening_entry < h.closing_entry, true)) is not true then 29 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 28 end,
-             case when (coalesce(h.expires_at <= opening.created_at + interval '604860 seconds', true)) is not true then 29 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 30 end], null) as broken
+                                           else h.captured is null end) is not true then 30 end,
+             case when (coalesce(h.expires_at <= opening.created_at + interval '604860 seconds', true)) is not true then 31 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 32 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -1912,16 +2559,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 66 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 72 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 67 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 73 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 68 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 74 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 69 end,
+      order by b.record_number desc limit 1)) is not true then 75 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -1937,7 +2584,9 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 70 end], null) as broken
+      when 'budgets' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then (select true from budgets r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid and r.budget_id = split_part(j.row_key, ' ', 2)::uuid limit 1) end
+      else true end) is not true then 76 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -1972,27 +2621,27 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 44 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 46 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 45 end,
-             case when (p.amount = o.amount) is not true then 46 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 47 end,
+             case when (p.amount = o.amount) is not true then 48 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 47 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 49 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 48 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 50 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 49 end,
+                        else p.credits_held = 0 end) is not true then 51 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 50 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 52 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 51 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 53 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2022,7 +2671,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 63 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 68 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -2055,7 +2704,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 62 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 67 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -2091,29 +2740,29 @@ with page as materialized (
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 31 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 32 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 33 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 34 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 33 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 34 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall) = 0) is not true then 35 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 36 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 35 end,
-             case when (booked.grants <= 1) is not true then 36 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 37 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 37 end,
+             case when (booked.grants <= 1) is not true then 38 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 39 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 38 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 39 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 40 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 40 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 41 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 42 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 41 end,
+      limit 1)) is not true then 43 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 42 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 44 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 43 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 45 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -2155,7 +2804,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 61 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 66 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -2171,6 +2820,38 @@ with page as materialized (
   )
   select paged.*,
          (select jsonb_build_array(service_id) from page order by service_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditUsage
+with page as materialized (
+    select *, $2::boolean or (customer_id, budget_id, value) > ($4::uuid, $5::uuid, $6::text) as fresh
+    from (select * from budget_usage where (customer_id, budget_id, value) >= ($4::uuid, $5::uuid, $6::text)
+          order by customer_id, budget_id, value limit 10001) bounded
+    order by customer_id, budget_id, value
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
+      'period', b.period, 'credits', b.credits) as detail,
+           array_remove(array[
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 62 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 63 end], null) as broken
+    from page u
+    left join lateral (
+      select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, budget_id, value) from page order by customer_id desc, budget_id desc, value desc limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
@@ -2204,7 +2885,8 @@ with recursive input as (
     for no key update of o
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from locked_order group by customer_id order by customer_id) named
     cross join lateral (
@@ -2240,8 +2922,8 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -2250,20 +2932,30 @@ with recursive input as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -2290,11 +2982,16 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -2540,7 +3237,8 @@ with recursive due as (
     from expired
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -2551,8 +3249,8 @@ with recursive due as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -2561,20 +3259,30 @@ with recursive due as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved
@@ -2860,7 +3568,8 @@ with recursive input as (
     where effect <> 'none' or from_status <> to_status
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -2871,8 +3580,8 @@ with recursive input as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, last_entry, last_hash, moved_at, low_credits, 0::bigint as first_event, last_event,
-           false as is_low
+           balance, held, last_entry, last_hash, moved_at, low_credits, low_steps, is_restricted,
+           0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -2881,20 +3590,30 @@ with recursive input as (
            case when n.entry_number = s.last_entry then s.last_hash else ledger_entry_hash(
              s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
              s.moved_at, m.held_delta, n.held, m.hold_id, m.service_id) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - m.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + m.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or m.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
   ),
   moved as (
     select *, balance - held as available from step where is_moved

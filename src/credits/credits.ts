@@ -4,6 +4,8 @@ import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
+import { openRestrictedHold } from './budgets/restricted.sql.ts'
+import { createRestricted } from './budgets/restricted.ts'
 import {
   endHolds,
   findHolds,
@@ -13,6 +15,7 @@ import {
   type HoldOpened,
   type HoldOpening,
   openHolds,
+  withResultOfUsedHolds,
 } from './holds.sql.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import type { SpendInput, SpendOutput } from './spend.sql.ts'
@@ -31,6 +34,29 @@ export type Credits = {
 }
 
 const customer = (input: { customerId: string }) => input.customerId
+
+function createOpenHold(database: Database, tallies: Tallies): Credits['openHold'] {
+  const openTogether = createBatch<HoldOpening, HoldOpened>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, 'credits.openHolds'),
+    conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
+    rowKey: customer,
+    run: async (inputs) => counted(await retryOnUniqueViolation(() => openHolds(database, inputs))),
+  })
+  const openAlone = createRestricted((input: HoldOpening) => openRestrictedHold(database, input))
+
+  function counted(opened: HoldOpened[]): HoldOpened[] {
+    for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
+    return opened
+  }
+
+  return async (input) => {
+    const output = await openTogether(input)
+    if (!output.isRestricted) return output
+    const [judged] = await withResultOfUsedHolds(database, [input], counted([await openAlone(input)]))
+    return judged as HoldOpened
+  }
+}
 
 /** A hold ends once: two requests to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
@@ -62,17 +88,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
       run: (customerIds) => readBalances(database, customerIds),
     }),
     spend: createSpend(database, tallies),
-    openHold: createBatch<HoldOpening, HoldOpened>({
-      retryScopeOf,
-      sizes: batchSizesOf(tallies, 'credits.openHolds'),
-      conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
-      rowKey: customer,
-      run: async (inputs) => {
-        const opened = await retryOnUniqueViolation(() => openHolds(database, inputs))
-        for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
-        return opened
-      },
-    }),
+    openHold: createOpenHold(database, tallies),
     endHold: createEndHold(database, tallies),
     findHold: createBatch({
       retryScopeOf,

@@ -3,6 +3,7 @@
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
+import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } from './budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
 import { withResultOfUsedReferences } from './references.sql.ts'
 
@@ -13,6 +14,9 @@ export type HoldOpening = {
   reference: string
   serviceId: string
   expiresInSeconds: number
+  /** Labels of the caller, for budgets. */
+  keyId?: string | null
+  userId?: string | null
 }
 
 /**
@@ -27,7 +31,9 @@ export type HoldOpened = {
   isSpend: boolean
   /** It was opened now. */
   isNew: boolean
-}
+  /** Nothing moved: budgets or suspension have to be judged (budgets/restricted.sql.ts); then the output has that verdict. */
+  isRestricted: boolean
+} & Partial<Verdict>
 
 const openings = inputs<HoldOpening>({
   customerId: 'uuid',
@@ -41,7 +47,8 @@ const openings = inputs<HoldOpening>({
 const openHoldsStatement = statement(
   'credits.openHolds',
   `with recursive input as (
-    select * from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)
+    select i.*,${hasServiceBudget} as has_service_budget
+    from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)${servicesWithBudget}
   ),
   known as (
     select i.ordinal, h.hold_id, h.credits, h.expires_at, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -56,7 +63,7 @@ const openHoldsStatement = statement(
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),${lockAccountsOf('movement')},${applyMovements},
   opened as (
     insert into holds (customer_id, hold_id, credits, service_id, expires_at, opening_entry)
@@ -74,7 +81,8 @@ const openHoldsStatement = statement(
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
          coalesce(k.kind = 'SPEND', false) as "isSpend",
-         o.hold_id is not null as "isNew"
+         o.hold_id is not null as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
@@ -83,9 +91,21 @@ const openHoldsStatement = statement(
 )
 
 export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
-  const outputs = await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all))
+  return withResultOfUsedHolds(
+    database,
+    all,
+    await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all)),
+  )
+}
+
+export function withResultOfUsedHolds(
+  database: Database,
+  all: HoldOpening[],
+  outputs: HoldOpened[],
+): Promise<HoldOpened[]> {
   return withResultOfUsedReferences(database, all, outputs, {
-    isRefused: ({ holdId, available, isSpend }) => holdId === null && available !== null && !isSpend,
+    isRefused: ({ holdId, available, isSpend, isRestricted }) =>
+      holdId === null && available !== null && !isSpend && !isRestricted,
     outputOf: ({ kind, holdId, credits, expiresAt, available }) => ({
       holdId,
       credits,
@@ -93,6 +113,7 @@ export async function openHolds(database: Database, all: HoldOpening[]): Promise
       available,
       isSpend: kind === 'SPEND',
       isNew: false,
+      isRestricted: false,
     }),
   })
 }
@@ -132,7 +153,7 @@ const endHoldsStatement = statement(
     select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
   ),
   locked_hold as (
-    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
+    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits, h.charged,
            case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
     from (select * from input order by customer_id, hold_id) i
     cross join lateral (
@@ -146,7 +167,7 @@ const endHoldsStatement = statement(
            -captured as delta, -credits as held_delta, null::text as order_id, null::text as reference, hold_id,
            service_id, 0 as events, null::timestamptz as not_before
     from locked_hold
-  ),${lockAccountsOf('movement')},${applyMovements}
+  ),${lockAccountsOf('movement')},${applyMovements},${giveBackUsage}
   update holds h
   set state = case l.ending when 'CAPTURE' then 'CAPTURED' when 'RELEASE' then 'RELEASED' else 'EXPIRED' end,
       captured = nullif(l.captured, 0),

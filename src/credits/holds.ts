@@ -3,10 +3,10 @@
 // ended is refused, with its state.
 import { newHoldId } from '../core/ids.ts'
 import type { Credits } from './credits.ts'
-import type { Hold, HoldEnding } from './holds.sql.ts'
-import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals } from './refusals.ts'
+import type { Hold, HoldEnding, HoldOpening } from './holds.sql.ts'
+import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals, requireAllowed } from './refusals.ts'
 
-export type HoldRequest = { customerId: string; credits: number; reference: string; expiresInSeconds: number }
+export type HoldRequest = Omit<HoldOpening, 'holdId' | 'serviceId'>
 export type HoldAnswer = { holdId: string; credits: number; expiresAt: string; balance: number }
 
 export async function openHold(credits: Credits, serviceId: string, request: HoldRequest): Promise<HoldAnswer> {
@@ -14,6 +14,7 @@ export async function openHold(credits: Credits, serviceId: string, request: Hol
   if (opened.available === null) throw customerNotFound()
   if (opened.isSpend) throw referenceRefusals.usedToSpend()
   if (opened.holdId === null || opened.credits === null || opened.expiresAt === null) {
+    requireAllowed(request.credits, opened.available, opened)
     throw insufficientCredits(request.credits, opened.available)
   }
   if (opened.credits !== request.credits) throw referenceRefusals.heldOtherCredits(opened.credits)

@@ -43,8 +43,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } },
     },
     async ({ serviceId, body }) => {
-      const { customerId, credits: amount, reference } = body
-      const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
+      const input = { ...body, customerId: body.customerId.toLowerCase(), serviceId }
       return success(await spendCredits(credits.spend, input), 'The credits are spent.')
     },
   )

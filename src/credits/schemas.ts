@@ -13,6 +13,9 @@ export const CreditsToMove = Type.Integer({
   description: 'a whole number of credits, at least 1',
 })
 const Reference = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' })
+const Label = Type.Optional(
+  Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' }),
+)
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,
@@ -21,7 +24,7 @@ export const ExpiresInSeconds = Type.Integer({
 })
 
 export const SpendBody = Type.Object(
-  { customerId: CustomerId, credits: CreditsToMove, reference: Reference },
+  { customerId: CustomerId, credits: CreditsToMove, reference: Reference, keyId: Label, userId: Label },
   { title: 'SpendRequest' },
 )
 export const HoldBody = Type.Object(
@@ -30,6 +33,8 @@ export const HoldBody = Type.Object(
     credits: CreditsToMove,
     reference: Reference,
     expiresInSeconds: Type.Optional(ExpiresInSeconds),
+    keyId: Label,
+    userId: Label,
   },
   { title: 'HoldRequest' },
 )

@@ -3,27 +3,45 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
+import { spendRestricted } from './budgets/restricted.sql.ts'
+import { createRestricted } from './budgets/restricted.ts'
 import { withResultOfUsedReferences } from './references.sql.ts'
-import { customerNotFound, insufficientCredits, referenceRefusals } from './refusals.ts'
+import { customerNotFound, insufficientCredits, referenceRefusals, requireAllowed } from './refusals.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import { type SpendInput, type SpendOutput, spendAll } from './spend.sql.ts'
 
 /** Spends of one customer share a statement, one after the other. Two with one reference do not: the second must see the first. */
 export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
-  return createBatch<SpendInput, SpendOutput>({
+  const spendTogether = createBatch<SpendInput, SpendOutput>({
     retryScopeOf,
     sizes: batchSizesOf(tallies, 'credits.spend'),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
-    run: async (inputs) => {
-      const outputs = await retryOnUniqueViolation(() => spendAll(database, inputs))
-      for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
-      return withResultOfUsedReferences(database, inputs, outputs, {
-        isRefused: ({ spent, available, isHold }) => spent === 0 && available !== null && !isHold,
-        outputOf: ({ kind, spent, available }) => ({ spent, available, isHold: kind === 'HOLD', isNew: false }),
-      })
-    },
+    run: async (inputs) => complete(inputs, await retryOnUniqueViolation(() => spendAll(database, inputs))),
   })
+  const spendAlone = createRestricted((input: SpendInput) => spendRestricted(database, input))
+
+  async function complete(inputs: SpendInput[], outputs: SpendOutput[]): Promise<SpendOutput[]> {
+    for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
+    return withResultOfUsedReferences(database, inputs, outputs, {
+      isRefused: ({ spent, available, isHold, isRestricted }) =>
+        spent === 0 && available !== null && !isHold && !isRestricted,
+      outputOf: ({ kind, spent, available }) => ({
+        spent,
+        available,
+        isHold: kind === 'HOLD',
+        isNew: false,
+        isRestricted: false,
+      }),
+    })
+  }
+
+  return async (input) => {
+    const output = await spendTogether(input)
+    if (!output.isRestricted) return output
+    const [judged] = await complete([input], [await spendAlone(input)])
+    return judged as SpendOutput
+  }
 }
 
 export type SpendAnswer = { reference: string; credits: number; balance: number }
@@ -31,10 +49,13 @@ export type SpendAnswer = { reference: string; credits: number; balance: number 
 /** The answer to a service of the platform, or the refusal. */
 export async function spendCredits(spend: Batch<SpendInput, SpendOutput>, input: SpendInput): Promise<SpendAnswer> {
   const { reference, credits } = input
-  const { spent, available, isHold } = await spend(input)
+  const { spent, available, isHold, ...verdict } = await spend(input)
   if (available === null) throw customerNotFound()
   if (isHold) throw referenceRefusals.usedForHold()
-  if (spent === 0) throw insufficientCredits(credits, available)
+  if (spent === 0) {
+    requireAllowed(credits, available, verdict)
+    throw insufficientCredits(credits, available)
+  }
   if (spent !== credits) throw referenceRefusals.spentOtherCredits(spent)
   return { reference, credits, balance: available }
 }

@@ -9,19 +9,21 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 4
+export const rightsVersion = 5
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
-  customers: { insert: true },
+  customers: { insert: true, update: ['suspended_at'] },
   api_keys: { insert: true, update: ['status', 'pepper_version', 'key_hash'] },
   service_tokens: { insert: true, update: ['status', 'pepper_version', 'token_hash'] },
   accounts: {
     insert: true,
-    update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
+    update: ['balance', 'held', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits', 'low_steps'],
   },
   ledger_entries: { insert: true },
   holds: { insert: true, update: ['state', 'captured', 'closing_entry'] },
+  budgets: { insert: true, update: ['credits', 'warn_at', 'removed_at'] },
+  budget_usage: { insert: true, update: ['period_start', 'used', 'is_warned'] },
   orders: {
     insert: true,
     update: ['status', 'confirmed_at', 'grant_entry', 'rollback_entry', 'refund_entry', 'refund_shortfall'],

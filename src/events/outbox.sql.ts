@@ -9,6 +9,8 @@ export const eventTypes = [
   'order.cancelled',
   'order.refunded',
   'credits.low',
+  'credits.empty',
+  'budget.low',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

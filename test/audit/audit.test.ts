@@ -85,6 +85,7 @@ test('books with orders, holds, entries and events of every kind pass, with chun
             (select count(*) from service_tokens) as "serviceTokens", (select count(*) from operators) as operators,
             (select count(*) from operator_actions) as "operatorActions",
             (select count(*) from discrepancies) as discrepancies, (select count(*) from audits) as audits,
+            (select count(*) from budgets) as budgets, (select count(*) from budget_usage) as usage,
             (select count(*) from record_journal) as "journalEntries"`,
   )
   for (const chunkRows of [1, 2, 3, 7, 10_000]) {

@@ -177,6 +177,7 @@ export const AuditData = Type.Object({
     orders: Whole,
     operations: Whole,
     events: Whole,
+    usage: Type.Optional(Whole),
     customers: Type.Optional(Whole),
     apiKeys: Type.Optional(Whole),
     serviceTokens: Type.Optional(Whole),
@@ -184,6 +185,7 @@ export const AuditData = Type.Object({
     operatorActions: Type.Optional(Whole),
     discrepancies: Type.Optional(Whole),
     audits: Type.Optional(Whole),
+    budgets: Type.Optional(Whole),
     journalEntries: Type.Optional(Whole),
   }),
   /** By rule: the number of violations, and the first few rows. */
