@@ -55,7 +55,9 @@ select name from customers where customer_id = $1;
 
 -- console.findCustomerPage
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", a.low_credits as "lowCredits",
+    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+      (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
+       where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
     ) as "pendingOrders",
@@ -593,6 +595,9 @@ select i.ordinal, e.kind, -e.delta as "spent", e.balance_after - coalesce(e.held
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, reference, ordinal)
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id;
+
+-- credits.hasAccount
+select from accounts where customer_id = $1;
 
 -- credits.listBudgets
 select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
@@ -1446,7 +1451,7 @@ with recursive input as (
   left join moved m on true;
 
 -- credits.updateLowCredits
-update accounts set low_credits = $2 where customer_id = $1 returning customer_id;
+update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id;
 
 -- customers.countKeys
 select count(*) as "count" from api_keys;

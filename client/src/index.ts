@@ -24,12 +24,16 @@ export {
 } from './spending-client.ts'
 export type {
   Balance,
+  Budget,
+  BudgetLowEvent,
+  Budgets,
   Cancellation,
   CancelRequest,
   CaptureRequest,
   Confirmation,
   ConfirmRequest,
   CreditPackage,
+  CreditsEmptyEvent,
   CreditsEvent,
   CreditsLowEvent,
   EndedHold,

@@ -10,6 +10,7 @@ export const operations: Record<OperationId, { work: Work }> = {
   getPaymentStatus: { work: 'read' },
   getCreditBalance: { work: 'read' },
   getStatement: { work: 'read' },
+  getBudgets: { work: 'read' },
 
   // With the same X-Idempotency-Key the service returns the original order and creates no second one, for as long as
   // the order exists. Every purchase has a key, and all its attempts have the same.

@@ -4,6 +4,7 @@ import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
 import type {
+  Budgets,
   CaptureRequest,
   EndedHold,
   EntryKind,
@@ -39,6 +40,8 @@ export type SpendingClient = {
   captureHold(request: CaptureRequest, options?: CallOptions): Promise<EndedHold>
   /** Releases the held credits. */
   releaseHold(request: ReleaseRequest, options?: CallOptions): Promise<EndedHold>
+  /** The budgets of a customer, and what is used of them. */
+  getBudgets(request: { customerId: string }, options?: CallOptions): Promise<Budgets>
   /** One page, newest entry first. */
   getStatement(request: StatementRequest, options?: CallOptions): Promise<Statement>
   /** All pages, each requested when it is needed. A page can be empty and not be the last. */
@@ -87,6 +90,11 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
 
     async releaseHold({ holdId, ...body }, callOptions) {
       return send(settings, 'releaseHold', { path: `${holds}/${segment('holdId', holdId)}/release`, body }, callOptions)
+    },
+
+    async getBudgets({ customerId }, callOptions) {
+      const path = `/internal/v1/customers/${segment('customerId', customerId)}/budgets`
+      return send(settings, 'getBudgets', { path }, callOptions)
     },
 
     getStatement,

@@ -4,6 +4,7 @@ import type { Command, CommandGroup } from './command.ts'
 import { databaseCommands } from './database/database-commands.ts'
 import { actionCommands } from './nouns/action-commands.ts'
 import { bookCommands } from './nouns/book-commands.ts'
+import { budgetCommands } from './nouns/budget-commands.ts'
 import { customerCommands } from './nouns/customer-commands.ts'
 import { eventCommands } from './nouns/event-commands.ts'
 import { keyCommands } from './nouns/key-commands.ts'
@@ -14,7 +15,7 @@ import { shellCommands } from './nouns/shell-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },
-  { title: 'Customers', commands: customerCommands },
+  { title: 'Customers', commands: [...customerCommands, ...budgetCommands] },
   { title: 'Orders', commands: orderCommands },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },

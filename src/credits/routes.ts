@@ -8,11 +8,14 @@ import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
+import { hasAccount } from './accounts.sql.ts'
+import { listBudgets } from './budgets/budgets.sql.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { endHold, openHold } from './holds.ts'
 import { customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
+  BudgetsData,
   CaptureBody,
   defaultHoldSeconds,
   EndData,
@@ -96,6 +99,21 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       const { entries, ...rest } = await readStatement(database, statementRequestOf(params.customerId, query))
       const shown = entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
       return success({ ...rest, entries: shown }, 'The statement of the customer.')
+    },
+  )
+
+  typed.get(
+    '/internal/v1/customers/:customerId/budgets',
+    {
+      config: { work: 'read', documented: documentedCredits.budgets },
+      schema: { params: StatementParams, response: { 200: SuccessOf(BudgetsData) } },
+    },
+    async ({ params }) => {
+      const customerId = idOf(params.customerId, customerNotFound)
+      if (!(await hasAccount(database, customerId))) throw customerNotFound()
+      const budgets = await listBudgets(database, customerId)
+      const shown = budgets.map((budget) => ({ ...budget, renewsAt: budget.renewsAt.toISOString() }))
+      return success({ customerId, budgets: shown }, 'The budgets of the customer.')
     },
   )
 }

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { NullableText } from '../http/envelope.ts'
+import { budgetPeriods, budgetScopes, labelPattern } from './budgets/budgets.sql.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement/statement.sql.ts'
 
@@ -14,7 +15,7 @@ export const CreditsToMove = Type.Integer({
 })
 const Reference = Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' })
 const Label = Type.Optional(
-  Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', description: '1 to 200 visible ASCII characters' }),
+  Type.String({ pattern: labelPattern.source, description: '1 to 200 visible ASCII characters' }),
 )
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
@@ -92,6 +93,24 @@ export const EndData = Type.Object(
   { holdId: Id, captured: Credits, released: Credits, balance: Credits },
   { title: 'EndedHold' },
 )
+const BudgetData = Type.Object(
+  {
+    budgetId: Id,
+    scope: Type.Enum([...budgetScopes], { title: 'BudgetScope' }),
+    value: NullableText,
+    period: Type.Enum([...budgetPeriods], { title: 'BudgetPeriod' }),
+    credits: Credits,
+    warnAt: Type.Integer({ minimum: 1 }),
+    renewsAt: Moment,
+    uses: Type.Array(Type.Object({ value: NullableText, used: Credits, left: Credits }, { title: 'BudgetUse' }), {
+      description:
+        'What is used in the present period. One use, but where each key or user has the limit for itself: then the ' +
+        'hundred that have used the most.',
+    }),
+  },
+  { title: 'Budget' },
+)
+export const BudgetsData = Type.Object({ customerId: Id, budgets: Type.Array(BudgetData) }, { title: 'Budgets' })
 const BalancesData = Type.Object(
   { balance: Credits, held: CreditsOrNull, available: CreditsOrNull },
   {

@@ -2,6 +2,7 @@
 // delivered events against these schemas.
 import Type from 'typebox'
 import type { EventType } from '../events/outbox.sql.ts'
+import { NullableText } from '../http/envelope.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
@@ -64,7 +65,7 @@ const events: Record<EventType, DocumentedEvent> = {
       allCustomers: Type.Boolean(),
       budgetId: Type.String({ format: 'uuid' }),
       scope: Type.Enum(['CUSTOMER', 'SERVICE', 'KEY', 'USER']),
-      value: Type.Union([Type.String(), Type.Null()]),
+      value: NullableText,
       period: Type.Enum(['HOUR', 'DAY', 'MONTH']),
       credits: Type.Integer({ minimum: 0 }),
       used: Type.Integer({ minimum: 1 }),

@@ -30,12 +30,15 @@ export function everyMethod(baseUrl: string): Methods {
     holdCredits: (options) => spending.holdCredits(spend, options),
     captureHold: (options) => spending.captureHold(hold, options),
     releaseHold: (options) => spending.releaseHold(hold, options),
+    getBudgets: (options) => spending.getBudgets({ customerId: 'a-customer' }, options),
     getStatement: (options) => spending.getStatement({ customerId: 'a-customer' }, options),
   }
 }
 
 export function isRead(operation: OperationId): boolean {
-  return ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement'].includes(operation)
+  return ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getBudgets', 'getStatement'].includes(
+    operation,
+  )
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

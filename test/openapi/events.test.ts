@@ -32,7 +32,7 @@ before(async () => {
   const { secret } = await addEndpoint(database, testPeppers[0], { url: consumer.url, types: [] })
   consumer.secrets.push(secret)
   const customer = await service.newCustomer()
-  await updateLowCredits(database, customer.customerId, 5)
+  await updateLowCredits(database, customer.customerId, [5])
   for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const) {
     await orderInState(service, customer, status)
   }

@@ -51,8 +51,8 @@ export const CustomerData = Type.Object({
     pendingOrdersAtMost: WholeOrNull,
     /** Per key; null: no limit. */
     requestsPerSecond: WholeOrNull,
-    /** Below this balance `credits.low` is sent; null: never. */
-    lowCredits: WholeOrNull,
+    /** Below each of these balances `credits.low` is sent, the highest first; none: never. */
+    lowCredits: Type.Array(Whole),
   }),
 })
 
@@ -73,17 +73,14 @@ export const CreateCustomerBody = Type.Object({
   reason: ReasonText,
 })
 export const LowCreditsBody = Type.Object({
-  /** Omitted: never. */
-  credits: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'a whole number of credits, at least 1',
-    }),
-  ),
+  /** None: never. */
+  credits: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+    maxItems: 10,
+    description: 'at most ten whole numbers of credits, each at least 1',
+  }),
   reason: ReasonText,
 })
-export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: WholeOrNull })
+export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: Type.Array(Whole) })
 export const CreatedCustomerData = Type.Object({ customerId: Text })
 /** The only answer that contains the key. */
 export const IssuedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text })

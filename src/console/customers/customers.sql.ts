@@ -85,14 +85,16 @@ export type CustomerKey = {
 }
 
 export type CustomerPage = ListedCustomer & {
-  lowCredits: number | null
+  lowCredits: number[]
   pendingOrders: number
   keys: CustomerKey[]
 }
 
 const findCustomerPageStatement = statement(
   'console.findCustomerPage',
-  `select ${columns}, a.low_credits as "lowCredits",
+  `select ${columns}, coalesce(
+      (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
+       where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
     ) as "pendingOrders",

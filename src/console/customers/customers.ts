@@ -88,8 +88,8 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
 
     async setLowCredits({ params, body }) {
       const customerId = params.customerId.toLowerCase()
-      const lowCredits = body.credits ?? null
-      if (!(await updateLowCredits(database, customerId, lowCredits))) throw noSuchCustomer()
+      const lowCredits = await updateLowCredits(database, customerId, body.credits)
+      if (!lowCredits) throw noSuchCustomer()
       return { customerId, lowCredits }
     },
 

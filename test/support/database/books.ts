@@ -178,7 +178,7 @@ export async function writeBooks(context: PaymentContext) {
 
   // Two orders whose credits were spent before the refund, in part and completely, and one whose refund has an unknown outcome.
   const spender = await newCustomer(context)
-  await updateLowCredits(context.database, spender, 5)
+  await updateLowCredits(context.database, spender, [5])
   const partlySpent = await confirmed(context, spender)
   await spend(context, spender, 20)
   await refund(context, { orderId: partlySpent.orderId, reason })
