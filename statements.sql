@@ -529,7 +529,7 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   given_back as (
-    select g.customer_id, g.budget_id, g.value, u.used - g.credits as used
+    select g.customer_id, g.budget_id, g.value, greatest(u.used - g.credits, 0) as used
     from (
       select c.customer_id, c.budget_id, c.value, c.period_start, sum(l.credits - l.captured) as credits
       from locked_hold l

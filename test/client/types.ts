@@ -4,6 +4,7 @@
 import {
   type CreditsClient,
   type CreditsErrorOf,
+  type BudgetLowEvent,
   type CreditsEvent,
   type CreditsLowEvent,
   createCreditsClient,
@@ -107,6 +108,11 @@ export function eventsByType(event: CreditsEvent): string | number {
     case 'credits.low':
       event satisfies CreditsLowEvent
       return event.data.threshold
+    case 'credits.empty':
+      return event.data.customerId
+    case 'budget.low':
+      event satisfies BudgetLowEvent
+      return event.data.left
   }
 }
 

@@ -147,11 +147,11 @@ export const budgetLowEvents = `
 
 /**
  * CTEs `given_back` and `uncounted`: what the holds of `locked_hold` did not capture, in the rows where they were counted, while
- * those are of the same period. All accounts are locked before the first of these rows.
+ * those are of the same period. Not below zero: a hold can always end. All accounts are locked before the first of these rows.
  */
 export const giveBackUsage = `
   given_back as (
-    select g.customer_id, g.budget_id, g.value, u.used - g.credits as used
+    select g.customer_id, g.budget_id, g.value, greatest(u.used - g.credits, 0) as used
     from (
       select c.customer_id, c.budget_id, c.value, c.period_start, sum(l.credits - l.captured) as credits
       from locked_hold l
