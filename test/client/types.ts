@@ -2,9 +2,9 @@
 // compile. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the installed package,
 // with two versions of the compiler.
 import {
+  type BudgetLowEvent,
   type CreditsClient,
   type CreditsErrorOf,
-  type BudgetLowEvent,
   type CreditsEvent,
   type CreditsLowEvent,
   createCreditsClient,

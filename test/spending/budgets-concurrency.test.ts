@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRandom } from '../../harness/random.ts'
 import { closeAll } from '../support/closing.ts'
+import { isLong } from '../support/long.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
-import { assertBudgetsKept, senderOf, setBudgets, spendOrHold } from '../support/spending/budget-load.ts'
-import { atOnce, startInternal } from '../support/spending/spending.ts'
+import { assertBudgetsKept, inTurns, senderOf, setBudgets, spendOrHold } from '../support/spending/budget-load.ts'
+import { startInternal } from '../support/spending/spending.ts'
 
 let cluster: Cluster
 let listeners: Awaited<ReturnType<typeof startInternal>>[]
@@ -16,14 +17,15 @@ before(async () => {
 })
 after(() => closeAll(...listeners, cluster))
 
-test('2,000 spends and holds at two services under eleven budgets: none is exceeded, and the counts are exact', async (t) => {
-  const random = createRandom(2_000)
+const count = isLong ? 2_000 : 1_000
+test(`${count} spends and holds at two services under eleven budgets: none is exceeded, and the counts are exact`, async (t) => {
+  const random = createRandom(count)
   const customers = [await cluster.newCustomer(), await cluster.newCustomer()]
   for (const customer of customers) for (let bought = 0; bought < 3; bought += 1) await customer.confirmedOrder('PRO')
   const customerIds = customers.map(({ customerId }) => customerId)
   const { database } = cluster.contexts[0] ?? assert.fail('no service')
   const budgets = await setBudgets(database, customerIds, 'analyses', 200)
-  const sent = await atOnce(2_000, (index) => {
+  const sent = await inTurns(count, 128, (index) => {
     const send = senderOf((attempt) => listeners[(index + attempt) % 2] ?? assert.fail('no listener'))
     return spendOrHold(random, customerIds, send)
   })

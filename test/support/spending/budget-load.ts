@@ -47,6 +47,25 @@ export function senderOf(listener: (attempt: number) => Pick<Spending, 'call'>):
   }
 }
 
+/** `count` calls, so many at a time. */
+export async function inTurns<Value>(
+  count: number,
+  width: number,
+  run: (index: number) => Promise<Value>,
+): Promise<Value[]> {
+  const results: Value[] = []
+  let next = 0
+  async function takeTurns(): Promise<void> {
+    while (next < count) {
+      const index = next
+      next += 1
+      results[index] = await run(index)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, takeTurns))
+  return results
+}
+
 export type Moved = { customerId: string; reference: string; keyId?: string; userId?: string }
 
 /** One spend, or one hold that is released, captured in part or kept. Returns what was sent, by its labels. */
