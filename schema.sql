@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION public.mark_restricted_account()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if new.customer_id = '00000000-0000-0000-0000-000000000000' then
+  if tg_table_name = 'budgets' and new.customer_id = '00000000-0000-0000-0000-000000000000' then
     return null;
   end if;
   perform from accounts a where a.customer_id = new.customer_id for no key update;
@@ -30,7 +30,8 @@ begin
   end if;
   update accounts a
   set restricted_at = case
-    when exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+    when a.customer_id <> '00000000-0000-0000-0000-000000000000'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
       or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null)
     then greatest(clock_timestamp(), a.restricted_at + interval '1 microsecond') end
   where a.customer_id = new.customer_id;

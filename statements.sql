@@ -54,7 +54,7 @@ select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id
 select name from customers where customer_id = $1;
 
 -- console.findCustomerPage
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
@@ -201,7 +201,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   limit $1;
 
 -- console.listCustomersByName
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
   from (
     select lower($3) as begins, case when $1::uuid is null then lower($3)
@@ -248,7 +248,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     ) as "isOnlyUnread" from audits a order by a.ended_at desc, a.audit_id desc limit $1;
 
 -- console.listNewestCustomers
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
   from (
     select case when $1::uuid is null then 'infinity'
@@ -2120,7 +2120,8 @@ with page as materialized (
              case when (a.held = a.held_by_operations + a.held_by_holds) is not true then 6 end,
              case when (last.held_after is null or a.held = last.held_after) is not true then 7 end,
              case when ((a.restricted_at is not null) = (
-      exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      a.customer_id <> '00000000-0000-0000-0000-000000000000'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
       or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))) is not true then 8 end,
              case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 9 end,
              case when (coalesce(queued.in_order, true)) is not true then 10 end,

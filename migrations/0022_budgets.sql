@@ -24,7 +24,8 @@ alter table events
     type in ('order.confirmed', 'order.failed', 'order.cancelled', 'order.refunded', 'credits.low', 'credits.empty',
              'budget.low')) not valid;
 
--- The smallest UUID as the customer: the budget of a service over all customers together. A service is named by the name of its
+-- The smallest UUID as the customer: the budget of a service over all customers together. A customer of that id cannot have
+-- budgets of its own. A service is named by the name of its
 -- tokens, so a new token has no new budget. KEY and USER without a value: each value has the limit for itself.
 create table budgets (
   customer_id uuid        not null,
@@ -105,7 +106,7 @@ create trigger budget_usage_goes_forward before update on budget_usage for each 
 -- statement that was waiting for the account can see that what it has read is out of date.
 create function mark_restricted_account() returns trigger language plpgsql security definer as $$
 begin
-  if new.customer_id = '00000000-0000-0000-0000-000000000000' then
+  if tg_table_name = 'budgets' and new.customer_id = '00000000-0000-0000-0000-000000000000' then
     return null;
   end if;
   perform from accounts a where a.customer_id = new.customer_id for no key update;
@@ -115,7 +116,8 @@ begin
   end if;
   update accounts a
   set restricted_at = case
-    when exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+    when a.customer_id <> '00000000-0000-0000-0000-000000000000'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
       or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null)
     then greatest(clock_timestamp(), a.restricted_at + interval '1 microsecond') end
   where a.customer_id = new.customer_id;

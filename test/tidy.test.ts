@@ -55,6 +55,8 @@ const writers: Record<string, string[]> = {
   api_keys: ['src/customers/customers.sql.ts'],
   service_tokens: ['src/customers/service-tokens.sql.ts'],
   accounts: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts'],
+  budgets: ['src/credits/budgets/budgets.sql.ts'],
+  budget_usage: ['src/credits/budgets/usage.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
   holds: ['src/credits/holds.sql.ts'],
   events: ['src/events/outbox.sql.ts'],
@@ -101,9 +103,10 @@ const sqlFragments = [
   /^(applyMovements|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(servicesWithBudget|hasServiceBudget|judgeRestrictions|countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
-  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}\\)$`),
+  new RegExp(`^(lockAccountsOf|operationJson|orderEventData|iso)\\(${literals}(, ${literals})?\\)$`),
 ]
 const fragmentsOfTheAudit =
   /^(keyParameters\(scan\)|scan\.(table|identity|detail|subjects)|maxChunkRows \+ 1|broken\.join\(.*\)|descending)$/

@@ -28,9 +28,12 @@ import {
   RunsQuery,
 } from './books/contract.ts'
 import {
+  BudgetParams,
+  BudgetsData,
   CreateCustomerBody,
   CreatedCustomerData,
   CustomerData,
+  CustomerStatusData,
   CustomersData,
   CustomersQuery,
   HoldsData,
@@ -39,7 +42,10 @@ import {
   KeyStatusData,
   LowCreditsBody,
   LowCreditsData,
+  RemovedBudgetData,
   RotatedKeyData,
+  SetBudgetBody,
+  SetBudgetData,
 } from './customers/contract.ts'
 import type { EndpointName } from './endpoints.ts'
 import { HomeData, HomeQuery } from './home/contract.ts'
@@ -119,6 +125,35 @@ export const contract = {
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
+  budgets: { for: 'read', params: CustomerParams, data: BudgetsData },
+  setBudget: {
+    for: 'manage customers',
+    action: 'budgets set',
+    params: CustomerParams,
+    body: SetBudgetBody,
+    data: SetBudgetData,
+  },
+  removeBudget: {
+    for: 'manage customers',
+    action: 'budgets remove',
+    params: BudgetParams,
+    body: ReasonBody,
+    data: RemovedBudgetData,
+  },
+  suspendCustomer: {
+    for: 'suspend keys',
+    action: 'customers suspend',
+    params: CustomerParams,
+    body: ReasonBody,
+    data: CustomerStatusData,
+  },
+  activateCustomer: {
+    for: 'issue keys',
+    action: 'customers activate',
+    params: CustomerParams,
+    body: ReasonBody,
+    data: CustomerStatusData,
+  },
   setLowCredits: {
     for: 'manage customers',
     action: 'customers low-credits',

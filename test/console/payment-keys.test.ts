@@ -75,6 +75,7 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'customer', input: ofCustomer },
     { name: 'statement', input: ofCustomer },
     { name: 'holds', input: ofCustomer },
+    { name: 'budgets', input: ofCustomer },
     { name: 'days', input: {} },
     { name: 'runs', input: {} },
     { name: 'audits', input: {} },

@@ -260,7 +260,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 4, digest: '9a24f69376d7' },
+    { rightsVersion: 5, digest: '3bdb2b8398c0' },
     'count rightsVersion up, then note both here',
   )
 })

@@ -150,6 +150,7 @@ const outdatedReasons: (string | null)[] = [
   'open',
   'not confirmed',
   'suspended key',
+  'too many budgets',
   'refused by the gateway',
 ] satisfies ConsoleRefusal[]
 

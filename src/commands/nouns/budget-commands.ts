@@ -34,6 +34,9 @@ function settingOf({ values }: CommandInput, customerId: string): BudgetSetting 
   }
 }
 
+/** A customer of that name is given by its UUID. */
+const isForAll = ({ values }: Pick<CommandInput, 'values'>) => values.customer?.trim() === 'all'
+
 export const budgetCommands: Command[] = [
   {
     name: 'budgets set',
@@ -42,7 +45,7 @@ export const budgetCommands: Command[] = [
       'Spends and holds beyond the budget are refused with BUS002. Several budgets can apply to one spend: all of them must ' +
         'have room for it. Setting the same scope, value and period again changes the credits; what was used stays.',
       'Without --value, a budget of scope KEY or USER is for each key or user by itself. A budget of a service is for all ' +
-        'tokens of that name, for one customer or with --customer all for all customers together.',
+        'tokens of that name, for one customer or with --customer all for all customers together. A customer named all is given by its UUID.',
     ],
     options: {
       customer: { ...customerOption, value: 'NAME|UUID|all', description: 'the customer, by name or UUID, or all' },
@@ -83,14 +86,19 @@ export const budgetCommands: Command[] = [
       },
     ],
     changesData: true,
-    check: (input) => faultOfBudget(settingOf(input, input.values.customer?.trim() === 'all' ? allCustomers : '')),
-    findSubject: (call) => (call.values.customer?.trim() === 'all' ? Promise.resolve(null) : findCustomerId(call)),
+    check(input) {
+      if (isForAll(input) && input.values.scope !== 'SERVICE') return 'A budget of all customers is of scope SERVICE.'
+      const fault = faultOfBudget(settingOf(input, allCustomers))
+      return fault && `--${fault.field === 'warnAt' ? 'warn-at' : fault.field}: ${fault.rule}.`
+    },
+    findSubject: async (call) => (isForAll(call) ? null : findCustomerId(call)),
     async run(call) {
-      const isForAll = call.values.customer?.trim() === 'all'
-      const setting = settingOf(call, isForAll ? allCustomers : await requireCustomerId(call))
+      const customerId = isForAll(call) ? allCustomers : await requireCustomerId(call)
+      if (customerId === allCustomers && !isForAll(call)) throw new Error('This customer cannot have budgets.')
+      const setting = settingOf(call, customerId)
       const set = await setBudget(call.database, setting)
-      if (!set) throw new Error(`${isForAll ? 'There are' : 'The customer has'} ${mostBudgets} budgets already.`)
-      return { ...set, ...setting, customerId: isForAll ? 'all' : setting.customerId, warnAt: set.warnAt }
+      if (!set) throw new Error(`There are ${mostBudgets} budgets already.`)
+      return { ...setting, ...set, customerId: isForAll(call) ? 'all' : customerId }
     },
   },
   {

@@ -10,10 +10,11 @@ export type ListedCustomer = {
   createdAt: Date
   balance: number
   held: number
+  suspendedAt: Date | null
 }
 
 /** Of a CTE or subquery `c`. */
-const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"`
 
 const listNewestStatement = statement(

@@ -3,6 +3,15 @@
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import {
+  allCustomers,
+  faultOfBudget,
+  findBudget,
+  listBudgets,
+  mostBudgets,
+  removeBudget,
+  setBudget,
+} from '../../credits/budgets/budgets.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
 import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
@@ -12,6 +21,7 @@ import {
   findKey,
   type KeyStatus,
   updateKeyStatus,
+  updateSuspension,
 } from '../../customers/customers.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
@@ -21,6 +31,7 @@ import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
+  | ('budgets' | 'setBudget' | 'removeBudget' | 'suspendCustomer' | 'activateCustomer')
   | ('issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
 export function customerHandlers({ database, peppers, limits }: ConsoleContext): Handlers<Names> {
@@ -34,6 +45,12 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
   async function setKeyStatus(keyId: string, status: KeyStatus) {
     if (!(await updateKeyStatus(database, keyId, status))) throw noSuchKey()
     return { keyId, status }
+  }
+
+  async function setSuspended(text: string, isSuspended: boolean) {
+    const customerId = await knownCustomer(text)
+    await updateSuspension(database, customerId, isSuspended)
+    return { customerId, status: isSuspended ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
   }
 
   return {
@@ -58,7 +75,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     async customer({ params }) {
       const page = await findCustomerPage(database, params.customerId.toLowerCase())
       if (!page) throw noSuchCustomer()
-      const { customerId, name, createdAt, balance, held, keys, pendingOrders, lowCredits } = page
+      const { customerId, name, createdAt, suspendedAt, balance, held, keys, pendingOrders, lowCredits } = page
       return {
         customerId,
         name,
@@ -66,6 +83,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
         balance,
         held,
         available: balance - held,
+        suspendedAt,
         keys,
         limits: {
           pendingOrders,
@@ -85,6 +103,34 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       const { page, nextCursor } = pageOf(holds, limit, ({ holdId }) => holdId)
       return { holds: page, nextCursor }
     },
+
+    async budgets({ params }) {
+      return { budgets: await listBudgets(database, await knownCustomer(params.customerId)) }
+    },
+
+    async setBudget({ params, body }) {
+      const { scope, value = null, period, credits, warnAt = null } = body
+      const customerId = await knownCustomer(params.customerId)
+      const setting = { customerId, scope, value: value?.trim() ?? null, period, credits, warnAt }
+      const fault = faultOfBudget(setting)
+      if (fault) throw refuseFields('VAL003', [fault])
+      if (customerId === allCustomers)
+        throw refuseFields('VAL003', [{ field: 'customerId', rule: 'cannot have budgets' }])
+      const set = await setBudget(database, setting)
+      if (!set) throw refuseBecause('VAL003', 'too many budgets', `The customer has ${mostBudgets} budgets already.`)
+      return { customerId, ...set }
+    },
+
+    async removeBudget({ params }) {
+      const customerId = await knownCustomer(params.customerId)
+      const budget = await findBudget(database, params.budgetId)
+      if (budget?.customerId !== customerId) throw refuse('NOT000', { message: 'There is no such budget.' })
+      await removeBudget(database, params.budgetId)
+      return { customerId, budgetId: params.budgetId.toLowerCase() }
+    },
+
+    suspendCustomer: ({ params }) => setSuspended(params.customerId, true),
+    activateCustomer: ({ params }) => setSuspended(params.customerId, false),
 
     async setLowCredits({ params, body }) {
       const customerId = params.customerId.toLowerCase()

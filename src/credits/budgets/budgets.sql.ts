@@ -30,14 +30,14 @@ export type BudgetSetting = {
 }
 
 /** The fault of a setting; undefined when there is none. */
-export function faultOfBudget({ customerId, scope, value, credits, warnAt }: BudgetSetting): string | undefined {
-  if (customerId === allCustomers && scope !== 'SERVICE') return 'a budget of all customers is of a service'
-  if (scope === 'CUSTOMER' && value !== null) return 'the budget of a customer has no value'
-  if (scope === 'SERVICE' && value === null) return 'the budget of a service needs the name of the service'
-  if ((scope === 'KEY' || scope === 'USER') && value !== null && !labelPattern.test(value)) {
-    return 'the value of a key or user is 1 to 200 visible ASCII characters'
+export function faultOfBudget({ scope, value, credits, warnAt }: Omit<BudgetSetting, 'customerId'>) {
+  const isLabel = scope === 'KEY' || scope === 'USER'
+  if (scope === 'CUSTOMER' && value !== null) return { field: 'value', rule: 'the budget of a customer has none' }
+  if (scope === 'SERVICE' && value === null) return { field: 'value', rule: 'must be the name of the service' }
+  if (isLabel && value !== null && !labelPattern.test(value)) {
+    return { field: 'value', rule: 'must be 1 to 200 visible ASCII characters' }
   }
-  if (warnAt !== null && warnAt > Math.max(credits, 1)) return 'the warning is at most the credits of the budget'
+  if (warnAt !== null && warnAt > Math.max(credits, 1)) return { field: 'warnAt', rule: 'must be at most the credits' }
   return undefined
 }
 

@@ -58,7 +58,8 @@ export const accountRules: ScanRule[] = [
     invariant: 'B-1',
     rule: 'an account is marked as restricted when its customer has a budget or is suspended, and only then',
     holds: `(a.restricted_at is not null) = (
-      exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      a.customer_id <> '${leastUuid}'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
       or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))`,
   },
   {

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/text/csv.ts'
+import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { permissions, type Role, roles } from '../../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../../src/payments/recovery/discrepancies.sql.ts'
@@ -42,7 +43,10 @@ async function createSubjects() {
   const [{ discrepancyId } = { discrepancyId: '' }] = await service.database.query<{ discrepancyId: string }>(
     'select discrepancy_id as "discrepancyId" from discrepancies',
   )
-  return { ...order, keyId, discrepancyId, reconciliationId: crypto.randomUUID(), auditId: crypto.randomUUID() }
+  const budget = { customerId, scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 5, warnAt: null } as const
+  const { budgetId = '' } = (await setBudget(createDatabase(service.database.pool, silentLog), budget)) ?? {}
+  const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
+  return { ...order, keyId, discrepancyId, reconciliationId, auditId, budgetId }
 }
 
 /** A request to each endpoint. Those about signing in are refused for another reason than the permission. */
@@ -64,7 +68,15 @@ const sent: Record<EndpointName, () => Sent> = {
   customer: () => ({ params: { customerId: ids.customerId } }),
   statement: () => ({ params: { customerId: ids.customerId } }),
   holds: () => ({ params: { customerId: ids.customerId } }),
-  setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: 5, reason } }),
+  budgets: () => ({ params: { customerId: ids.customerId } }),
+  setBudget: () => ({
+    params: { customerId: ids.customerId },
+    body: { scope: 'CUSTOMER', period: 'DAY', credits: 5, reason },
+  }),
+  removeBudget: () => ({ params: { customerId: ids.customerId, budgetId: ids.budgetId }, body: { reason } }),
+  suspendCustomer: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
+  activateCustomer: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
+  setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: [5], reason } }),
   issueKey: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
   suspendKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
   activateKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
@@ -136,6 +148,11 @@ const allowed: Record<EndpointName, string> = {
   customer: signedInRoles,
   statement: signedInRoles,
   holds: signedInRoles,
+  budgets: signedInRoles,
+  setBudget: 'support admin',
+  removeBudget: 'support admin',
+  suspendCustomer: 'support finance admin',
+  activateCustomer: 'admin',
   setLowCredits: 'support admin',
   issueKey: 'admin',
   suspendKey: 'support finance admin',

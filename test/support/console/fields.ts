@@ -85,11 +85,11 @@ const fields: Record<EndpointName, Fields> = {
   refundOrder: { '': 'orderId status creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
 
-  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held' },
+  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt ${account}`,
+    '': `customerId name createdAt suspendedAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits',
   },
@@ -103,6 +103,14 @@ const fields: Record<EndpointName, Fields> = {
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits reference service expiresAt' },
+  budgets: {
+    'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
+    'budgets[].uses[].': 'value used left',
+  },
+  setBudget: { '': 'customerId budgetId warnAt' },
+  removeBudget: { '': 'customerId budgetId' },
+  suspendCustomer: { '': 'customerId status' },
+  activateCustomer: { '': 'customerId status' },
   setLowCredits: { '': 'customerId lowCredits' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
@@ -125,7 +133,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
+      'accounts entries holds orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets journalEntries',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },

@@ -1,4 +1,4 @@
-// One customer: balance, statement, orders, API keys, holds, limits and audit log. The tab is in the URL.
+// One customer: balance, statement, orders, API keys, holds, budgets, limits and audit log. The tab is in the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -14,11 +14,13 @@ import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { ActionsTable } from '../action-log/actions-table.tsx'
+import { Budgets } from './budgets.tsx'
 import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
 import { OrdersOfCustomer } from './orders-of-customer.tsx'
 import { Statement } from './statement.tsx'
+import { SuspensionButton, SuspensionNotice } from './suspension.tsx'
 
 type Customer = Data<'customer'>
 
@@ -27,6 +29,7 @@ const panels = {
   orders: ({ customerId }: Customer) => <OrdersOfCustomer customerId={customerId} />,
   keys: (customer: Customer) => <Keys customer={customer} />,
   holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
+  budgets: ({ customerId }: Customer) => <Budgets customerId={customerId} />,
   limits: (customer: Customer) => <Limits customer={customer} />,
   trail: ({ customerId }: Customer) => <ActionsTable subject={customerId} isOnItsPage />,
 } satisfies Record<string, (customer: Customer) => ReactNode>
@@ -57,9 +60,10 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
 function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
-  const { balance, held, available, createdAt } = customer
+  const { balance, held, available, createdAt, suspendedAt } = customer
   return (
     <Stack gap="md">
+      <SuspensionNotice suspendedAt={suspendedAt} />
       <SimpleGrid cols={3} spacing={{ base: 'xs', sm: 'sm' }}>
         <Figure
           label={words.available}
@@ -70,6 +74,7 @@ function Details({ customer }: { customer: Customer }) {
         <Figure label={words.balance} value={<Credits value={balance} />} />
       </SimpleGrid>
       <LabelledTime label={words.since} at={createdAt} />
+      <SuspensionButton customer={customer} />
       <Tabs value={tab} onChange={(next) => setTab((next ?? 'statement') as Tab)} keepMounted={false}>
         <Tabs.List mb="md">
           {tabs.map((name) => (

@@ -57,6 +57,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'Already resolved.',
     hint: 'Another operator was faster, or gateway and books match by now. The page of the discrepancy shows how it was resolved.',
   },
+  'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

@@ -2,12 +2,12 @@
 // budget is exceeded by a credit, and what is counted is what has moved.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRandom } from '../../harness/random.ts'
-import { closeAll } from '../support/closing.ts'
-import { isLong } from '../support/long.ts'
-import { type Cluster, startCluster } from '../support/service/cluster.ts'
-import { assertBudgetsKept, inTurns, senderOf, setBudgets, spendOrHold } from '../support/spending/budget-load.ts'
-import { startInternal } from '../support/spending/spending.ts'
+import { createRandom } from '../../../harness/random.ts'
+import { closeAll } from '../../support/closing.ts'
+import { isLong } from '../../support/long.ts'
+import { type Cluster, startCluster } from '../../support/service/cluster.ts'
+import { assertBudgetsKept, inTurns, senderOf, setBudgets, spendOrHold } from '../../support/spending/budget-load.ts'
+import { startInternal } from '../../support/spending/spending.ts'
 
 let cluster: Cluster
 let listeners: Awaited<ReturnType<typeof startInternal>>[]

@@ -2,21 +2,21 @@
 // that warn. budgets-concurrency.test.ts covers simultaneous spends.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { until } from '../../harness/until.ts'
-import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
+import { until } from '../../../harness/until.ts'
+import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
 import {
   allCustomers,
   type BudgetSetting,
   listBudgets,
   removeBudget,
   setBudget,
-} from '../../src/credits/budgets/budgets.sql.ts'
-import { spendRestricted } from '../../src/credits/budgets/restricted.sql.ts'
-import { expireHolds } from '../../src/credits/expire-holds.ts'
-import { issueKey } from '../../src/customers/api-keys.ts'
-import { updateSuspension } from '../../src/customers/customers.sql.ts'
-import { listLatestEvents } from '../../src/events/events.sql.ts'
-import { type Answer, assertRefused, assertSuccess, testPeppers } from '../support/service/service.ts'
+} from '../../../src/credits/budgets/budgets.sql.ts'
+import { spendRestricted } from '../../../src/credits/budgets/restricted.sql.ts'
+import { expireHolds } from '../../../src/credits/expire-holds.ts'
+import { issueKey } from '../../../src/customers/api-keys.ts'
+import { updateSuspension } from '../../../src/customers/customers.sql.ts'
+import { listLatestEvents } from '../../../src/events/events.sql.ts'
+import { type Answer, assertRefused, assertSuccess, testPeppers } from '../../support/service/service.ts'
 import {
   assertFieldRefused,
   assertLack,
@@ -24,7 +24,7 @@ import {
   type SpendingService,
   startInternal,
   startSpendingService,
-} from '../support/spending/spending.ts'
+} from '../../support/spending/spending.ts'
 
 let service: SpendingService
 let internal: SpendingService['internal']
@@ -101,7 +101,7 @@ test('a spend beyond the budget of the customer is refused with the limit, what 
   const hours = (Date.parse(String(renewsAt)) - Date.now()) / 3_600_000
   assert.match(String(renewsAt), /T15:00:00\.000Z$/)
   assert.ok(hours > 0 && hours <= 24, String(renewsAt))
-  assert.match(refused.body.message, /^The budget of the customer allows 2 more of 10 credits until /)
+  assert.match(refused.body.message ?? '', /^The budget of the customer allows 2 more of 10 credits until /)
   assertSuccess(await spend(customerId, 2), 200)
   assertOver(await spend(customerId, 1), { budgetId, value: null, left: 0 })
 })
@@ -276,8 +276,15 @@ test('budget.low is sent once in a period, then credits.low with the lowest step
   const [, budget, low] = await emitted()
   const { renewsAt, ...data } = budget?.data as Record<string, unknown>
   assert.deepEqual(data, {
-    ...{ customerId, allCustomers: false, budgetId, scope: 'KEY', value: 'a', period: 'MONTH', credits: 45 },
-    ...{ used: 45, left: 0 },
+    customerId,
+    allCustomers: false,
+    budgetId,
+    scope: 'KEY',
+    value: 'a',
+    period: 'MONTH',
+    credits: 45,
+    used: 45,
+    left: 0,
   })
   assert.equal(typeof renewsAt, 'string')
   assert.deepEqual(low, { type: 'credits.low', data: { customerId, credits: 5, threshold: 20 } })
