@@ -75,7 +75,15 @@ test('books with orders, holds, entries and events of every kind pass, with chun
     orders: ['CANCELLED', 'CONFIRMED', 'FAILED', 'PENDING', 'REFUNDED'],
     holds: ['ACTIVE', 'CAPTURED', 'EXPIRED', 'RELEASED'],
     entries: ['CAPTURE', 'EXPIRE', 'GRANT', 'HOLD', 'REFUND', 'RELEASE', 'ROLLBACK', 'SPEND'],
-    events: ['credits.low', 'order.cancelled', 'order.confirmed', 'order.failed', 'order.refunded'],
+    events: [
+      'budget.low',
+      'credits.empty',
+      'credits.low',
+      'order.cancelled',
+      'order.confirmed',
+      'order.failed',
+      'order.refunded',
+    ],
   })
   const [counts] = await database.query<AuditResult['checked']>(
     `select (select count(*) from accounts) as accounts, (select count(*) from ledger_entries) as entries,

@@ -92,12 +92,16 @@ before(async () => {
   const open = { kind: 'SECOND_PAYMENT', subject: 'pay_of_the_examples', order: null, detail: {} }
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
+  const { budgetId } = await run<{ budgetId: string }>(
+    'budgets set --customer acme --scope USER --value of-the-examples --period HOUR --credits 5',
+  )
   realIds = [
     [/\bkey_\w+/, keyId],
     [/\bsvc_\w+/, serviceId],
     [/\bend_\w+/, endpointId],
     [/\bord_\w+/, orderId],
-    [/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
+    [/\b(?!3f0c8a52)[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
+    [/\b3f0c8a52-[0-9a-f-]{27}\b/, budgetId],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
 after(() => service.close())

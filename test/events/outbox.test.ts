@@ -42,8 +42,8 @@ async function typesOf(customerId: string): Promise<string[]> {
 const endings: { status: 'CONFIRMED' | 'FAILED' | 'CANCELLED' | 'REFUNDED'; types: EventType[]; balance: number }[] = [
   { status: 'CONFIRMED', types: ['order.confirmed'], balance: 21 },
   { status: 'FAILED', types: ['order.failed'], balance: 0 },
-  { status: 'CANCELLED', types: ['order.confirmed', 'order.cancelled'], balance: 0 },
-  { status: 'REFUNDED', types: ['order.confirmed', 'order.refunded'], balance: 0 },
+  { status: 'CANCELLED', types: ['order.confirmed', 'credits.empty', 'order.cancelled'], balance: 0 },
+  { status: 'REFUNDED', types: ['order.confirmed', 'credits.empty', 'order.refunded'], balance: 0 },
 ]
 for (const { status, types, balance } of endings) {
   test(`an order that becomes ${status} emits ${types.join(' and ')}`, async () => {
@@ -100,11 +100,11 @@ for (const { status, type } of [
   { status: 'CANCELLED', type: 'order.cancelled' },
   { status: 'REFUNDED', type: 'order.refunded' },
 ] as const) {
-  test(`an order that becomes ${status} crosses the threshold with its hold: both events are emitted`, async () => {
+  test(`an order that becomes ${status} crosses the threshold with its hold: all events are emitted`, async () => {
     const customer = await service.newCustomer()
     await updateLowCredits(service.payments.database, customer.customerId, [5])
     await orderInState(service, customer, status)
-    assert.deepEqual(await typesOf(customer.customerId), ['order.confirmed', 'credits.low', type])
+    assert.deepEqual(await typesOf(customer.customerId), ['order.confirmed', 'credits.low', 'credits.empty', type])
   })
 }
 
