@@ -58,7 +58,7 @@ const writers: Record<string, string[]> = {
   budgets: ['src/credits/budgets/budgets.sql.ts'],
   budget_usage: ['src/credits/budgets/usage.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
-  holds: ['src/credits/holds.sql.ts'],
+  holds: ['src/credits/holds.sql.ts', 'src/credits/budgets/restricted.sql.ts'],
   events: ['src/events/outbox.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts'],

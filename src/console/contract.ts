@@ -28,8 +28,8 @@ import {
   RunsQuery,
 } from './books/contract.ts'
 import {
+  BudgetListData,
   BudgetParams,
-  BudgetsData,
   CreateCustomerBody,
   CreatedCustomerData,
   CustomerData,
@@ -125,7 +125,7 @@ export const contract = {
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
-  budgets: { for: 'read', params: CustomerParams, data: BudgetsData },
+  budgets: { for: 'read', params: CustomerParams, data: BudgetListData },
   setBudget: {
     for: 'manage customers',
     action: 'budgets set',

@@ -72,7 +72,7 @@ export const HoldsData = Type.Object({
 
 const Scope = Type.Enum([...budgetScopes])
 const Period = Type.Enum([...budgetPeriods])
-export const BudgetsData = Type.Object({
+export const BudgetListData = Type.Object({
   budgets: Type.Array(
     Type.Object({
       budgetId: Text,

@@ -1,5 +1,5 @@
 // Budgets and the suspension of a customer over the internal API: what is refused, what counts, what is given back, and the events
-// that warn. budgets-concurrency.test.ts covers simultaneous spends.
+// that warn. concurrency.test.ts covers simultaneous spends.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'

@@ -1,5 +1,6 @@
 // What the schema forbids for customers, services, credits and holds: a row that cannot be inserted, or a statement that
 // cannot be run, and the end of the name of the constraint that refuses it.
+import { leastUuid } from '../../../src/core/ids.ts'
 import {
   budget,
   capture,
@@ -122,7 +123,7 @@ export const creditCases: Record<string, Case[]> = {
     ['the budget of an empty key', 'value', budget({ scope: 'KEY', value: '' })],
     ['a negative budget', 'credits', budget({ credits: -1 })],
     ['a warning beyond the credits', 'credits', budget({ warn_at: 11 })],
-    ['a budget of the keys of all customers', 'of_all_customers', budget({ customer_id: uuid(0), scope: 'KEY' })],
+    ['a budget of the keys of all customers', 'of_all_customers', budget({ customer_id: leastUuid, scope: 'KEY' })],
   ],
   budget_usage: [
     ['a second usage of a budget', 'pkey', usage({ value: 'a' })],
