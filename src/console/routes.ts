@@ -103,6 +103,7 @@ const idPatterns: Record<string, RegExp> = {
   discrepancyId: uuidPattern,
   reconciliationId: uuidPattern,
   auditId: uuidPattern,
+  budgetId: uuidPattern,
 }
 
 /** A path parameter without the form of an id is refused before anything is looked up or written to the action log. */

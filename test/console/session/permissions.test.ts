@@ -44,7 +44,8 @@ async function createSubjects() {
     'select discrepancy_id as "discrepancyId" from discrepancies',
   )
   const budget = { customerId, scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 5, warnAt: null } as const
-  const { budgetId = '' } = (await setBudget(createDatabase(service.database.pool, silentLog), budget)) ?? {}
+  const { budgetId } =
+    (await setBudget(createDatabase(service.database.pool, silentLog), budget)) ?? assert.fail('too many budgets')
   const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
   return { ...order, keyId, discrepancyId, reconciliationId, auditId, budgetId }
 }
@@ -320,18 +321,23 @@ test('an id that cannot exist is refused by every action, and is not in the acti
 
 test('fields that an action does not have are ignored and are not in the action log', async () => {
   const params = { customerId: ids.customerId }
-  const body = { credits: 7, reason, 'a\0b': 'c\0d', note: 'x'.repeat(5_000), __proto__: null }
+  const body = { credits: [7, 9], reason, 'a\0b': 'c\0d', note: 'x'.repeat(5_000), __proto__: null }
   assert.equal((await send('POST', '/customers/:customerId/low-credits', { params, body }, 'admin')).code, 'SUCCESS')
   const [action] = await service.database.query<{ arguments: string[] }>(
     `select arguments from operator_actions where step = 'BEGUN' order by happened_at desc limit 1`,
   )
-  assert.deepEqual(action?.arguments, [ids.customerId, '--credits', '7'])
+  assert.deepEqual(action?.arguments, [ids.customerId, '--credits', '7,9'])
 })
 
 test('the longest reason is in the action log unchanged', async () => {
   const long = '💳'.repeat(200)
   const params = { customerId: ids.customerId }
-  const { code } = await send('POST', '/customers/:customerId/low-credits', { params, body: { reason: long } }, 'admin')
+  const { code } = await send(
+    'POST',
+    '/customers/:customerId/low-credits',
+    { params, body: { credits: [], reason: long } },
+    'admin',
+  )
   assert.deepEqual([code, (await newest('customers low-credits'))[0]?.reason], ['SUCCESS', long])
 })
 

@@ -91,7 +91,7 @@ const fields: Record<EndpointName, Fields> = {
   customer: {
     '': `customerId name createdAt suspendedAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
-    'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits',
+    'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
   },
   statement: {
     '': 'customerId nextCursor',
@@ -111,7 +111,7 @@ const fields: Record<EndpointName, Fields> = {
   removeBudget: { '': 'customerId budgetId' },
   suspendCustomer: { '': 'customerId status' },
   activateCustomer: { '': 'customerId status' },
-  setLowCredits: { '': 'customerId lowCredits' },
+  setLowCredits: { '': 'customerId lowCredits[]' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
   activateKey: { '': 'keyId status' },
