@@ -156,7 +156,7 @@ const fields: Record<EndpointName, Fields> = {
   actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
-    'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId',
+    'actions[].about.': 'customerId keyId suspendedKeyId orderId discrepancyId reconciliationId budgetId',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',
