@@ -274,7 +274,7 @@ test('budget.low is sent once in a period, then credits.low with the lowest step
   assert.deepEqual(await emitted(), [{ type: 'credits.low', data: { customerId, credits: 39, threshold: 40 } }])
   assertSuccess(await spend(customerId, 34, { keyId: 'a' }), 200)
   const [, budget, low] = await emitted()
-  const { renewsAt, ...data } = budget?.data as Record<string, unknown>
+  const { renewsAt, ...data } = (budget?.data ?? {}) as Record<string, unknown>
   assert.deepEqual(data, {
     customerId,
     allCustomers: false,
