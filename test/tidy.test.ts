@@ -114,7 +114,8 @@ const sqlFragments = [
   /^(lotsOfAccounts|lotsNow|lotColumns)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns)$/,
-  /^(servicesWithBudget|hasServiceBudget|judgeRestrictions|countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
+  /^(servicesWithBudget|hasServiceBudget|judgeRestrictions|previewRestrictions)$/,
+  /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(

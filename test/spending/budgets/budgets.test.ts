@@ -167,7 +167,7 @@ test('a hold counts when it is opened, and its end gives back what was not captu
   assert.deepEqual(await usesOf(customerId), ['ann 24'])
   assertSuccess(await internal.release(customerId, released), 200)
   assert.deepEqual(await usesOf(customerId), ['ann 16'])
-  await service.database.query('update holds set expires_at = now() where hold_id = $1', [expired])
+  await service.database.queryUnguarded('update holds set expires_at = now() where hold_id = $1', [expired])
   await expireHolds(service.payments.database)
   assert.deepEqual(await usesOf(customerId), ['ann 4'])
   const old = await hold(20)
@@ -315,4 +315,61 @@ test('the internal API lists the budgets of a customer with their use', async ()
     [[{ value: 'a', used: 4, left: 6 }]],
   )
   for (const id of ['unknown', crypto.randomUUID()]) assertRefused(await internal.call(path(id)), 'NOT000')
+})
+
+test('a hold with atMost takes what the account and every budget have left, and counts with that; none left is BUS002', async () => {
+  const { customerId } = await service.customerWith(20)
+  const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 12 })
+  await setLimit(customerId, { credits: 100 })
+  const hold = (credits: number, reference: string, keyId?: string) => {
+    const body = { customerId, credits, reference, keyId, atMost: true }
+    return internal.call<{ credits: number; balance: number }>(`${creditsPath}/holds`, { body })
+  }
+  assertSuccess(await spend(customerId, 5, { keyId: 'a' }), 200)
+  const byBudget = await hold(50, 'by-the-budget', 'a')
+  assert.deepEqual([byBudget.body.data.credits, byBudget.body.data.balance], [7, 8], byBudget.text)
+  assert.equal((await hold(50, 'by-the-budget', 'a')).text, byBudget.text)
+  assertOver(await hold(50, 'none-left', 'a'), { budgetId, value: 'a', left: 0 })
+  assert.equal((await hold(3, 'as-wanted', 'b')).body.data.credits, 3)
+  assert.equal((await hold(50, 'by-the-account', 'b')).body.data.credits, 5)
+  assertLack(await hold(50, 'nothing-available', 'b'), 50, 0)
+  assert.deepEqual(await usesOf(customerId), ['a 12', 'b 8', 'null 20'])
+})
+
+test('parts of a hold change no usage; its end gives back exactly the rest, and the last part nothing', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 40 })
+  const open = async () => (await internal.hold(customerId, 10)).body.data.holdId
+  const [captured, released, ended] = [await open(), await open(), await open()]
+  for (const holdId of [captured, released, ended]) {
+    assertSuccess(await internal.capturePart(customerId, holdId, 4), 200)
+  }
+  assertSuccess(await internal.capturePart(customerId, ended, 6), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 30'])
+  assertSuccess(await internal.capture(customerId, captured, 1), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 25'])
+  assertSuccess(await internal.release(customerId, released), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 19'])
+})
+
+test('a dry run beyond a budget, or of a suspended customer, is refused as the request would be, and counts nothing', async () => {
+  const { customerId } = await service.customerWith(20)
+  const budgetId = await setLimit(customerId, { scope: 'USER', credits: 6 })
+  assertSuccess(await spend(customerId, 4, { userId: 'ann' }), 200)
+  const dry = (path: 'spend' | 'holds', credits: number, more = {}) => {
+    const body = { customerId, credits, reference: 'dry', userId: 'ann', dryRun: true, ...more }
+    return internal.call<{ credits: number; balance: number }>(`${creditsPath}/${path}`, { body })
+  }
+  for (const path of ['spend', 'holds'] as const) {
+    assertOver(await dry(path, 3), { budgetId, value: 'ann', left: 2 })
+    assertSuccess(await dry(path, 2), 200)
+    assertSuccess(await dry(path, 3, { userId: 'bob' }), 200)
+  }
+  const { credits, balance } = (await dry('holds', 50, { atMost: true })).body.data
+  assert.deepEqual([credits, balance], [2, 14])
+  await updateSuspension(service.payments.database, customerId, true)
+  for (const path of ['spend', 'holds'] as const) assertFieldRefused(await dry(path, 1), 'VAL003', 'customerId')
+  await updateSuspension(service.payments.database, customerId, false)
+  assert.deepEqual(await usesOf(customerId), ['ann 4'])
+  assertSuccess(await internal.spend(customerId, 16, 'dry'), 200)
 })
